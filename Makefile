@@ -1,0 +1,41 @@
+# The words of the house. `make up` and `make test` are all a newcomer needs.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+
+help: ## what each word does
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+up: setup ## set up what is missing and start Rota
+	@exec $(BIN)/rota up
+
+setup: ## prepare .venv and .venv/bin/rota, start nothing
+	@$(PYTHON) tools/bootstrap.py
+
+setup-dev:
+	@$(PYTHON) tools/bootstrap.py --dev
+
+test: check ## everything CI runs: the checks and all tests
+	$(BIN)/pytest -n 2 --dist=worksteal -q
+
+check: setup-dev ## lint, types, doors, SQL format, generated files; under a minute
+	@$(BIN)/python tools/check.py
+
+format: setup-dev ## put Python and SQL into the house's shape
+	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
+	$(BIN)/sqlfluff fix -q src/rota/store/sql src/rota/store/migrations
+
+generate: setup-dev ## write the files that are rendered from others
+	$(BIN)/python tools/generate.py
+
+bench-store: setup-dev ## rates of the hot statements on the embedded database
+	$(BIN)/python -m tests.bench.store
+
+bench-time: setup-dev ## cost of the next fire time
+	$(BIN)/python -m tests.bench.time
+
+lock: setup-dev ## resolve the dependencies again (the files name no host)
+	$(BIN)/python tools/lock.py
+
+.PHONY: help up setup setup-dev test check format generate bench-store bench-time lock

@@ -1,0 +1,122 @@
+"""Every deliberate error, drawn as a tree. Room: core.
+
+An error is a small value with typed fields; its sentence is made here, once, from the fields. No
+status codes and no exit codes: api and cli translate, each in one place.
+
+    RotaError
+    ├── InvalidInput            what somebody handed us is wrong; says the field and what is right
+    │   ├── InvalidSchedule     … in a schedule: cron, RRULE, interval, zone, calendar
+    │   └── InvalidSetting      … in the settings; the field is the path of the setting
+    ├── IllegalMove             the state of a job or run forbids this
+    ├── LeaseLost               somebody else owns this attempt, shard or session now
+    ├── NotFound                no such job, run, queue …
+    ├── StoreUnavailable        the database is away; waiting and trying again is right
+    ├── StoreRefused            the database cannot be used as it is; waiting will not help
+    │   └── SchemaMismatch      its schema is not the one this code knows
+    ├── StoreFailed             the database refused a statement for a reason nobody foresaw
+    └── EmbeddedFailed          the embedded PostgreSQL could not be started or kept
+"""
+
+from dataclasses import dataclass
+
+SHOWN = 80
+
+
+def cut(value: object, *, limit: int = SHOWN) -> str:
+    """Show a value in an error: as a literal, and never longer than a line."""
+    text = repr(value)
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1]}… ({len(text)} characters)"
+
+
+class RotaError(Exception):
+    """The root of the tree; never raised itself."""
+
+
+@dataclass(eq=False)
+class InvalidInput(RotaError):
+    field: str
+    value: object
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {cut(self.value)} is not accepted; {self.wanted}"
+
+
+@dataclass(eq=False)
+class InvalidSchedule(InvalidInput):
+    """A schedule that cannot be evaluated, or that would never fire."""
+
+
+@dataclass(eq=False)
+class InvalidSetting(InvalidInput):
+    """A setting with an unknown name, a wrong type or a value out of range."""
+
+
+@dataclass(eq=False)
+class IllegalMove(RotaError):
+    thing: str
+    state: str
+    event: str
+
+    def __str__(self) -> str:
+        return f"a {self.thing} that is {self.state} cannot {self.event}"
+
+
+@dataclass(eq=False)
+class LeaseLost(RotaError):
+    thing: str
+    id: object
+
+    def __str__(self) -> str:
+        return f"{self.thing} {self.id} is held by somebody else now"
+
+
+@dataclass(eq=False)
+class NotFound(RotaError):
+    thing: str
+    id: object
+
+    def __str__(self) -> str:
+        return f"there is no {self.thing} {cut(self.id)}"
+
+
+@dataclass(eq=False)
+class StoreUnavailable(RotaError):
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the database is not available: {self.reason}"
+
+
+@dataclass(eq=False)
+class StoreRefused(RotaError):
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"this database cannot be used: {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
+class SchemaMismatch(StoreRefused):
+    """The database's schema is not the one this code knows."""
+
+
+@dataclass(eq=False)
+class StoreFailed(RotaError):
+    sqlstate: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"the database refused a statement ({self.sqlstate}): {self.message}"
+
+
+@dataclass(eq=False)
+class EmbeddedFailed(RotaError):
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"the embedded PostgreSQL cannot run: {self.reason}; {self.remedy}"

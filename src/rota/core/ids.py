@@ -1,0 +1,59 @@
+"""Ids that begin with their time, and run ids that are derived instead of drawn. Room: core.
+
+An id is laid out as a UUID of version 7: 48 bits of milliseconds, then 74 bits that are random for
+things that are made once (jobs, sessions) and a hash of (job, tick) for the run of a tick. The same
+tick has the same id whoever fires it and however often, so it is the idempotency key given to
+the outside; ids sort by time, so a day of history is a range of ids (docs/adr/0008-run-ids.md).
+"""
+
+from datetime import UTC, date, datetime, timedelta
+from hashlib import blake2b
+from typing import Final
+from uuid import UUID
+
+from rota.core.errors import InvalidInput
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_LAST_MILLISECOND: Final = (1 << 48) - 1
+# Version 7 and the variant bits of RFC 9562, as they lie in the 128-bit number.
+_FRAME: Final = 7 << 76 | 2 << 62
+_TAIL_HIGH: Final = ((1 << 12) - 1) << 64
+_TAIL_LOW: Final = (1 << 62) - 1
+
+
+def stamped(at: datetime, tail: bytes) -> UUID:
+    """An id whose head is `at` and whose tail is the first 74 bits of ten bytes."""
+    milliseconds = (at - EPOCH) // _MILLISECOND
+    if not 0 <= milliseconds <= _LAST_MILLISECOND:
+        raise InvalidInput("time", at, "a time from 1970 on")
+    bits = int.from_bytes(tail[:10], "big")
+    return UUID(int=milliseconds << 80 | _FRAME | (bits & _TAIL_HIGH) | (bits & _TAIL_LOW))
+
+
+def tick_run_id(job_id: UUID, tick_at: datetime) -> UUID:
+    """The id of the run that the tick `tick_at` of a job becomes."""
+    microseconds = (tick_at - EPOCH) // _MICROSECOND
+    name = job_id.bytes + microseconds.to_bytes(8, "big", signed=True)
+    return stamped(tick_at, blake2b(name, digest_size=10, person=b"rota tick").digest())
+
+
+def keyed_run_id(scope: str, key: str, *, at: datetime) -> UUID:
+    """The id of a run that was asked for with a key: a repeated request has the same id.
+
+    `at` must be the time stored with the key, not the time of the repetition.
+    """
+    name = f"{len(scope)}:{scope}{key}".encode()
+    return stamped(at, blake2b(name, digest_size=10, person=b"rota key").digest())
+
+
+def time_of(id_: UUID) -> datetime:
+    """The time in the head of an id."""
+    return EPOCH + (id_.int >> 80) * _MILLISECOND
+
+
+def first_id_of(day: date) -> UUID:
+    """The smallest id of a day (UTC): the bounds of a daily partition."""
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return UUID(int=(start - EPOCH) // _MILLISECOND << 80)

@@ -1,0 +1,65 @@
+"""How an attempt ended, as a closed set of values. Room: core.
+
+Expected endings are values, not exceptions. What becomes of the run after an ending is decided in
+settle.py; nothing here knows about rows or workers.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+
+class Guarantee(StrEnum):
+    """What a job promises about its effects when a worker is lost."""
+
+    AT_LEAST_ONCE = "at_least_once"
+    AT_MOST_ONCE = "at_most_once"
+    EXACTLY_ONCE = "exactly_once"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What went wrong, in the words of the executor; `type` groups equal failures."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Succeeded:
+    result: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """`final` forbids a retry; `retry_after` is the least wait the target asked for."""
+
+    failure: Failure
+    final: bool = False
+    retry_after: timedelta | None = None
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snoozed:
+    """The handler asked to be called again later; costs no retry."""
+
+    delay: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedBack:
+    """The worker is leaving before the attempt could end; costs no retry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerLost:
+    """The session that held the attempt is dead, or no longer knows of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """The handler stopped because it was asked to."""
+
+
+Outcome = Succeeded | Failed | Snoozed | HandedBack | WorkerLost | Cancelled

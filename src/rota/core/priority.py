@@ -1,0 +1,35 @@
+"""Priorities with ageing (E5): low waits longer, but never for ever. Room: core.
+
+Ten steps, 0 first. A run rises one step for every `AGE_STEP` it has waited, which is the same as
+ordering by (ready time + priority × step): a key that never has to be updated while a run waits.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from rota.core.errors import InvalidInput
+
+FIRST: Final = 0
+LAST: Final = 9
+NAMED: Final = {"high": 1, "medium": 5, "normal": 5, "low": 9}
+DEFAULT: Final = NAMED["normal"]
+AGE_STEP: Final = timedelta(minutes=10)
+
+
+def parse_priority(value: str | int) -> int:
+    """A name or a number from 0 (first) to 9 (last)."""
+    number = NAMED.get(value.strip().lower()) if isinstance(value, str) else value
+    if number is None or isinstance(number, bool) or not FIRST <= number <= LAST:
+        raise InvalidInput("priority", value, "'high', 'normal', 'low', or a number from 0 to 9")
+    return number
+
+
+def rank(priority: int, ready_at: datetime) -> datetime:
+    """The place in the order of one tenant's waiting runs: smaller goes first."""
+    return ready_at + priority * AGE_STEP
+
+
+def aged(priority: int, *, ready_at: datetime, now: datetime) -> int:
+    """The step a run has risen to after waiting until `now`, for showing it to people."""
+    waited = max(timedelta(0), now - ready_at)
+    return max(FIRST, priority - waited // AGE_STEP)

@@ -1,0 +1,104 @@
+"""What an ending makes of its run: (run, outcome) → event, and when again. Room: core.
+
+This is the one place that weighs retries, losses, deadlines and cancellation against each other.
+The store repeats the part that races (a cancel that came first) inside its statements, and a test
+holds the two against each other.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, assert_never
+
+from rota.core.outcome import (
+    Cancelled,
+    Failed,
+    Guarantee,
+    HandedBack,
+    Outcome,
+    Snoozed,
+    Succeeded,
+    WorkerLost,
+)
+from rota.core.retry import Retries, delay
+from rota.core.states import RunEvent, RunState, advance_run
+
+if TYPE_CHECKING:
+    from random import Random
+
+# The third loss quarantines: once is bad luck, twice a coincidence, three times a poison pill.
+MOST_LOSSES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What settling needs to know of a run: its state and counts before the ending."""
+
+    state: RunState
+    failures: int
+    losses: int
+    guarantee: Guarantee
+    deadline_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """`state` follows; `ready_at` is set exactly when the run waits again."""
+
+    event: RunEvent
+    state: RunState
+    failures: int
+    losses: int
+    ready_at: datetime | None
+
+
+def settle(
+    run: Attempted, outcome: Outcome, *, policy: Retries, now: datetime, chance: "Random"
+) -> Settlement:
+    failures = run.failures + isinstance(outcome, Failed)
+    losses = run.losses + isinstance(outcome, WorkerLost)
+    event, wait = _weigh(run, outcome, policy=policy, chance=chance)
+    if wait is not None and run.deadline_at is not None and now + wait >= run.deadline_at:
+        event, wait = RunEvent.EXPIRE, None
+    state = advance_run(run.state, event)
+    waits = wait is not None and state in {RunState.QUEUED, RunState.RETRYING}
+    return Settlement(
+        event=event,
+        state=state,
+        failures=failures,
+        losses=losses,
+        ready_at=now + wait if waits and wait is not None else None,
+    )
+
+
+def _weigh(
+    run: Attempted, outcome: Outcome, *, policy: Retries, chance: "Random"
+) -> tuple[RunEvent, timedelta | None]:
+    """The event an ending is, and how long to wait if the run goes on."""
+    match outcome:
+        case Succeeded():
+            return RunEvent.SUCCEED, None
+        case Cancelled():
+            return RunEvent.FORCE_CANCEL, None
+        case Snoozed():
+            return RunEvent.SNOOZE, outcome.delay
+        case HandedBack():
+            return RunEvent.HAND_BACK, timedelta(0)
+        case WorkerLost():
+            return _weigh_loss(run)
+        case Failed():
+            if outcome.final or run.guarantee is Guarantee.AT_MOST_ONCE:
+                return RunEvent.GIVE_UP, None
+            if run.failures >= policy.most:
+                return RunEvent.GIVE_UP, None
+            wait = delay(policy, failures=run.failures + 1, chance=chance)
+            return RunEvent.RETRY, max(wait, outcome.retry_after or timedelta(0))
+        case _:
+            assert_never(outcome)
+
+
+def _weigh_loss(run: Attempted) -> tuple[RunEvent, timedelta | None]:
+    if run.guarantee is Guarantee.AT_MOST_ONCE:
+        return RunEvent.ABANDON, None
+    if run.losses + 1 >= MOST_LOSSES:
+        return RunEvent.QUARANTINE, None
+    return RunEvent.LOSE_WORKER, timedelta(0)

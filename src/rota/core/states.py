@@ -1,0 +1,160 @@
+"""The states of a job and of a run, and every move between them: written once. Room: core.
+
+The tables below are the only place that says what may follow what. From them are rendered the
+guard in the database (store/generated/state_guard.sql) and the page docs/reference/states.md, and
+a test tries all pairs against PostgreSQL. What a move does to rows is the store's business.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from rota.core.errors import IllegalMove
+
+
+class JobState(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"
+    QUARANTINED = "quarantined"
+    FINISHED = "finished"
+    DELETED = "deleted"
+
+
+class JobEvent(StrEnum):
+    PAUSE = "pause"
+    RESUME = "resume"
+    QUARANTINE = "quarantine"
+    FINISH = "finish"
+    DELETE = "delete"
+
+
+class RunState(StrEnum):
+    """The first five are alive and lie in the hot table; the rest are final and lie in history.
+
+    A queued run whose time has not come is shown as "scheduled"; it is the same state.
+    """
+
+    BLOCKED = "blocked"
+    QUEUED = "queued"
+    RETRYING = "retrying"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    SUCCEEDED = "succeeded"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    MISSED = "missed"
+    COALESCED = "coalesced"
+    EXPIRED = "expired"
+    LOST = "lost"
+    QUARANTINED = "quarantined"
+
+
+class RunEvent(StrEnum):
+    UNBLOCK = "unblock"
+    CLAIM = "claim"
+    SUCCEED = "succeed"
+    RETRY = "retry"
+    SNOOZE = "snooze"
+    GIVE_UP = "give up"
+    HAND_BACK = "hand back"
+    LOSE_WORKER = "lose its worker"
+    ABANDON = "be abandoned"
+    QUARANTINE = "be quarantined"
+    CANCEL = "cancel"
+    FORCE_CANCEL = "be cancelled by force"
+    EXPIRE = "expire"
+    SKIP = "be skipped"
+
+
+_J, _JE = JobState, JobEvent
+_R, _RE = RunState, RunEvent
+
+JOB_MOVES: Final[dict[tuple[JobState, JobEvent], JobState]] = {
+    (_J.ACTIVE, _JE.PAUSE): _J.PAUSED,
+    (_J.ACTIVE, _JE.QUARANTINE): _J.QUARANTINED,
+    (_J.ACTIVE, _JE.FINISH): _J.FINISHED,
+    (_J.ACTIVE, _JE.DELETE): _J.DELETED,
+    (_J.PAUSED, _JE.RESUME): _J.ACTIVE,
+    (_J.PAUSED, _JE.FINISH): _J.FINISHED,
+    (_J.PAUSED, _JE.DELETE): _J.DELETED,
+    (_J.QUARANTINED, _JE.RESUME): _J.ACTIVE,
+    (_J.QUARANTINED, _JE.PAUSE): _J.PAUSED,
+    (_J.QUARANTINED, _JE.DELETE): _J.DELETED,
+    # An edit that gives a finished job new ticks brings it back.
+    (_J.FINISHED, _JE.RESUME): _J.ACTIVE,
+    (_J.FINISHED, _JE.DELETE): _J.DELETED,
+}
+
+RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
+    (_R.BLOCKED, _RE.UNBLOCK): _R.QUEUED,
+    (_R.BLOCKED, _RE.CANCEL): _R.CANCELLED,
+    (_R.BLOCKED, _RE.EXPIRE): _R.EXPIRED,
+    (_R.BLOCKED, _RE.SKIP): _R.SKIPPED,
+    (_R.QUEUED, _RE.CLAIM): _R.RUNNING,
+    (_R.QUEUED, _RE.CANCEL): _R.CANCELLED,
+    (_R.QUEUED, _RE.EXPIRE): _R.EXPIRED,
+    (_R.QUEUED, _RE.SKIP): _R.SKIPPED,
+    (_R.RETRYING, _RE.CLAIM): _R.RUNNING,
+    (_R.RETRYING, _RE.CANCEL): _R.CANCELLED,
+    (_R.RETRYING, _RE.EXPIRE): _R.EXPIRED,
+    (_R.RUNNING, _RE.SUCCEED): _R.SUCCEEDED,
+    (_R.RUNNING, _RE.RETRY): _R.RETRYING,
+    (_R.RUNNING, _RE.SNOOZE): _R.QUEUED,
+    (_R.RUNNING, _RE.GIVE_UP): _R.DEAD,
+    (_R.RUNNING, _RE.HAND_BACK): _R.QUEUED,
+    (_R.RUNNING, _RE.LOSE_WORKER): _R.QUEUED,
+    (_R.RUNNING, _RE.ABANDON): _R.LOST,
+    (_R.RUNNING, _RE.QUARANTINE): _R.QUARANTINED,
+    (_R.RUNNING, _RE.EXPIRE): _R.EXPIRED,
+    (_R.RUNNING, _RE.CANCEL): _R.CANCELLING,
+    (_R.RUNNING, _RE.FORCE_CANCEL): _R.CANCELLED,
+    # Whoever asked to cancel was told so: from here every road ends in cancelled.
+    (_R.CANCELLING, _RE.CANCEL): _R.CANCELLING,
+    (_R.CANCELLING, _RE.FORCE_CANCEL): _R.CANCELLED,
+    (_R.CANCELLING, _RE.SUCCEED): _R.CANCELLED,
+    (_R.CANCELLING, _RE.RETRY): _R.CANCELLED,
+    (_R.CANCELLING, _RE.SNOOZE): _R.CANCELLED,
+    (_R.CANCELLING, _RE.GIVE_UP): _R.CANCELLED,
+    (_R.CANCELLING, _RE.HAND_BACK): _R.CANCELLED,
+    (_R.CANCELLING, _RE.LOSE_WORKER): _R.CANCELLED,
+    (_R.CANCELLING, _RE.ABANDON): _R.CANCELLED,
+    (_R.CANCELLING, _RE.QUARANTINE): _R.CANCELLED,
+    (_R.CANCELLING, _RE.EXPIRE): _R.CANCELLED,
+}
+
+LIVE: Final = frozenset(
+    {_R.BLOCKED, _R.QUEUED, _R.RETRYING, _R.RUNNING, _R.CANCELLING},
+)
+WAITING: Final = frozenset({_R.QUEUED, _R.RETRYING})
+HELD: Final = frozenset({_R.RUNNING, _R.CANCELLING})
+FINAL: Final = frozenset(RunState) - LIVE
+# A tick is born as a run that waits, or as the record of why there is none.
+BIRTHS: Final = frozenset({_R.BLOCKED, _R.QUEUED, _R.SKIPPED, _R.MISSED, _R.COALESCED})
+# What a person must look at: the dead letters.
+BAD: Final = frozenset({_R.DEAD, _R.LOST, _R.QUARANTINED})
+
+
+def advance_job(state: JobState, event: JobEvent) -> JobState:
+    """Return the state that `event` leads a job to, or raise `IllegalMove`."""
+    following = JOB_MOVES.get((state, event))
+    if following is None:
+        raise IllegalMove(thing="job", state=state.value, event=event.value)
+    return following
+
+
+def advance_run(state: RunState, event: RunEvent) -> RunState:
+    """Return the state that `event` leads a run to, or raise `IllegalMove`."""
+    following = RUN_MOVES.get((state, event))
+    if following is None:
+        raise IllegalMove(thing="run", state=state.value, event=event.value)
+    return following
+
+
+def job_pairs() -> frozenset[tuple[JobState, JobState]]:
+    """Every change of a job's state that some event makes."""
+    return frozenset((old, new) for (old, _), new in JOB_MOVES.items() if old != new)
+
+
+def run_pairs() -> frozenset[tuple[RunState, RunState]]:
+    """Every change of a run's state that some event makes."""
+    return frozenset((old, new) for (old, _), new in RUN_MOVES.items() if old != new)

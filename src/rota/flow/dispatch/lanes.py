@@ -1,0 +1,123 @@
+"""What a claimer remembers of the lanes of one queue, and where their live entries begin. Room: flow.
+
+A claimed run leaves a dead entry in the index of waiting runs. Vacuum removes it, unless somebody
+holds an old snapshot open (a backup, a forgotten transaction); then every claim that starts at the
+head of a lane walks all dead entries since, and throughput collapses (F41). So a claim starts at a
+bound: the last entry it took, or a little before now if that is earlier, because a run that is
+committed late may have a ready time before it. The bound is a hint in memory, never stored: every
+few seconds a lane is walked from its head, less often when that turned out to be slow.
+
+Who gets how much is core's (core/lanes.py); the statements are the store's.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from rota.core.lanes import Lane, Share, Waiting, deal
+from rota.store.live_runs import Claimed, Found, Walk
+
+Key = tuple[datetime, UUID]
+
+_HEAD: Final = (datetime(1, 1, 2, tzinfo=UTC), UUID(int=0))
+_NO_ID: Final = UUID(int=0)
+# Longer than any of our transactions may take to commit what it stamped.
+SETTLING: Final = timedelta(seconds=1)
+FULL_WALK_EVERY: Final = timedelta(seconds=2)
+# A walk from the head may cost this part of the time at most.
+FULL_WALK_PART: Final = 20
+# A lane that yielded nothing for so long is forgotten; a survey finds it again.
+FORGET_AFTER: Final = timedelta(minutes=10)
+LANES_PER_CLAIM: Final = 256
+DEEPEST: Final = 1_000_000
+
+
+@dataclass(slots=True)
+class Trace:
+    """What one lane lately yielded."""
+
+    head_at: datetime
+    bound: Key
+    likely: int
+    walked_at: datetime
+    yielded_at: datetime
+    rest: timedelta
+
+
+class LaneMemory:
+    """The lanes of one queue as one claimer knows them."""
+
+    def __init__(self) -> None:
+        self._traces: dict[Lane, Trace] = {}
+        self._turn = 0
+
+    def known(self) -> list[Lane]:
+        return sorted(self._traces)
+
+    def learn(self, found: Iterable[Found], *, now: datetime) -> None:
+        """Add lanes that a survey found."""
+        for lane in found:
+            self._traces.setdefault(
+                Lane(lane.tenant_id, lane.priority),
+                Trace(
+                    head_at=lane.head_at,
+                    bound=_HEAD,
+                    likely=DEEPEST,
+                    walked_at=now,
+                    yielded_at=now,
+                    rest=FULL_WALK_EVERY,
+                ),
+            )
+
+    def walks(self, *, room: int, weights: Mapping[int, int], now: datetime) -> list[Walk]:
+        """The lanes to walk for `room` free slots, in order, each from its bound."""
+        waiting = [
+            Waiting(lane=lane, head_at=trace.head_at, likely=trace.likely)
+            for lane, trace in self._traces.items()
+        ]
+        shares = deal(waiting, room=room, weights=weights, after=self._turn)[:LANES_PER_CLAIM]
+        if shares:
+            self._turn = shares[-1].lane.tenant
+        return [self._walk(share, now) for share in shares]
+
+    def note(
+        self, walks: Iterable[Walk], claimed: Iterable[Claimed], *, now: datetime, took: timedelta
+    ) -> None:
+        """Remember what a claim yielded and how long it took."""
+        counts: dict[Lane, int] = {}
+        newest: dict[Lane, Key] = {}
+        for run in claimed:
+            lane = Lane(run.tenant_id, run.priority)
+            counts[lane] = counts.get(lane, 0) + 1
+            key = (run.ready_at, run.id)
+            if key > newest.get(lane, _HEAD):
+                newest[lane] = key
+        for walk in walks:
+            self._note_lane(walk, counts.get(walk.lane, 0), newest.get(walk.lane), now, took)
+
+    def _walk(self, share: Share, now: datetime) -> Walk:
+        trace = self._traces[share.lane]
+        if now - trace.walked_at >= trace.rest:
+            trace.walked_at = now
+            low = _HEAD
+        else:
+            low = min(trace.bound, (now - SETTLING, _NO_ID))
+        return Walk(lane=share.lane, low=low[0], low_id=low[1], share=share.most)
+
+    def _note_lane(
+        self, walk: Walk, count: int, newest: Key | None, now: datetime, took: timedelta
+    ) -> None:
+        trace = self._traces[walk.lane]
+        if walk.low == _HEAD[0]:
+            trace.rest = max(FULL_WALK_EVERY, took * FULL_WALK_PART)
+        if newest is not None:
+            trace.bound = max(trace.bound, newest)
+            trace.head_at = newest[0]
+            trace.yielded_at = now
+        elif now - trace.yielded_at > FORGET_AFTER:
+            del self._traces[walk.lane]
+            return
+        # A full share says that there is more; a smaller one says how much there is.
+        trace.likely = min(DEEPEST, 4 * walk.share) if count >= walk.share else max(1, 2 * count)

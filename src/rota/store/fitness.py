@@ -1,0 +1,70 @@
+"""Whether a PostgreSQL server may hold Rota's data at all. Room: store.
+
+Asked once, when a process starts. A server that can lose what it acknowledged is refused, because
+every promise of Rota stands on that acknowledgement (F50).
+"""
+
+from typing import Final, NamedTuple
+
+from rota.core.errors import StoreRefused
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+OLDEST: Final = 15
+
+
+class Server(NamedTuple):
+    """What a server says of itself."""
+
+    version: int
+    shown_version: str
+    encoding: str
+    in_recovery: bool
+    fsync: str
+    full_page_writes: str
+    synchronous_commit: str
+    moved_clock: str | None
+
+
+SERVER = statement("server/describe", Server)
+
+
+async def check_server(conn: Connection) -> Server:
+    """Return what the server is, or raise `StoreRefused` with the reason and the remedy."""
+    server = await SERVER.one(conn)
+    if server is None:
+        raise StoreRefused(
+            reason="it does not describe itself", remedy="use PostgreSQL 15 or newer"
+        )
+    judge(server)
+    return server
+
+
+def judge(server: Server) -> None:
+    if server.version // 10_000 < OLDEST:
+        raise StoreRefused(
+            reason=f"it is PostgreSQL {server.shown_version}",
+            remedy=f"use PostgreSQL {OLDEST} or newer",
+        )
+    for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+        if getattr(server, setting) == "off":
+            raise StoreRefused(
+                reason=f"{setting} is off, so it may lose what it has acknowledged",
+                remedy=f"set {setting} = on in postgresql.conf and reload the server",
+            )
+    if server.in_recovery:
+        raise StoreRefused(
+            reason="it is a standby and takes no writes",
+            remedy="point ROTA_DATABASE_URL at the primary "
+            "(several hosts with target_session_attrs=read-write find it)",
+        )
+    if server.encoding != "UTF8":
+        raise StoreRefused(
+            reason=f"its database is encoded in {server.encoding}",
+            remedy="create the database with encoding UTF8",
+        )
+    if server.moved_clock:
+        raise StoreRefused(
+            reason="the setting rota.now moves its clock, which only tests may do",
+            remedy="reset rota.now for this role and database",
+        )

@@ -1,0 +1,92 @@
+"""Renders the state guard from core: the database refuses what core refuses. Room: store.
+
+Triggers whose WHEN clause lists the legal pairs, so that their function runs only on an illegal
+move; measured, that costs nothing one can see. The common moves stand first, because the list is
+compared from the left. tools/generate.py writes the result to generated/state_guard.sql.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from rota.core.states import BIRTHS, FINAL, LIVE, RunState, job_pairs, run_pairs
+
+_HEAD = """\
+-- Generated from src/rota/core/states.py by `make generate`. Do not edit.
+-- Refuses every change of state that core does not know, even one typed into psql.
+
+create or replace function rota.refuse_move() returns trigger
+language plpgsql as $$
+begin
+    raise exception 'this change of state is not allowed'
+        using errcode = 'RT001',
+        detail = tg_argv[0] || ': ' || case
+            when tg_op = 'UPDATE' then old.state::text
+            when tg_argv[1] = 'left' then coalesce(to_jsonb(new) ->> 'left_state', 'nothing')
+            else 'nothing'
+        end || ' to ' || new.state::text;
+end
+$$;
+"""
+
+_COMMON = (
+    (RunState.QUEUED, RunState.RUNNING),
+    (RunState.RUNNING, RunState.SUCCEEDED),
+    (RunState.RETRYING, RunState.RUNNING),
+)
+
+
+def render() -> str:
+    """The whole of state_guard.sql."""
+    lasting = [(old, new) for old, new in run_pairs() if new in LIVE]
+    ending = [(old, new) for old, new in run_pairs() if new in FINAL]
+    born_live = sorted(BIRTHS & LIVE, key=list(RunState).index)
+    born_final = sorted(BIRTHS & FINAL, key=list(RunState).index)
+    return "\n".join(
+        (
+            _HEAD,
+            _trigger("jobs_moves", "update of state on rota.jobs", _not_in(job_pairs()), "job"),
+            _trigger(
+                "live_runs_moves", "update of state on rota.live_runs", _not_in(lasting), "run"
+            ),
+            _trigger(
+                "live_runs_births",
+                "insert on rota.live_runs",
+                f"new.state not in ({_names(born_live)})",
+                "run",
+            ),
+            _trigger(
+                "runs_moves",
+                "insert on rota.runs",
+                f"new.left_state is not null\n    and {_not_in(ending, old='new.left_state')}",
+                "run', 'left",
+            ),
+            _trigger(
+                "runs_births",
+                "insert on rota.runs",
+                f"new.left_state is null\n    and new.state not in ({_names(born_final)})",
+                "run",
+            ),
+            _trigger("runs_final", "update of state on rota.runs", "old.state <> new.state", "run"),
+        )
+    )
+
+
+def _trigger(name: str, event: str, when: str, arguments: str) -> str:
+    return (
+        f"create or replace trigger {name}\n"
+        f"before {event}\n"
+        "for each row\n"
+        f"when (\n    {when}\n)\n"
+        f"execute function rota.refuse_move('{arguments}');\n"
+    )
+
+
+def _not_in(pairs: Iterable[tuple[StrEnum, StrEnum]], *, old: str = "old.state") -> str:
+    ordered = sorted(pairs, key=lambda pair: (pair not in _COMMON, pair))
+    listed = ",\n        ".join(f"('{a.value}', '{b.value}')" for a, b in ordered)
+    differs = "" if old != "old.state" else "old.state <> new.state\n    and "
+    return f"{differs}({old}, new.state) not in (\n        {listed}\n    )"
+
+
+def _names(states: Iterable[RunState]) -> str:
+    return ", ".join(f"'{state.value}'" for state in states)

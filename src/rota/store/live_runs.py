@@ -1,0 +1,254 @@
+"""Everything Rota asks of unfinished runs, from survey and claim to finish. Room: store.
+
+Every change is a compare-and-set on (attempt, session, state) and returns what it changed; a run
+that is missing in the answer is no longer the caller's. How to share out a claim is core's
+(lanes.py); what an ending means is core's too (settle.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.lanes import Lane
+from rota.core.outcome import Guarantee
+from rota.core.settle import MOST_LOSSES
+from rota.core.states import RunState
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+
+class Found(NamedTuple):
+    """A lane with waiting runs that the caller did not know of."""
+
+    tenant_id: int
+    priority: int
+    head_at: datetime
+
+
+class Claimed(NamedTuple):
+    """A run that is ours to execute now. Without a payload of its own it has its job's."""
+
+    id: UUID
+    job_id: UUID
+    job_version: int
+    attempt: int
+    failures: int
+    losses: int
+    tenant_id: int
+    kind_id: int
+    policy_id: int
+    priority: int
+    guarantee: str
+    scheduled_at: datetime
+    due_at: datetime
+    ready_at: datetime
+    started_at: datetime
+    deadline_at: datetime | None
+    payload: str | None
+
+
+class Moved(NamedTuple):
+    """A run that changed, and the state it is in now."""
+
+    id: UUID
+    state: RunState
+
+
+class Made(NamedTuple):
+    id: UUID
+
+
+class Run(NamedTuple):
+    """A run, alive or finished."""
+
+    id: UUID
+    job_id: UUID
+    state: RunState
+    attempt: int
+    failures: int
+    losses: int
+    scheduled_at: datetime
+    due_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    session_id: UUID | None
+    result: str | None
+    reason: str | None
+
+
+class Walk(NamedTuple):
+    """How far a claim may go in one lane, and where its live entries begin."""
+
+    lane: Lane
+    low: datetime
+    low_id: UUID
+    share: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    id: UUID
+    job_id: UUID
+    scheduled_at: datetime
+    due_at: datetime
+    tenant_id: int
+    queue_id: int
+    kind_id: int
+    policy_id: int
+    job_version: int = 1
+    trigger: str = "api"
+    priority: int = 5
+    guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
+    deadline_at: datetime | None = None
+    payload: str | None = None
+
+
+class Ending(NamedTuple):
+    """The last attempt of a run, as its worker tells it."""
+
+    id: UUID
+    attempt: int
+    state: RunState
+    failures: int
+    result: str | None = None
+    reason: str | None = None
+
+
+class PutBack(NamedTuple):
+    """An attempt after which the run waits again; `outcome` is what attempts will say of it."""
+
+    id: UUID
+    attempt: int
+    state: RunState
+    outcome: str
+    failures: int
+    ready_at: datetime
+    reason: str | None = None
+
+
+SURVEY = statement("live_runs/survey", Found)
+CLAIM = statement("live_runs/claim", Claimed)
+FINISH = statement("live_runs/finish", Moved)
+PUT_BACK = statement("live_runs/put_back", Moved)
+RECLAIM = statement("live_runs/reclaim", Moved)
+CANCEL = statement("live_runs/cancel", Moved)
+INSERT_MANY = statement("live_runs/insert_many", Made)
+GET = statement("live_runs/get", Run)
+
+
+async def survey(
+    conn: Connection, *, queue_id: int, known: Sequence[Lane], most: int = 1000
+) -> list[Found]:
+    """The lanes of a queue that hold waiting runs, other than the known ones."""
+    return await SURVEY.all(
+        conn,
+        queue_id=queue_id,
+        tenant_ids=[lane.tenant for lane in known],
+        priorities=[lane.priority for lane in known],
+        most=most,
+    )
+
+
+async def claim(
+    conn: Connection,
+    *,
+    session_id: UUID,
+    queue_id: int,
+    kind_ids: Sequence[int],
+    walks: Sequence[Walk],
+    room: int,
+) -> list[Claimed]:
+    """Take at most `room` runs that are ready, lane by lane in the order given."""
+    return await CLAIM.all(
+        conn,
+        session_id=session_id,
+        queue_id=queue_id,
+        kind_ids=kind_ids,
+        tenant_ids=[walk.lane.tenant for walk in walks],
+        priorities=[walk.lane.priority for walk in walks],
+        lows=[walk.low for walk in walks],
+        low_ids=[walk.low_id for walk in walks],
+        shares=[walk.share for walk in walks],
+        room=room,
+    )
+
+
+async def finish(conn: Connection, *, session_id: UUID, endings: Sequence[Ending]) -> list[Moved]:
+    """Move ended runs to history. A run that is missing in the answer was lost to others."""
+    ids, attempts, states, failures, results, reasons = _columns(endings, 6)
+    return await FINISH.all(
+        conn,
+        session_id=session_id,
+        ids=ids,
+        attempts=attempts,
+        states=states,
+        failures=failures,
+        results=results,
+        reasons=reasons,
+    )
+
+
+async def put_back(
+    conn: Connection, *, session_id: UUID, attempts: Sequence[PutBack]
+) -> list[Moved]:
+    """Let runs wait again: retries, snoozes, hand-backs."""
+    ids, numbers, states, outcomes, failures, ready_ats, reasons = _columns(attempts, 7)
+    return await PUT_BACK.all(
+        conn,
+        session_id=session_id,
+        ids=ids,
+        attempts=numbers,
+        states=states,
+        outcomes=outcomes,
+        failures=failures,
+        ready_ats=ready_ats,
+        reasons=reasons,
+    )
+
+
+async def reclaim(
+    conn: Connection, *, unknown_for: timedelta = timedelta(seconds=5), most: int = 500
+) -> list[Moved]:
+    """Take back runs that no living session executes."""
+    return await RECLAIM.all(conn, unknown_for=unknown_for, most=most, most_losses=MOST_LOSSES)
+
+
+async def cancel(
+    conn: Connection, *, ids: Sequence[UUID], reason: str = '{"code": "cancelled"}'
+) -> list[Moved]:
+    """Cancel what waits, ask what runs to stop. A run that is missing had finished."""
+    return await CANCEL.all(conn, ids=ids, reason=reason)
+
+
+async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
+    """Make runs; an id that was made before makes nothing and is not returned."""
+    made = await INSERT_MANY.all(
+        conn,
+        ids=[run.id for run in runs],
+        job_ids=[run.job_id for run in runs],
+        scheduled_ats=[run.scheduled_at for run in runs],
+        due_ats=[run.due_at for run in runs],
+        deadline_ats=[run.deadline_at for run in runs],
+        tenant_ids=[run.tenant_id for run in runs],
+        queue_ids=[run.queue_id for run in runs],
+        kind_ids=[run.kind_id for run in runs],
+        policy_ids=[run.policy_id for run in runs],
+        job_versions=[run.job_version for run in runs],
+        triggers=[run.trigger for run in runs],
+        priorities=[run.priority for run in runs],
+        guarantees=[run.guarantee for run in runs],
+        payloads=[run.payload for run in runs],
+    )
+    return [row.id for row in made]
+
+
+async def get(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Run]:
+    """Runs by id, wherever they are."""
+    return {row.id: row for row in await GET.all(conn, ids=ids)}
+
+
+def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[list[object]]:
+    """Rows turned into one list per column, which is how unnest takes them."""
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]] * width

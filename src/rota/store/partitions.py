@@ -1,0 +1,97 @@
+"""Daily partitions of history: made ahead, dropped by age, a day at a time (O7, F57). Room: store.
+
+A day is a range of ids, because an id begins with its time. The statements here are composed, since
+DDL takes no parameters; their only variable parts are dates and ids that Python made. A day that
+nobody made ahead fell into the `_rest` partition; making it later takes its rows out of there.
+"""
+
+from datetime import date, timedelta
+from typing import Final
+
+from rota.core.ids import first_id_of
+from rota.store.driver import Connection
+from rota.store.translate import translated
+
+PARENTS: Final = {"runs": "id", "attempts": "run_id", "run_logs": "run_id"}
+_PARTITIONS: Final = """
+select c.relname from pg_inherits as i
+inner join pg_class as c on i.inhrelid = c.oid
+where i.inhparent = ('rota.' || $1)::regclass
+"""
+
+
+def partition_name(parent: str, day: date) -> str:
+    return f"{parent}_{day:%Y%m%d}"
+
+
+def day_of(partition: str) -> date | None:
+    """The day a partition holds; None for the rest."""
+    digits = partition.rpartition("_")[2]
+    if len(digits) != 8 or not digits.isdigit():
+        return None
+    return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+
+
+async def days(conn: Connection, parent: str) -> list[date]:
+    """The days that have a partition, oldest first."""
+    with translated():
+        rows = await conn.fetch(_PARTITIONS, parent)
+    return sorted(day for row in rows if (day := day_of(row[0])) is not None)
+
+
+async def make_ahead(conn: Connection, *, today: date, ahead: int) -> list[str]:
+    """Make the partitions from yesterday to `ahead` days from today; return the new ones.
+
+    Yesterday too: a run that was due before midnight may end after it.
+    """
+    wanted = [today + timedelta(days=n) for n in range(-1, ahead + 1)]
+    made: list[str] = []
+    for parent in PARENTS:
+        present = set(await days(conn, parent))
+        missing = [day for day in wanted if day not in present]
+        made += [partition_name(parent, day) for day in missing if await _make(conn, parent, day)]
+    return made
+
+
+async def drop_older(conn: Connection, *, keep_from: date, most: int = 10) -> list[str]:
+    """Drop whole days before `keep_from`, oldest first, at most `most` of them per table."""
+    dropped: list[str] = []
+    for parent in PARENTS:
+        old = [day for day in await days(conn, parent) if day < keep_from][:most]
+        dropped += [await _drop(conn, parent, day) for day in old]
+    return dropped
+
+
+async def _make(conn: Connection, parent: str, day: date) -> bool:
+    name, key = partition_name(parent, day), PARENTS[parent]
+    low, high = first_id_of(day), first_id_of(day + timedelta(days=1))
+    with translated():
+        async with conn.transaction():
+            # One maker at a time; the others find it done.
+            await conn.execute("select pg_advisory_xact_lock(hashtext($1))", f"rota {name}")
+            if await conn.fetchval("select to_regclass($1) is not null", f"rota.{name}"):
+                return False
+            await conn.execute(
+                _lines(
+                    f"create table rota.{name} (like rota.{parent} including all);",
+                    f"with strayed as (delete from rota.{parent}_rest",
+                    f"where {key} >= '{low}' and {key} < '{high}' returning *)",
+                    f"insert into rota.{name} select * from strayed;",
+                    f"alter table rota.{parent} attach partition rota.{name}",
+                    f"for values from ('{low}') to ('{high}');",
+                )
+            )
+    return True
+
+
+async def _drop(conn: Connection, parent: str, day: date) -> str:
+    name = partition_name(parent, day)
+    with translated():
+        # Plain drop takes its locks for a moment only: nobody writes to an old day. The lock
+        # time-out of the connection keeps it from queueing behind a long reader.
+        await conn.execute(f"drop table if exists rota.{name}")
+    return name
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(lines)

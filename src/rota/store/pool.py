@@ -1,0 +1,106 @@
+"""Opens connections: session settings, time-outs, keepalives. Room: store.
+
+Every connection has a limit on each thing that could hang: connecting, a statement, a lock, an
+idle transaction, a peer that fell silent. The hot pool also tells the planner what we know better:
+its statements touch few rows of tables that may be large, so hashing or scanning a table is wrong.
+"""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, cast
+
+import asyncpg
+
+from rota.store.driver import Connection, Pool
+from rota.store.translate import translated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How to reach the database, and how long anything may take."""
+
+    url: str
+    name: str = "rota"
+    connect: timedelta = timedelta(seconds=10)
+    statement: timedelta = timedelta(seconds=5)
+    lock: timedelta = timedelta(seconds=2)
+    idle_in_transaction: timedelta = timedelta(seconds=5)
+
+
+# A foreign snapshot or a fresh table must not turn the plan of a hot statement (docs/adr/0009).
+HOT: Final = {"enable_hashjoin": "off", "enable_mergejoin": "off", "enable_seqscan": "off"}
+
+# Seconds until the first probe, between probes, and how many may fail: a silent cut is noticed
+# in about 5 s, where the system's defaults would wait for hours (F55).
+_KEEPALIVE: Final = ((3, "TCP_KEEPIDLE"), (1, "TCP_KEEPINTVL"), (2, "TCP_KEEPCNT"))
+_UNACKNOWLEDGED: Final = timedelta(seconds=5)
+
+
+@asynccontextmanager
+async def open_pool(access: Access, *, size: int, hot: bool = False) -> AsyncIterator[Pool]:
+    """A pool of up to `size` connections, closed when the block is left."""
+    with translated():
+        pool = await asyncpg.create_pool(
+            min_size=1, max_size=size, init=watch_peer, **_arguments(access, hot=hot)
+        )
+    try:
+        yield cast("Pool", pool)
+    finally:
+        pool.terminate()
+
+
+@asynccontextmanager
+async def open_connection(access: Access, *, hot: bool = False) -> AsyncIterator[Connection]:
+    """One connection of its own, closed when the block is left."""
+    with translated():
+        conn = await asyncpg.connect(**_arguments(access, hot=hot))
+    await watch_peer(conn)
+    try:
+        yield cast("Connection", conn)
+    finally:
+        conn.terminate()
+
+
+def _arguments(access: Access, *, hot: bool) -> dict[str, Any]:
+    settings = {
+        "application_name": access.name,
+        "statement_timeout": _milliseconds(access.statement),
+        "lock_timeout": _milliseconds(access.lock),
+        "idle_in_transaction_session_timeout": _milliseconds(access.idle_in_transaction),
+        "default_transaction_isolation": "read committed",
+        "jit": "off",
+        "timezone": "UTC",
+    }
+    return {
+        "dsn": access.url,
+        "timeout": access.connect.total_seconds(),
+        # The server's limit speaks first, with a better message; this is for a server that is
+        # silent.
+        "command_timeout": access.statement.total_seconds() + 5,
+        "server_settings": settings | (HOT if hot else {}),
+        # All of Rota's statements stay prepared: there are fewer than a hundred.
+        "statement_cache_size": 200,
+        "max_cached_statement_lifetime": 0,
+    }
+
+
+def _milliseconds(time: timedelta) -> str:
+    return str(round(time.total_seconds() * 1000))
+
+
+async def watch_peer(conn: Any) -> None:
+    """Ask the kernel to notice a peer that fell silent. A unix socket has no such peer."""
+    transport = getattr(conn, "_transport", None)
+    sock = transport.get_extra_info("socket") if transport is not None else None
+    if sock is None or sock.family not in {socket.AF_INET, socket.AF_INET6}:
+        return
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for value, option in _KEEPALIVE:
+        if hasattr(socket, option):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        limit = round(_UNACKNOWLEDGED.total_seconds() * 1000)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit)

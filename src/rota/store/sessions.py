@@ -1,0 +1,109 @@
+"""Everything Rota asks of sessions: starts of its processes, and their heartbeats. Room: store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.errors import LeaseLost
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+
+class Role(StrEnum):
+    WORKER = "worker"
+    SCHEDULER = "scheduler"
+    API = "api"
+
+
+class Opened(NamedTuple):
+    expires_at: datetime
+
+
+class Beat(NamedTuple):
+    """What a heartbeat brings back: whether to drain, and which runs to stop."""
+
+    expires_at: datetime
+    draining: bool
+    cancelling: list[UUID]
+
+
+class Session(NamedTuple):
+    id: UUID
+    name: str
+    slots: int
+    draining: bool
+    started_at: datetime
+    beat_at: datetime
+    expires_at: datetime
+
+
+class Buried(NamedTuple):
+    id: UUID
+    role: Role
+    name: str
+
+
+class Named(NamedTuple):
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    id: UUID
+    role: Role
+    name: str
+    queues: tuple[int, ...] = ()
+    kinds: tuple[int, ...] = ()
+    slots: int = 0
+
+
+OPEN = statement("sessions/open", Opened)
+BEAT = statement("sessions/beat", Beat)
+LIVE = statement("sessions/live", Session)
+CLOSE = statement("sessions/close", Named)
+BURY = statement("sessions/bury", Buried)
+FORGET = statement("sessions/forget", Named)
+
+
+async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> None:
+    await OPEN.one(
+        conn,
+        id=new.id,
+        role=new.role,
+        name=new.name,
+        queues=new.queues,
+        kinds=new.kinds,
+        slots=new.slots,
+        ttl=ttl,
+    )
+
+
+async def beat(
+    conn: Connection, *, session_id: UUID, running: Sequence[UUID], ttl: timedelta
+) -> Beat:
+    """Renew the lease, or raise `LeaseLost`: then everything must stop at once."""
+    row = await BEAT.one(conn, id=session_id, running=running, ttl=ttl)
+    if row is None:
+        raise LeaseLost(thing="session", id=session_id)
+    return row
+
+
+async def live(conn: Connection, role: Role) -> list[Session]:
+    return await LIVE.all(conn, role=role)
+
+
+async def close(conn: Connection, session_id: UUID) -> None:
+    await CLOSE.one(conn, id=session_id)
+
+
+async def bury(conn: Connection, *, most: int = 100) -> list[Buried]:
+    """Mark sessions whose lease ran out as dead for ever; their runs may then be reclaimed."""
+    return await BURY.all(conn, most=most)
+
+
+async def forget(conn: Connection, *, after: timedelta, most: int = 100) -> int:
+    """Delete what is left of sessions that were buried long ago and hold nothing."""
+    return len(await FORGET.all(conn, after=after, most=most))

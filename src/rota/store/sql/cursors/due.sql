@@ -1,0 +1,33 @@
+-- The cursors of these shards that are to be decided before a time, soonest first.
+-- One index walk per shard: a plain `shard = any(…)` would read and sort all that is due.
+select
+    due.job_id,
+    due.version,
+    due.tick_at,
+    due.fire_at,
+    due.decided_at,
+    due.fired,
+    due.schedule_id,
+    due.shard
+from unnest(:shards::smallint[]) as held (shard)
+cross join
+    lateral (
+        select
+            c.job_id,
+            c.version,
+            c.tick_at,
+            c.fire_at,
+            c.decided_at,
+            c.fired,
+            c.schedule_id,
+            c.shard
+        from rota.cursors as c
+        where
+            c.shard = held.shard
+            and c.fire_at is not null
+            and c.fire_at <= :before::timestamptz
+        order by c.fire_at asc
+        limit :per_shard::integer
+    ) as due
+order by due.fire_at asc
+limit :most::integer;

@@ -1,0 +1,126 @@
+-- Decide one tick of each job in the batch: move its cursor and make its run, or record why not.
+-- A row whose shard, version or tick is no longer what the scheduler read changes nothing and is
+-- not returned. The shard rows are locked, so a new owner waits for this decision or precedes it.
+with held as materialized (
+    select s.id
+    from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
+    inner join rota.shards as s on mine.id = s.id and mine.epoch = s.epoch
+    where s.owner = :owner::uuid
+    order by s.id
+    for share of s
+),
+
+ticks as (
+    select
+        tick.job_id,
+        tick.version,
+        tick.tick_at,
+        tick.due_at,
+        tick.run_id,
+        tick.next_tick_at,
+        tick.next_fire_at
+    from
+        unnest(
+            :job_ids::uuid[],
+            :versions::integer[],
+            :tick_ats::timestamptz[],
+            :due_ats::timestamptz[],
+            :run_ids::uuid[],
+            :next_tick_ats::timestamptz[],
+            :next_fire_ats::timestamptz[]
+        ) as tick (job_id, version, tick_at, due_at, run_id, next_tick_at, next_fire_at)
+),
+
+moved as (
+    update rota.cursors as c
+    set
+        tick_at = t.next_tick_at,
+        fire_at = t.next_fire_at,
+        decided_at = t.tick_at,
+        fired = c.fired + 1
+    from ticks as t
+    where
+        t.next_tick_at is not null
+        and c.job_id = t.job_id
+        and c.version = t.version
+        and c.tick_at = t.tick_at
+        and c.fire_at <= (select rota.now() + :ahead::interval)
+        and c.shard = any(array(select held.id from held))
+    returning
+        c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
+        c.policy_id, c.version, c.priority, c.overlap, c.guarantee
+),
+
+-- The last tick of a job ends its cursor, and the job with it.
+ended as (
+    delete from rota.cursors as c
+    using ticks as t
+    where
+        t.next_tick_at is null
+        and c.job_id = t.job_id
+        and c.version = t.version
+        and c.tick_at = t.tick_at
+        and c.fire_at <= (select rota.now() + :ahead::interval)
+        and c.shard = any(array(select held.id from held))
+    returning
+        c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
+        c.policy_id, c.version, c.priority, c.overlap, c.guarantee
+),
+
+finished as (
+    update rota.jobs as j
+    set
+        state = 'finished',
+        updated_at = rota.now()
+    where
+        j.id = any(array(select e.job_id from ended as e))
+        and j.state = 'active'
+),
+
+decided as (
+    select
+        d.*,
+        d.overlap = 'skip'
+        and exists (
+            select 1 from rota.live_runs as l
+            where l.job_id = d.job_id
+        ) as is_skipped
+    from (
+        select * from moved
+        union all
+        select * from ended
+    ) as d
+),
+
+passed as (
+    insert into rota.runs (
+        id, job_id, scheduled_at, due_at, created_at, finished_at, tenant_id, queue_id,
+        kind_id, policy_id, job_version, state, trigger, priority, reason
+    )
+    select
+        d.run_id, d.job_id, d.tick_at, d.due_at, rota.now(), rota.now(), d.tenant_id, d.queue_id,
+        d.kind_id, d.policy_id, d.version, 'skipped', 'tick', d.priority, '{"code": "overlap"}'
+    from decided as d
+    where d.is_skipped
+    on conflict (id) do nothing
+),
+
+made as (
+    insert into rota.live_runs (
+        id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id,
+        kind_id, policy_id, job_version, state, trigger, priority, guarantee
+    )
+    select
+        d.run_id, d.job_id, d.tick_at, d.due_at, greatest(d.due_at, clock.now), clock.now,
+        d.tenant_id, d.queue_id, d.kind_id, d.policy_id, d.version, 'queued', 'tick', d.priority,
+        d.guarantee
+    from decided as d
+    cross join (select rota.now() as now) as clock
+    where not d.is_skipped
+    on conflict (id) do nothing
+)
+
+select
+    d.run_id,
+    d.is_skipped
+from decided as d;

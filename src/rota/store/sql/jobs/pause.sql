@@ -1,0 +1,29 @@
+-- Pause jobs: no tick after this commits, and the cursor keeps where it stood.
+with chosen as (
+    select j.id
+    from rota.jobs as j
+    where
+        j.id = any(:ids::uuid[])
+        and j.state = 'active'
+    order by j.id
+    for update
+),
+
+stopped as (
+    update rota.cursors as c
+    set
+        fire_at = null,
+        version = c.version + 1
+    from chosen as ch
+    where c.job_id = ch.id
+)
+
+update rota.jobs as j
+set
+    state = 'paused',
+    version = j.version + 1,
+    held = :held::jsonb,
+    updated_at = rota.now()
+from chosen as ch
+where j.id = ch.id
+returning j.id, j.version;

@@ -1,0 +1,69 @@
+-- Cancel runs: one that waits ends at once, one that runs is asked to stop. What is not returned
+-- had already finished, or never was.
+with chosen as (
+    select
+        r.id,
+        r.state
+    from rota.live_runs as r
+    where r.id = any(:ids::uuid[])
+    order by r.id
+    for update
+),
+
+ended as (
+    delete from rota.live_runs as r
+    using chosen as c
+    where
+        r.id = c.id
+        and c.state in ('blocked', 'queued', 'retrying')
+    returning r.*
+),
+
+asked as (
+    update rota.live_runs as r
+    set state = 'cancelling'
+    from chosen as c
+    where
+        r.id = c.id
+        and c.state = 'running'
+    returning r.id
+),
+
+told as (
+    insert into rota.runs (
+        id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id,
+        queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
+        attempt, failures, losses, payload, reason
+    )
+    select
+        e.id,
+        e.job_id,
+        e.scheduled_at,
+        e.due_at,
+        e.created_at,
+        e.started_at,
+        rota.now(),
+        e.tenant_id,
+        e.queue_id,
+        e.kind_id,
+        e.policy_id,
+        e.job_version,
+        'cancelled',
+        e.state,
+        e.trigger,
+        e.priority,
+        e.attempt,
+        e.failures,
+        e.losses,
+        e.payload,
+        :reason::jsonb
+    from ended as e
+)
+
+select
+    c.id,
+    case
+        when c.state in ('blocked', 'queued', 'retrying') then 'cancelled'
+        else 'cancelling'
+    end::rota.run_state as state
+from chosen as c;

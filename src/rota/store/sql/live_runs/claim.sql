@@ -1,0 +1,58 @@
+-- Take waiting runs for a session: from each lane, in the order given, at most its share.
+-- (low, low_id) is a hint where the lane's live entries begin (docs/adr/0009-claims.md); `room` stops
+-- the walk when the free slots are filled. ctid = any(array(…)) keeps the planner from hashing the
+-- whole table; the rows are locked by the inner select, so their ctid cannot move meanwhile.
+update rota.live_runs as r
+set
+    state = 'running',
+    attempt = r.attempt + 1,
+    session_id = :session_id::uuid,
+    started_at = clock.now
+from (select rota.now() as now) as clock
+where
+    r.ctid = any(array(
+        select taken.ctid
+        from
+            unnest(
+                :tenant_ids::integer[],
+                :priorities::smallint[],
+                :lows::timestamptz[],
+                :low_ids::uuid[],
+                :shares::integer[]
+            ) as lane (tenant_id, priority, low, low_id, share)
+        cross join
+            lateral (
+                select w.ctid
+                from rota.live_runs as w
+                where
+                    w.state in ('queued', 'retrying')
+                    and w.queue_id = :queue_id::integer
+                    and w.tenant_id = lane.tenant_id
+                    and w.priority = lane.priority
+                    and (w.ready_at, w.id) >= (lane.low, lane.low_id)
+                    and w.ready_at <= (select rota.now())
+                    and w.kind_id = any(:kind_ids::integer[])
+                order by w.ready_at asc, w.id asc
+                limit lane.share
+                for update skip locked
+            ) as taken
+        limit :room::integer
+    ))
+returning
+    r.id,
+    r.job_id,
+    r.job_version,
+    r.attempt,
+    r.failures,
+    r.losses,
+    r.tenant_id,
+    r.kind_id,
+    r.policy_id,
+    r.priority,
+    r.guarantee,
+    r.scheduled_at,
+    r.due_at,
+    r.ready_at,
+    r.started_at,
+    r.deadline_at,
+    r.payload;

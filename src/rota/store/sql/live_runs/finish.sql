@@ -1,0 +1,60 @@
+-- Move attempts of one session to history, each with its final state. What is not returned was
+-- lost: its attempt or session is no longer the one that holds the run, and nothing changed.
+-- Asked to cancel first means cancelled, whatever the handler says (reliability table 3.4).
+-- `is not distinct from`, not `=`: the planner would read all runs of the session by its index.
+with ended as (
+    delete from rota.live_runs as r
+    using
+        unnest(
+            :ids::uuid[],
+            :attempts::smallint[],
+            :states::rota.run_state[],
+            :failures::smallint[],
+            :results::jsonb[],
+            :reasons::jsonb[]
+        ) as e (id, attempt, state, failures, result, reason)
+    where
+        r.id = e.id
+        and r.attempt = e.attempt
+        and r.session_id is not distinct from :session_id::uuid
+        and r.state in ('running', 'cancelling')
+    returning
+        r.*,
+        e.state as wanted,
+        e.failures as failed,
+        e.result,
+        e.reason
+)
+
+insert into rota.runs (
+    id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
+    tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
+    priority, attempt, failures, losses, payload, result, reason
+)
+select
+    e.id,
+    e.job_id,
+    e.session_id,
+    e.scheduled_at,
+    e.due_at,
+    e.created_at,
+    e.started_at,
+    clock.now,
+    e.tenant_id,
+    e.queue_id,
+    e.kind_id,
+    e.policy_id,
+    e.job_version,
+    case when e.state = 'cancelling' then 'cancelled' else e.wanted end,
+    e.state,
+    e.trigger,
+    e.priority,
+    e.attempt,
+    e.failed,
+    e.losses,
+    e.payload,
+    e.result,
+    e.reason
+from ended as e
+cross join (select rota.now() as now) as clock
+returning id, state;

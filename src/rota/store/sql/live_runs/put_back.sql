@@ -1,0 +1,110 @@
+-- Let attempts of one session wait again: a retry after its back-off, a snooze, a hand-back.
+-- Each leaves a row in attempts. A run that was asked to cancel meanwhile ends instead.
+with given as (
+    select
+        r.id,
+        r.state as was,
+        b.state,
+        b.outcome,
+        b.failures,
+        b.ready_at,
+        b.reason
+    from
+        unnest(
+            :ids::uuid[],
+            :attempts::smallint[],
+            :states::rota.run_state[],
+            :outcomes::text[],
+            :failures::smallint[],
+            :ready_ats::timestamptz[],
+            :reasons::jsonb[]
+        ) as b (id, attempt, state, outcome, failures, ready_at, reason)
+    inner join rota.live_runs as r on b.id = r.id and b.attempt = r.attempt
+    where
+        r.session_id is not distinct from :session_id::uuid
+        and r.state in ('running', 'cancelling')
+    order by r.id
+    for update of r
+),
+
+waiting as (
+    update rota.live_runs as r
+    set
+        state = g.state,
+        session_id = null,
+        failures = g.failures,
+        ready_at = greatest(g.ready_at, rota.now())
+    from given as g
+    where
+        r.id = g.id
+        and g.was = 'running'
+    returning r.id, r.state, r.attempt, r.started_at
+),
+
+cancelled as (
+    delete from rota.live_runs as r
+    using given as g
+    where
+        r.id = g.id
+        and g.was = 'cancelling'
+    returning r.*, g.reason
+),
+
+kept as (
+    insert into rota.attempts (
+        run_id, attempt, session_id, outcome, started_at, finished_at, reason
+    )
+    select
+        w.id,
+        w.attempt,
+        :session_id::uuid,
+        g.outcome,
+        w.started_at,
+        rota.now(),
+        g.reason
+    from waiting as w
+    inner join given as g on w.id = g.id
+),
+
+told as (
+    insert into rota.runs (
+        id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
+        priority, attempt, failures, losses, payload, reason
+    )
+    select
+        c.id,
+        c.job_id,
+        c.session_id,
+        c.scheduled_at,
+        c.due_at,
+        c.created_at,
+        c.started_at,
+        rota.now(),
+        c.tenant_id,
+        c.queue_id,
+        c.kind_id,
+        c.policy_id,
+        c.job_version,
+        'cancelled',
+        c.state,
+        c.trigger,
+        c.priority,
+        c.attempt,
+        c.failures,
+        c.losses,
+        c.payload,
+        c.reason
+    from cancelled as c
+    returning id, state
+)
+
+select
+    w.id,
+    w.state
+from waiting as w
+union all
+select
+    t.id,
+    t.state
+from told as t;

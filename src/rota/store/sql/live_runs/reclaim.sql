@@ -1,0 +1,108 @@
+-- Take back the runs whose session is buried or gone, or that its session no longer knows of.
+-- One statement, so that a completion, a cancel or another reaper on the same run either comes
+-- first or finds nothing (F15). A lost attempt is put on record and costs no retry; an at-most-once
+-- run ends as lost, the third loss as quarantined, and one that was asked to cancel as cancelled.
+with gone as (
+    select
+        r.id,
+        case
+            when r.state = 'cancelling' then 'cancelled'
+            when r.guarantee = 'at_most_once' then 'lost'
+            when r.losses + 1 >= :most_losses::integer then 'quarantined'
+            else 'queued'
+        end::rota.run_state as state
+    from rota.live_runs as r
+    left join rota.sessions as s on r.session_id = s.id
+    where
+        r.session_id is not null
+        and (
+            s.id is null
+            or s.expires_at = '-infinity'
+            -- Claimed long enough ago to be in the last two beats, and in neither.
+            or (
+                r.started_at < rota.now() - :unknown_for::interval
+                and s.beat_at > r.started_at + :unknown_for::interval
+                and not r.id = any(s.running)
+            )
+        )
+    order by r.id
+    limit :most::integer
+    for update of r skip locked
+),
+
+waiting as (
+    update rota.live_runs as r
+    set
+        state = 'queued',
+        session_id = null,
+        losses = r.losses + 1,
+        ready_at = rota.now()
+    from gone as g
+    where
+        r.id = g.id
+        and g.state = 'queued'
+    returning r.id, r.attempt, r.started_at, r.state
+),
+
+ended as (
+    delete from rota.live_runs as r
+    using gone as g
+    where
+        r.id = g.id
+        and g.state <> 'queued'
+    returning r.*, g.state as final
+),
+
+kept as (
+    insert into rota.attempts (run_id, attempt, outcome, started_at, finished_at)
+    select
+        w.id,
+        w.attempt,
+        'lost',
+        w.started_at,
+        rota.now()
+    from waiting as w
+),
+
+told as (
+    insert into rota.runs (
+        id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
+        priority, attempt, failures, losses, payload, reason
+    )
+    select
+        e.id,
+        e.job_id,
+        e.session_id,
+        e.scheduled_at,
+        e.due_at,
+        e.created_at,
+        e.started_at,
+        rota.now(),
+        e.tenant_id,
+        e.queue_id,
+        e.kind_id,
+        e.policy_id,
+        e.job_version,
+        e.final,
+        e.state,
+        e.trigger,
+        e.priority,
+        e.attempt,
+        e.failures,
+        e.losses + 1,
+        e.payload,
+        '{"code": "worker_lost"}'
+    from ended as e
+    returning id, state
+)
+
+select
+    w.id,
+    w.state
+from waiting as w
+union all
+select
+    t.id,
+    t.state
+from told as t;

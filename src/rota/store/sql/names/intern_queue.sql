@@ -1,0 +1,18 @@
+-- The id of a queue's name, made when it is new. The read comes first: an insert that conflicts
+-- would still use up an id and write a dead row.
+with known as (
+    select q.id from rota.queues as q
+    where q.name = :name::text
+),
+
+made as (
+    insert into rota.queues (name)
+    select :name::text
+    where not exists (select 1 from known)
+    on conflict (name) do nothing
+    returning id
+)
+
+select known.id from known
+union all
+select made.id from made;

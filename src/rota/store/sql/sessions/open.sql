@@ -1,0 +1,12 @@
+-- Register the start of a process. Its id was minted at that start and is never used again (F18).
+insert into rota.sessions (id, role, name, queues, kinds, slots, expires_at)
+values (
+    :id::uuid,
+    :role::rota.session_role,
+    :name::text,
+    :queues::integer[],
+    :kinds::integer[],
+    :slots::integer,
+    rota.now() + :ttl::interval
+)
+returning expires_at;

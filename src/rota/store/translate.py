@@ -1,0 +1,98 @@
+"""SQLSTATE → RotaError, in one table. Room: store.
+
+No other module sees an exception of the driver. What waiting can mend becomes StoreUnavailable,
+which a duty answers with back-off; what it cannot becomes StoreRefused or StoreFailed.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import asyncpg
+
+from rota.core.errors import (
+    IllegalMove,
+    RotaError,
+    SchemaMismatch,
+    StoreFailed,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+# Raised by the generated state guard.
+ILLEGAL_MOVE: Final = "RT001"
+
+
+def _unavailable(error: asyncpg.PostgresError) -> RotaError:
+    return StoreUnavailable(reason=f"{error.sqlstate}: {first_line(error)}")
+
+
+def _illegal(error: asyncpg.PostgresError) -> RotaError:
+    thing, _, states = (error.detail or "run: ? to ?").partition(": ")
+    old, _, new = states.partition(" to ")
+    return IllegalMove(thing=thing, state=old, event=f"become {new}")
+
+
+def _mismatch(error: asyncpg.PostgresError) -> RotaError:
+    return SchemaMismatch(reason=first_line(error), remedy="run `rota migrate` with this version")
+
+
+def _refused(error: asyncpg.PostgresError) -> RotaError:
+    return StoreRefused(
+        reason=first_line(error), remedy="check the user and password in ROTA_DATABASE_URL"
+    )
+
+
+# By SQLSTATE, then by its class (the first two characters).
+MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
+    ILLEGAL_MOVE: _illegal,
+    "08": _unavailable,  # connection exceptions
+    "25006": _unavailable,  # read-only: an old primary; the pool must look for the new one (F49)
+    "25P03": _unavailable,  # idle in transaction for too long
+    "28": _refused,  # wrong user or password
+    "3D000": _refused,  # no such database
+    "3F000": _mismatch,  # no such schema
+    "40": _unavailable,  # deadlock or serialisation: the same again a little later
+    "42501": _refused,  # not allowed
+    "42703": _mismatch,  # no such column
+    "42704": _mismatch,  # no such type
+    "42883": _mismatch,  # no such function
+    "42P01": _mismatch,  # no such table
+    "53": _unavailable,  # disk full, too many connections, out of memory
+    "55P03": _unavailable,  # lock not to be had in time
+    "57": _unavailable,  # shutting down, starting up, cancelled by a timeout
+    "58": _unavailable,  # system errors: I/O
+}
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def translate(error: asyncpg.PostgresError) -> RotaError:
+    state = error.sqlstate or "XX000"
+    meaning = MEANINGS.get(state) or MEANINGS.get(state[:2])
+    if meaning is not None:
+        return meaning(error)
+    return StoreFailed(sqlstate=state, message=first_line(error))
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what the driver raises inside into errors of our own."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        raise translate(error) from error
+    except asyncpg.InterfaceError as error:
+        # "connection is closed", "pool is closing": the socket went away under us.
+        if not is_connection_fault(error):
+            raise
+        raise StoreUnavailable(reason=first_line(error)) from error
+    except (OSError, TimeoutError) as error:
+        raise StoreUnavailable(reason=first_line(error)) from error
+
+
+def is_connection_fault(error: asyncpg.InterfaceError) -> bool:
+    text = str(error)
+    return "clos" in text or "connection" in text or "released" in text

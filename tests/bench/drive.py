@@ -1,0 +1,138 @@
+"""Drives the hot statements as a worker and a scheduler do: claim and finish, read ahead and fire."""
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from rota.core.ids import tick_run_id
+from rota.core.states import RunState
+from rota.flow.dispatch.lanes import LaneMemory
+from rota.store import cursors, live_runs
+from rota.store.cursors import Due, Firing, Ownership
+from rota.store.driver import Connection
+from rota.store.live_runs import Claimed, Ending
+from rota.store.pool import Access, open_connection
+
+CLAIM = 500
+FIRE = 1000
+AHEAD = timedelta(days=3650)
+FAR = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Drain:
+    """Claims and finishes until so many runs are done, or a time is up."""
+
+    access: Access
+    most: int = 1_000_000_000
+    seconds: float = 600.0
+    session: UUID = field(default_factory=uuid4)
+    done: int = 0
+    claimed: int = 0
+    claim_times: list[float] = field(default_factory=list)
+
+    async def run(self) -> float:
+        """Return the rate in runs a second, from the first claim to the last commit."""
+        hand_over: asyncio.Queue[list[Claimed] | None] = asyncio.Queue(maxsize=4)
+        async with (
+            open_connection(self.access, hot=True) as claiming,
+            open_connection(self.access, hot=True) as finishing,
+        ):
+            # Both are prepared before the clock runs, as in a worker that is up.
+            await self._claim(claiming, LaneMemory(), room=0)
+            await live_runs.finish(finishing, session_id=self.session, endings=[])
+            started = time.perf_counter()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._claim_all(claiming, hand_over, started + self.seconds))
+                group.create_task(self._finish_all(finishing, hand_over))
+            return self.done / (time.perf_counter() - started)
+
+    async def _claim_all(
+        self, conn: Connection, hand_over: "asyncio.Queue[list[Claimed] | None]", until: float
+    ) -> None:
+        memory = LaneMemory()
+        await self._survey(conn, memory)
+        empty = 0
+        while self.claimed < self.most and time.perf_counter() < until:
+            runs = await self._claim(conn, memory, room=min(CLAIM, self.most - self.claimed))
+            self.claimed += len(runs)
+            if runs:
+                empty = 0
+                await hand_over.put(runs)
+                continue
+            empty += 1
+            if empty > 20 and not await self._survey(conn, memory):
+                break
+        await hand_over.put(None)
+
+    async def _survey(self, conn: Connection, memory: LaneMemory) -> int:
+        found = await live_runs.survey(conn, queue_id=1, known=memory.known(), most=10_000)
+        memory.learn(found, now=datetime.now(UTC))  # noqa: DTZ — one machine, one clock
+        return len(found)
+
+    async def _claim(self, conn: Connection, memory: LaneMemory, *, room: int) -> list[Claimed]:
+        now = datetime.now(UTC)
+        walks = memory.walks(room=room, weights={}, now=now) if room else []
+        started = time.perf_counter()
+        runs = await live_runs.claim(
+            conn, session_id=self.session, queue_id=1, kind_ids=[1, 2, 3], walks=walks, room=room
+        )
+        took = time.perf_counter() - started
+        self.claim_times.append(took)
+        memory.note(walks, runs, now=now, took=timedelta(seconds=took))
+        return runs
+
+    async def _finish_all(
+        self, conn: Connection, hand_over: "asyncio.Queue[list[Claimed] | None]"
+    ) -> None:
+        while (runs := await hand_over.get()) is not None:
+            endings = [
+                Ending(run.id, run.attempt, RunState.SUCCEEDED, run.failures) for run in runs
+            ]
+            moved = await live_runs.finish(conn, session_id=self.session, endings=endings)
+            self.done += len(moved)
+
+
+@dataclass
+class Firings:
+    """Fires what is due, on two connections that hold half of the shards each."""
+
+    access: Access
+    epochs: dict[int, int]
+    owner: UUID
+    period: timedelta
+    fired: int = 0
+    skipped: int = 0
+
+    async def run(self, *, fires: int) -> float:
+        """Return the rate in fires a second, reading ahead included."""
+        before = self.fired
+        async with (
+            open_connection(self.access, hot=True) as even,
+            open_connection(self.access, hot=True) as odd,
+        ):
+            started = time.perf_counter()
+            async with asyncio.TaskGroup() as group:
+                for parity, conn in enumerate((even, odd)):
+                    epochs = {s: e for s, e in self.epochs.items() if s % 2 == parity}
+                    ownership = Ownership(owner=self.owner, epochs=epochs)
+                    group.create_task(self._fire_half(conn, ownership, before + fires))
+            return (self.fired - before) / (time.perf_counter() - started)
+
+    async def _fire_half(self, conn: Connection, ownership: Ownership, until: int) -> None:
+        batch: deque[Due] = deque()
+        while self.fired < until:
+            if not batch:
+                shards = list(ownership.epochs)
+                batch.extend(await cursors.due(conn, shards=shards, before=FAR, most=8 * FIRE))
+            firings = [self._firing(batch.popleft()) for _ in range(min(FIRE, len(batch)))]
+            decided = await cursors.fire(conn, ownership, firings, ahead=AHEAD)
+            self.fired += len(decided)
+
+    def _firing(self, due: Due) -> Firing:
+        following = due.tick_at + self.period
+        run_id = tick_run_id(due.job_id, due.tick_at)
+        return Firing(due=due, run_id=run_id, next_tick_at=following, next_fire_at=following)

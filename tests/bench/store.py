@@ -1,0 +1,145 @@
+"""Rates of the hot statements on the embedded database with full durability: `make bench-store`.
+
+    python -m tests.bench.store [--only drain|waiting|fire|snapshot] [--quick] [--json]
+
+The targets stand beside the figures. The machine should be otherwise idle; each figure is the
+median of several rounds, and the ratios are of one run.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any
+from uuid import uuid4
+
+from rota.store.embedded import Embedded, start
+from rota.store.migrate import migrate
+from rota.store.partitions import make_ahead
+from rota.store.pool import Access, open_connection
+from tests.bench import loads
+from tests.bench.drive import Drain, Firings
+
+Figures = dict[str, Any]
+
+
+class Bench:
+    def __init__(self, embedded: Embedded, *, quick: bool) -> None:
+        self.access = Access(url=embedded.url, name="bench", statement=timedelta(hours=1))
+        self.quick = quick
+        self.rounds = 1 if quick else 3
+        self.figures: Figures = {}
+
+    async def prepare(self) -> None:
+        async with open_connection(self.access) as conn:
+            await migrate(conn)
+            await make_ahead(conn, today=datetime.now(UTC).date(), ahead=1)
+
+    async def drain(self) -> None:
+        """Claim and finish a backlog, fairly over 1 and over 1,000 tenants."""
+        runs = 60_000 if self.quick else 200_000
+        for tenants in (1, 1000):
+            rates = []
+            for _ in range(self.rounds):
+                async with self.loaded() as conn:
+                    await loads.fill_queue(conn, runs=runs, tenants=tenants)
+                rates.append(await Drain(self.access, most=runs).run())
+            self.say(f"drain_{tenants}_tenants", median(rates), "runs/s", "40,000")
+
+    async def waiting(self) -> None:
+        """The same with few and with many runs waiting behind those that are claimed."""
+        many = 200_000 if self.quick else 1_000_000
+        taken = 9_000
+        rates: dict[int, list[float]] = {10_000: [], many: []}
+        for waiting, measured in rates.items():
+            async with self.loaded() as conn:
+                await loads.fill_queue(conn, runs=waiting, tenants=1)
+            for _ in range(1 if waiting == 10_000 else 5):
+                measured.append(await Drain(self.access, most=taken).run())
+        for _ in range(4):
+            async with self.loaded() as conn:
+                await loads.fill_queue(conn, runs=10_000, tenants=1)
+            rates[10_000].append(await Drain(self.access, most=taken).run())
+        few, lots = median(rates[10_000]), median(rates[many])
+        self.say("waiting_10000", few, "runs/s", "")
+        self.say(f"waiting_{many}", lots, "runs/s", "")
+        self.say("waiting_ratio", lots / few, "", "0.80")
+
+    async def fire(self) -> None:
+        """Fire ticks with few and with many jobs on schedule."""
+        fires = 50_000 if self.quick else 300_000
+        sizes = (10_000, 200_000) if self.quick else (10_000, 1_000_000, 10_000_000)
+        rates: dict[int, float] = {}
+        for jobs in sizes:
+            async with self.loaded() as conn:
+                await loads.fill_schedule(conn, jobs=jobs)
+                owner = uuid4()
+                epochs = await loads.take_all_shards(conn, owner)
+            firings = Firings(self.access, epochs, owner, period=timedelta(hours=1))
+            await firings.run(fires=fires // 10)
+            rates[jobs] = median([await firings.run(fires=fires // 3) for _ in range(3)])
+            self.say(f"fire_{jobs}_jobs", rates[jobs], "fires/s", "25,000")
+        self.say("fire_ratio", rates[sizes[-1]] / rates[sizes[0]], "", "0.70")
+
+    async def snapshot(self) -> None:
+        """Drain a backlog while a foreign transaction keeps vacuum from removing anything."""
+        before, held = (5.0, 10.0) if self.quick else (15.0, 60.0)
+        async with self.loaded() as conn:
+            await loads.fill_queue(conn, runs=800_000 if self.quick else 4_500_000, tenants=1)
+        free = await Drain(self.access, seconds=before).run()
+        patient = Access(url=self.access.url, idle_in_transaction=timedelta(0))
+        async with open_connection(patient) as foreign:
+            await foreign.execute("begin isolation level repeatable read")
+            await foreign.fetchval("select count(*) from rota.shards")
+            holding = await Drain(self.access, seconds=held).run()
+            await foreign.execute("rollback")
+        self.say("snapshot_free", free, "runs/s", "")
+        self.say(f"snapshot_held_{held:.0f}s", holding, "runs/s", "")
+        self.say("snapshot_ratio", holding / free, "", "0.50")
+
+    @contextlib.asynccontextmanager
+    async def loaded(self) -> AsyncIterator[Any]:
+        async with open_connection(self.access) as conn:
+            await loads.clear(conn)
+            yield conn
+
+    def say(self, name: str, figure: float, unit: str, target: str) -> None:
+        self.figures[name] = round(figure, 2 if figure < 10 else 0)
+        shown = f"{figure:,.2f}" if figure < 10 else f"{figure:,.0f}"
+        print(f"{name:<26}{shown:>12} {unit:<8} {target and 'at least ' + target}", flush=True)
+
+
+async def run(options: argparse.Namespace, embedded: Embedded) -> Figures:
+    bench = Bench(embedded, quick=options.quick)
+    await bench.prepare()
+    for part in options.only or ("drain", "waiting", "fire", "snapshot"):
+        await getattr(bench, part)()
+    return bench.figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", action="append", choices=("drain", "waiting", "fire", "snapshot"))
+    parser.add_argument("--quick", action="store_true", help="small tables, one round")
+    parser.add_argument("--json", action="store_true", help="print the figures as one object, too")
+    options = parser.parse_args()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    with tempfile.TemporaryDirectory(prefix="rota-bench-") as folder:
+        os.chmod(folder, 0o755)
+        with start(Path(folder) / "home") as embedded:
+            print(f"PostgreSQL {embedded.version}, fsync and synchronous_commit on", flush=True)
+            figures = asyncio.run(run(options, embedded))
+    if options.json:
+        json.dump(figures, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What every test may ask for: a database of its own on a real PostgreSQL.
+
+One embedded server per test session, shared by the workers of pytest-xdist through its home's
+lock; a template database is migrated once and cloned per test, which takes about 20 ms.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from rota.store.driver import Connection
+from rota.store.embedded import Embedded, start
+from tests.support.databases import clone_url, drop, make_template
+from tests.support.world import World
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
+    """A server that trades durability for speed; the tests of durability start their own."""
+    home = shared_folder(tmp_path_factory) / "postgres"
+    with start(home, durable=False) as embedded:
+        asyncio.run(make_template(embedded.url))
+        yield embedded
+
+
+@pytest.fixture
+async def database(server: Embedded) -> AsyncIterator[str]:
+    """The URL of an empty, migrated database that only this test uses."""
+    url = await clone_url(server.url)
+    yield url
+    await drop(server.url, url)
+
+
+@pytest.fixture
+async def conn(database: str) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(database)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def world(conn: Connection) -> World:
+    return await World(conn).begin()
+
+
+@pytest.fixture(scope="session")
+def schema(server: Embedded) -> str:
+    """The URL of a migrated database that no test changes."""
+    return asyncio.run(clone_url(server.url))
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """The same folder for all workers of one xdist run; its parent is theirs in common."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    # A socket's path may have 107 bytes at most; the manager copes, but short is kinder to read.
+    return Path(tempfile.gettempdir()) / base.name if len(str(base)) > 60 else base

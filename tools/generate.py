@@ -1,0 +1,63 @@
+"""Writes the files that are rendered from others; `--check` only says whether they are current."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rota.config.describe import settings_markdown
+from rota.core import states
+from rota.store import guard
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def states_markdown() -> str:
+    lines = [
+        "# States",
+        "",
+        "Generated from `src/rota/core/states.py` by `make generate`.",
+        "The database enforces the same tables (`src/rota/store/generated/state_guard.sql`).",
+    ]
+    for title, moves in (("A run", states.RUN_MOVES), ("A job", states.JOB_MOVES)):
+        lines += ["", f"## {title}", "", "```mermaid", "stateDiagram-v2"]
+        merged: dict[tuple[str, str], list[str]] = {}
+        for (old, event), new in moves.items():
+            merged.setdefault((old.value, new.value), []).append(event.value)
+        lines += [f"    {old} --> {new}: {', '.join(e)}" for (old, new), e in merged.items()]
+        lines += ["```", "", "| from | when it is told to | becomes |", "|---|---|---|"]
+        lines += [
+            f"| {old.value} | {event.value} | {new.value} |" for (old, event), new in moves.items()
+        ]
+    final = ", ".join(f"`{state.value}`" for state in states.RunState if state in states.FINAL)
+    births = ", ".join(f"`{state.value}`" for state in states.RunState if state in states.BIRTHS)
+    lines += ["", f"Final states of a run, which never change: {final}.", ""]
+    lines += [f"A tick is born as one of: {births}.", ""]
+    return "\n".join(lines)
+
+
+RENDERED = {
+    "src/rota/store/generated/state_guard.sql": guard.render,
+    "docs/reference/states.md": states_markdown,
+    "docs/reference/settings.md": settings_markdown,
+}
+
+
+def main(*, check: bool) -> int:
+    stale = [name for name, render in RENDERED.items() if not is_current(name, render())]
+    for name in stale:
+        if check:
+            print(f"{name} is not what its source renders; run `make generate`")
+        else:
+            (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / name).write_text(RENDERED[name]())
+    return 1 if check and stale else 0
+
+
+def is_current(name: str, text: str) -> bool:
+    path = ROOT / name
+    return path.is_file() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(check="--check" in sys.argv[1:]))
