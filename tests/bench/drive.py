@@ -1,4 +1,4 @@
-"""Drives the hot statements as a worker and a scheduler do: claim and finish, read ahead and fire."""
+"""Drives the hot statements as a worker (claim, finish) and a scheduler (read, fire) do."""
 
 import asyncio
 import time
@@ -70,7 +70,7 @@ class Drain:
 
     async def _survey(self, conn: Connection, memory: LaneMemory) -> int:
         found = await live_runs.survey(conn, queue_id=1, known=memory.known(), most=10_000)
-        memory.learn(found, now=datetime.now(UTC))  # noqa: DTZ — one machine, one clock
+        memory.learn(found, now=datetime.now(UTC))
         return len(found)
 
     async def _claim(self, conn: Connection, memory: LaneMemory, *, room: int) -> list[Claimed]:

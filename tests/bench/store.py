@@ -133,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     with tempfile.TemporaryDirectory(prefix="rota-bench-") as folder:
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         with start(Path(folder) / "home") as embedded:
             print(f"PostgreSQL {embedded.version}, fsync and synchronous_commit on", flush=True)
             figures = asyncio.run(run(options, embedded))

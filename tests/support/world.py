@@ -115,9 +115,7 @@ class World:
         return Ownership(owner=owner, epochs=held)
 
     async def due(self, *, within: timedelta = timedelta(0)) -> list[Due]:
-        return await cursors.due(
-            self.conn, shards=range(128), before=self.now + within, most=1000
-        )
+        return await cursors.due(self.conn, shards=range(128), before=self.now + within, most=1000)
 
     async def fire(
         self, ownership: Ownership, due: list[Due], *, every: timedelta | None

@@ -4,13 +4,13 @@ import asyncio
 from datetime import timedelta
 
 import asyncpg
+from tests.support.world import World
 
 from rota.core.ids import tick_run_id
 from rota.core.shard import shard_of
 from rota.core.states import RunState
 from rota.store import jobs, live_runs, shards
 from rota.store.sessions import Role
-from tests.support.world import World
 
 MINUTE = timedelta(minutes=1)
 

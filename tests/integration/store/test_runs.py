@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+from tests.support.world import World
 
 from rota.core.errors import IllegalMove
 from rota.core.lanes import Lane
@@ -13,7 +14,6 @@ from rota.core.states import RunState
 from rota.store import live_runs
 from rota.store.live_runs import Ending, PutBack
 from rota.store.translate import translated
-from tests.support.world import World
 
 S = RunState
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.support.world import TTL, World
 
 from rota.core.errors import LeaseLost
 from rota.core.outcome import Guarantee
@@ -10,7 +11,6 @@ from rota.core.states import RunState
 from rota.store import live_runs, sessions
 from rota.store.live_runs import Ending
 from rota.store.sessions import Role
-from tests.support.world import TTL, World
 
 S = RunState
 

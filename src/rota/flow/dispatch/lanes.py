@@ -1,4 +1,4 @@
-"""What a claimer remembers of the lanes of one queue, and where their live entries begin. Room: flow.
+"""What a claimer remembers of a queue's lanes, and where their live entries begin. Room: flow.
 
 A claimed run leaves a dead entry in the index of waiting runs. Vacuum removes it, unless somebody
 holds an old snapshot open (a backup, a forgotten transaction); then every claim that starts at the

@@ -1,7 +1,7 @@
 -- Take waiting runs for a session: from each lane, in the order given, at most its share.
--- (low, low_id) is a hint where the lane's live entries begin (docs/adr/0009-claims.md); `room` stops
--- the walk when the free slots are filled. ctid = any(array(…)) keeps the planner from hashing the
--- whole table; the rows are locked by the inner select, so their ctid cannot move meanwhile.
+-- (low, low_id) is a hint where the lane's live entries begin (docs/adr/0009-claims.md); `room`
+-- stops the walk when the free slots are filled. ctid = any(array(…)) keeps the planner from
+-- hashing the whole table; the inner select has locked the rows, so no ctid moves meanwhile.
 update rota.live_runs as r
 set
     state = 'running',

@@ -25,7 +25,8 @@ with gone as (
                 and not r.id = any(s.running)
             )
         )
-    order by r.id
+    -- By session, because that is the index to walk; skip locked cannot deadlock in any order.
+    order by r.session_id
     limit :most::integer
     for update of r skip locked
 ),

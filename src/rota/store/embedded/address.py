@@ -1,0 +1,136 @@
+"""Where a server listens: a port of the loopback and a socket folder. Room: store/embedded.
+
+Both are kept from start to start, so that a URL stays good. Does not ask the server anything.
+"""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import stat
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from rota.core.errors import EmbeddedFailed
+from rota.store.embedded.account import Account
+from rota.store.embedded.home import Home, write_privately
+
+LOOPBACK = "127.0.0.1"
+SOCKET_NAME = ".s.PGSQL.65535"
+# The shortest limit of the systems we know (macOS: 104 with the closing zero).
+LONGEST_SOCKET_PATH = 103
+# No comma, which separates hosts in a URL, and nothing that needs quotes in a setting.
+PLAIN_PATH = re.compile(r"[A-Za-z0-9_/. +-]+")
+# The server works in its data folder, which is private already.
+DATA_FOLDER = "."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """What to listen on; `tcp` is off while another program holds the port."""
+
+    port: int
+    socket_folder: str
+    tcp: bool = True
+
+    def seen_from_outside(self, data: Path) -> str:
+        return str(data) if self.socket_folder == DATA_FOLDER else self.socket_folder
+
+    def make_way(self, data: Path, account: Account) -> None:
+        """See to it that the sockets can be made.
+
+        PostgreSQL trusts the process number in the lock file of a socket, whoever has it by now,
+        so what dead servers left is removed.
+        """
+        folder = Path(self.seen_from_outside(data))
+        if not folder.exists():  # a short folder, and somebody cleaned up the temporary files
+            folder.mkdir(mode=0o700)
+            account.own(folder)
+        for left in folder.glob(".s.PGSQL.*"):
+            left.unlink(missing_ok=True)
+
+    def without_taken_port(self) -> Self:
+        """Start again on the same socket even if the port is lost: its users know only that."""
+        return replace(self, tcp=is_free(self.port))
+
+
+def choose(home: Home, account: Account, *, port: int | None) -> Address:
+    """Choose an address, the last one if it can be had, and remember it."""
+    last = remembered(home)
+    address = Address(
+        port=choose_port(demanded=port, last=last.port if last else None),
+        socket_folder=choose_folder(home.data, account, last.socket_folder if last else None),
+    )
+    if address != last:
+        write_privately(home.address, json.dumps(asdict(address)))
+    return address
+
+
+def leave(home: Home) -> None:
+    """Remove the short folder, if there is one; the next start makes its own."""
+    last = remembered(home)
+    if last is not None and last.socket_folder != DATA_FOLDER:
+        with contextlib.suppress(OSError):
+            Path(last.socket_folder).rmdir()
+
+
+def remembered(home: Home) -> Address | None:
+    with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
+        return Address(**json.loads(home.address.read_text(encoding="utf-8")))
+    return None
+
+
+def choose_port(*, demanded: int | None, last: int | None) -> int:
+    """Return the demanded port, else the one of the last start, else any that is free."""
+    if demanded is not None:
+        if not is_free(demanded):
+            raise EmbeddedFailed(
+                reason=f"the port {demanded} of {LOOPBACK} is taken by another program",
+                remedy="choose another port, or none: a free one is found then",
+            )
+        return demanded
+    if last is not None and is_free(last):
+        return last
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        # Else connections of the last server that are still closing make the port look taken.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        return True
+
+
+def choose_folder(data: Path, account: Account, last: str | None) -> str:
+    """Return a folder whose sockets every client can name.
+
+    A long path does not fit into a socket's address, and an odd one not into a URL: those get a
+    short private folder instead of the data folder.
+    """
+    fits = len(os.fsencode(data / SOCKET_NAME)) <= LONGEST_SOCKET_PATH
+    if fits and PLAIN_PATH.fullmatch(str(data)):
+        return DATA_FOLDER
+    if last is not None and is_private(Path(last), account):
+        return last
+    folder = Path(tempfile.mkdtemp(prefix="rota-", dir="/tmp"))
+    account.own(folder)
+    return str(folder)
+
+
+def is_private(folder: Path, account: Account) -> bool:
+    """Whether a folder in a public place is still ours alone."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    owned = stat.S_ISDIR(status.st_mode) and status.st_uid == account.uid
+    return owned and stat.S_IMODE(status.st_mode) == 0o700 and folder.is_absolute()

@@ -1,0 +1,172 @@
+"""Makes a cluster, and checks one that is there. Room: store/embedded.
+
+A cluster is made in a folder of its own and renamed to data/ when it is complete and on disk: a
+crash at any point leaves either no cluster or a whole one. Runs in the keeper only, which holds
+the lock that makes it the only one here, and while no server runs.
+"""
+
+import contextlib
+import locale
+import os
+import secrets
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from rota.core.errors import EmbeddedFailed
+from rota.store.embedded import diagnosis
+from rota.store.embedded.account import Account
+from rota.store.embedded.home import Home, refuse_foreign, sync_folder, write_privately
+from rota.store.embedded.programs import Install, run
+
+ROLE = "rota"
+DATABASE = "rota"
+# A folder that the server's user cannot reach by name, because a folder above it is private, can
+# still be its working folder: root puts it there. Opens nothing to anybody.
+WORKING_FOLDER = "/proc/self/cwd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The programs, the user they run as, and whether what they write must survive a crash."""
+
+    install: Install
+    account: Account
+    durable: bool
+
+
+def major_of(data: Path) -> int | None:
+    """Return the major version a cluster was made by, or None where there is none yet."""
+    if not data.exists() or not any(data.iterdir()):
+        return None
+    try:
+        return int((data / "PG_VERSION").read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError) as error:
+        raise EmbeddedFailed(
+            reason=f"{data} is not empty and holds no PostgreSQL cluster",
+            remedy="move it away, or choose another home",
+        ) from error
+
+
+def check(home: Home, tools: Tools) -> None:
+    """Refuse a cluster that this start must not touch; repair what can be repaired."""
+    if home.not_durable.exists() == tools.durable:
+        raise wrong_mode(home, asked=tools.durable)
+    if not (home.data / "global" / "pg_control").exists():
+        raise EmbeddedFailed(
+            reason=f"{home.data} lacks parts of its cluster", remedy="restore a backup"
+        )
+    if not tools.account.drops:
+        refuse_foreign(home.data)
+    elif home.data.stat().st_uid == 0:
+        tools.account.own_all(home.data)  # restored by root, from a backup
+
+
+def wrong_mode(home: Home, *, asked: bool) -> EmbeddedFailed:
+    """Say that durability belongs to a home for life: a test must not endanger real data."""
+    made, wished = ("without", "with") if asked else ("with", "without")
+    return EmbeddedFailed(
+        reason=f"{home.path} was made {made} durability and is asked for {wished} it",
+        remedy="choose another home; durable=False is for homes that tests throw away",
+    )
+
+
+def named(folder: Path, account: Account) -> str:
+    """Return the name by which the server's user gets to a folder that it works in."""
+    if account.can_reach(folder):
+        return str(folder)
+    if os.path.exists(WORKING_FOLDER):  # noqa: PTH110  (a link of the kernel, not a file)
+        return WORKING_FOLDER
+    raise EmbeddedFailed(
+        reason=f"the user that the server runs as cannot get to {folder}",
+        remedy="choose a home outside private folders, or start Rota as a user other than root",
+    )
+
+
+def make(home: Home, tools: Tools) -> None:
+    """Make the cluster from nothing."""
+    draft = Path(tempfile.mkdtemp(prefix="init-", dir=home.path))
+    try:
+        tools.account.own(draft)
+        password = secrets.token_urlsafe(32)
+        initdb(draft, tools, password=password)
+        # A second database would be three hundred more files to make, and one more to vacuum.
+        alone(draft, tools, f"alter database postgres rename to {DATABASE}")
+        write_privately(home.password, password)
+        home.not_durable.unlink(missing_ok=True)
+        if not tools.durable:
+            write_privately(home.not_durable, "made for tests: a crash may lose or damage data\n")
+        with contextlib.suppress(FileNotFoundError):
+            home.data.rmdir()  # an empty one, made by hand
+        draft.rename(home.data)
+        sync_folder(home.path)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def sweep(home: Home) -> None:
+    """Remove what a crash left of earlier attempts."""
+    for left in home.path.glob("init-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def initdb(folder: Path, tools: Tools, *, password: str) -> None:
+    install, account = tools.install, tools.account
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "w", encoding="ascii") as pipe:
+            pipe.write(password)
+        if account.drops:
+            os.fchown(reading, account.uid, account.gid)  # /dev/fd/N is opened again, by name
+        command = [
+            *(install.program("initdb"), "-D", named(folder, account), "-U", ROLE),
+            *(f"--pwfile=/dev/fd/{reading}", "--auth=scram-sha-256", "--encoding=UTF8"),
+            *("--data-checksums", "--no-instructions", *locale_words(install.major)),
+            *(() if tools.durable else ("--no-sync",)),
+        ]
+        done = run(command, account=account, cwd=folder, pass_fds=[reading])
+    finally:
+        os.close(reading)
+    if done.returncode:
+        said = done.stdout + done.stderr
+        raise diagnosis.of_output(said, doing="making the cluster", home=folder.parent)
+
+
+def locale_words(major: int) -> tuple[str, ...]:
+    """Choose an order of text that no update of the system's C library ever changes."""
+    if major >= 17:
+        return ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+    return ("--locale=C", f"--lc-ctype={utf8_or_plain()}")
+
+
+def utf8_or_plain() -> str:
+    try:
+        locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        return "C"
+    return "C.UTF-8"
+
+
+def alone(folder: Path, tools: Tools, statement: str) -> None:
+    """Run one statement without a server: nobody can connect, no password is asked."""
+    done = run(
+        [
+            *(tools.install.program("postgres"), "--single"),
+            *("-D", named(folder, tools.account), "-c", "exit_on_error=on"),
+            *("-c", f"fsync={'on' if tools.durable else 'off'}", "template1"),
+        ],
+        account=tools.account,
+        cwd=folder,
+        said=f"{statement};\n",
+    )
+    if done.returncode:
+        raise diagnosis.of_output(done.stderr, doing="preparing the cluster", home=folder.parent)
+
+
+def renew_password(home: Home, tools: Tools) -> None:
+    """Set a new password where the file with the old one is lost."""
+    password = secrets.token_urlsafe(32)
+    alone(home.data, tools, f"alter role {ROLE} password '{password}'")
+    write_privately(home.password, password)

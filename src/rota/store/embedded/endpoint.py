@@ -1,0 +1,66 @@
+"""Where the server answers, and how that is told to other processes. Room: store/embedded.
+
+endpoint.json is there only while the server answers and its keeper lives. The password is not in
+it: it has a file of its own.
+"""
+
+import contextlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from rota.store.embedded.cluster import DATABASE, ROLE
+from rota.store.embedded.home import Home, write_privately
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    port: int
+    socket_folder: str
+    version: str
+    durable: bool
+
+    def url(self, password: str) -> str:
+        """Return the fastest way in: the Unix socket."""
+        where = urlencode({"host": self.socket_folder, "port": self.port}, quote_via=quote)
+        return f"postgresql://{ROLE}:{quote(password)}@/{DATABASE}?{where}"
+
+    def tcp_url(self, password: str) -> str:
+        """Return the way in for programs that know no Unix sockets."""
+        return (
+            f"postgresql://{ROLE}:{quote(password)}@127.0.0.1:{self.port}/{DATABASE}"
+            "?sslmode=disable"
+        )
+
+
+def publish(home: Home, endpoint: Endpoint) -> None:
+    write_privately(home.endpoint, json.dumps(asdict(endpoint)))
+
+
+def withdraw(home: Home) -> None:
+    home.endpoint.unlink(missing_ok=True)
+    hidden(home).unlink(missing_ok=True)
+
+
+def hide(home: Home) -> None:
+    """Let newcomers wait while the server is down."""
+    with contextlib.suppress(FileNotFoundError):
+        home.endpoint.replace(hidden(home))
+
+
+def show_again(home: Home) -> None:
+    """Tell newcomers that it is back, on the same address. Works on a full disk too."""
+    with contextlib.suppress(FileNotFoundError):
+        hidden(home).replace(home.endpoint)
+
+
+def hidden(home: Home) -> Path:
+    return home.endpoint.with_suffix(".down")
+
+
+def published(home: Home) -> Endpoint | None:
+    try:
+        return Endpoint(**json.loads(home.endpoint.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,62 @@
+"""Locks that the kernel lets go of when their holder dies, however it dies. Room: store/embedded.
+
+An flock belongs to the open file, not to a process: it can be handed to a child by handing on the
+descriptor, and `kill -9` releases it. Nothing here knows what a lock is for.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+from pathlib import Path
+from typing import Self
+
+from rota.core.errors import EmbeddedFailed
+
+NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+
+
+class FileLock:
+    """One open lock file; two of them on one path compete even inside one process."""
+
+    def __init__(self, path: Path, *, fd: int | None = None) -> None:
+        """Open the file, or take over a descriptor that was handed to this process."""
+        self.path = path
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if fd is None else fd
+
+    def try_shared(self) -> bool:
+        return self._try(fcntl.LOCK_SH)
+
+    def try_exclusive(self) -> bool:
+        return self._try(fcntl.LOCK_EX)
+
+    def wait_exclusive(self) -> None:
+        """Block until nobody else holds it. A waiter does not keep new sharers out."""
+        fcntl.flock(self.fd, fcntl.LOCK_EX)
+
+    def close(self) -> None:
+        """Let go; a lock that was handed to a child stays with the child."""
+        if self.fd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self.fd)
+            self.fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _try(self, how: int) -> bool:
+        try:
+            fcntl.flock(self.fd, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno in NO_FLOCK:
+                raise EmbeddedFailed(
+                    reason=f"the filesystem of {self.path.parent} has no file locks ({error})",
+                    remedy="put the home on a local disk",
+                ) from error
+            raise
+        return True

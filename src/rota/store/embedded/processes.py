@@ -1,0 +1,101 @@
+"""Finds the server's processes by where they work, never by a number alone. Room: store/embedded.
+
+A number in a file says nothing: after a reboot or a container's restart it belongs to somebody
+else. A postgres process has its data folder as its working folder, and nobody else's has. Between
+looking and signalling the number could change hands too, so on Linux a process is held by a pidfd.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from rota.store.embedded.account import Account
+
+PROC = Path("/proc")
+PROGRAM = "postgres"
+
+
+@dataclass(slots=True, kw_only=True)
+class Process:
+    """A running process, held so that its number cannot pass to another."""
+
+    pid: int
+    pidfd: int | None
+
+    @classmethod
+    def hold(cls, pid: int) -> Self:
+        try:
+            return cls(pid=pid, pidfd=os.pidfd_open(pid))
+        except (AttributeError, OSError):  # not Linux, an old kernel, or no such process
+            return cls(pid=pid, pidfd=None)
+
+    def signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            if self.pidfd is None:
+                os.kill(self.pid, number)
+            else:
+                signal.pidfd_send_signal(self.pidfd, number)
+
+    def has_ended(self) -> bool:
+        """Whether it ended; a zombie has, even if nobody ever reaps it."""
+        if self.pidfd is not None:
+            return bool(select.select([self.pidfd], [], [], 0)[0])
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return True  # somebody else's by now
+        return False
+
+    def release(self) -> None:
+        if self.pidfd is not None:
+            os.close(self.pidfd)
+            self.pidfd = None
+
+
+def server_process(pid: int, data: Path, account: Account) -> Process | None:
+    """Hold the process with this number if it is a server of this data folder."""
+    process = Process.hold(pid)
+    if pid in working_in(data, account) and not process.has_ended():
+        return process
+    process.release()
+    return None
+
+
+def working_in(data: Path, account: Account) -> list[int]:
+    """List the postgres processes whose working folder is this one."""
+    if not PROC.joinpath("self", "cwd").exists():
+        return list(listed_by_lsof(data))
+    place = data.stat()
+    # Root in a container may not look at another user's process; that user may.
+    with account.acting():
+        folders = [folder for folder in PROC.iterdir() if folder.name.isdigit()]
+        return [int(folder.name) for folder in folders if works_in(place, folder)]
+
+
+def works_in(place: os.stat_result, folder: Path) -> bool:
+    try:
+        if (folder / "comm").read_text(encoding="utf-8").strip() != PROGRAM:
+            return False
+        return os.path.samestat((folder / "cwd").stat(), place)
+    except OSError:  # it ended meanwhile, is a zombie, or is none of our business
+        return False
+
+
+def listed_by_lsof(data: Path) -> Iterator[int]:
+    """Ask lsof where there is no /proc (macOS)."""
+    command = ["lsof", "-a", "-c", PROGRAM, "-d", "cwd", "-F", "pn"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    pid = 0
+    for line in said.splitlines():
+        if line.startswith("p"):
+            pid = int(line[1:])
+        elif line.startswith("n") and Path(line[1:]) == data:
+            yield pid

@@ -1,0 +1,86 @@
+"""A set of PostgreSQL programs, and how they are run. Room: store/embedded.
+
+Every program runs as the server's user, in English, and with next to nothing of our environment.
+Where the programs come from is the business of binaries.py.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rota.store.embedded import diagnosis
+from rota.store.embedded.account import Account
+
+VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
+HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Install:
+    """A folder of programs that were seen to run, and their version."""
+
+    folder: Path
+    version: str
+    major: int
+
+    def program(self, name: str) -> str:
+        return str(self.folder / name)
+
+
+def is_complete(folder: Path) -> bool:
+    return all((folder / name).exists() for name in ("postgres", "initdb"))
+
+
+def probe(folder: Path, account: Account) -> Install:
+    """Run the server once: shows that it can run, as this user, and which version it is.
+
+    PermissionError passes through: it says that this user cannot get there, not that the program
+    is bad.
+    """
+    program = folder / "postgres"
+    try:
+        done = run([str(program), "--version"], account=account, cwd=Path("/"))
+    except PermissionError:
+        raise
+    except OSError as error:
+        raise diagnosis.of_unusable_program(error, program) from error
+    match = VERSION.search(done.stdout)
+    if done.returncode or match is None:
+        said = done.stderr or done.stdout
+        raise diagnosis.of_output(said, doing=f"running {program}", home=folder)
+    return Install(folder=folder, version=match[1], major=int(match[2]))
+
+
+def run(
+    command: Sequence[str],
+    *,
+    account: Account,
+    cwd: Path,
+    said: str = "",
+    pass_fds: Sequence[int] = (),
+) -> subprocess.CompletedProcess[str]:
+    """Run one of the programs to its end."""
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment(),
+        input=said,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        umask=0o077,
+        check=False,
+        pass_fds=pass_fds,
+        user=account.user,
+        group=account.group,
+        extra_groups=account.extra_groups,
+    )
+
+
+def environment() -> dict[str, str]:
+    """Hand on neither PG… variables nor the secrets of whoever started us."""
+    own = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
+    return own | {"LC_ALL": "C", "TZ": "UTC"}

@@ -1,0 +1,182 @@
+"""One postgres process: started, found again, watched, stopped. Room: store/embedded.
+
+Knows the command line, postmaster.pid and the lock that the server's processes carry. Does not
+decide when to start or stop (keeper.py), where to listen (address.py) or how (settings.py).
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rota.core.errors import EmbeddedFailed
+from rota.store.embedded import log, settings
+from rota.store.embedded.address import LOOPBACK, Address
+from rota.store.embedded.cluster import Tools, named
+from rota.store.embedded.home import Home
+from rota.store.embedded.locks import FileLock
+from rota.store.embedded.processes import Process, server_process, working_in
+from rota.store.embedded.programs import environment, run
+from rota.store.embedded.waiting import until
+
+STOPPING = 60.0
+ENDING = 10.0
+LETTING_GO = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PidFile:
+    """What a postmaster says about itself."""
+
+    pid: int
+    port: int
+    socket_folder: str
+    status: str
+
+
+def read_pid_file(data: Path) -> PidFile | None:
+    """Read postmaster.pid; None while it is missing or not complete."""
+    try:
+        lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        return PidFile(
+            pid=int(lines[0]),
+            port=int(lines[3]),
+            socket_folder=lines[4].strip(),
+            status=lines[7].strip() if len(lines) > 7 else "starting",
+        )
+    except (FileNotFoundError, IndexError, ValueError):
+        return None
+
+
+@dataclass(slots=True, kw_only=True)
+class Server:
+    data: Path
+    address: Address
+    process: Process
+    child: subprocess.Popen[bytes] | None = None
+
+    def has_ended(self) -> bool:
+        if self.child is not None:
+            return self.child.poll() is not None
+        return self.process.has_ended()
+
+    def is_ready(self) -> bool:
+        # An early "starting up" answer on the port is not enough; the file says when it is over.
+        said = read_pid_file(self.data)
+        return said is not None and said.pid == self.process.pid and said.status == "ready"
+
+    def stop(self) -> None:
+        """End it: fast (sessions are cut, all is on disk), then at once, then by force."""
+        for number, seconds in (
+            (signal.SIGINT, STOPPING),
+            (signal.SIGQUIT, ENDING),
+            (signal.SIGKILL, ENDING),
+        ):
+            if self.has_ended():
+                break
+            self.process.signal(number)
+            until(self.has_ended, seconds=seconds)
+        self.process.release()
+
+
+def launch(home: Home, tools: Tools, address: Address) -> Server:
+    """Start postgres as a child of this process; it is not ready yet when this returns."""
+    flags = settings.kept(durable=tools.durable) | {
+        "port": str(address.port),
+        "listen_addresses": LOOPBACK if address.tcp else "",
+        "unix_socket_directories": address.socket_folder,
+    }
+    command = [
+        *(tools.install.program("postgres"), "-D", named(home.data, tools.account)),
+        *(word for name, value in flags.items() for word in ("-c", f"{name}={value}")),
+    ]
+    with claimed(home, tools) as lock, log.appending(home.log) as said:
+        address.make_way(home.data, tools.account)
+        child = subprocess.Popen(
+            command,
+            cwd=home.data,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            umask=0o077,
+            start_new_session=True,
+            # All processes of the server inherit the lock: it is free when the last one is gone.
+            pass_fds=(lock.fd,),
+            user=tools.account.user,
+            group=tools.account.group,
+            extra_groups=tools.account.extra_groups,
+        )
+    process = Process.hold(child.pid)
+    return Server(data=home.data, address=address, process=process, child=child)
+
+
+def adopt(home: Home, tools: Tools) -> Server | None:
+    """Find the server that an earlier keeper left running."""
+    said = read_pid_file(home.data)
+    if said is None:
+        return None
+    process = server_process(said.pid, home.data, tools.account)
+    if process is None:
+        return None
+    address = Address(port=said.port, socket_folder=said.socket_folder)
+    return Server(data=home.data, address=address, process=process)
+
+
+@contextlib.contextmanager
+def claimed(home: Home, tools: Tools) -> Iterator[FileLock]:
+    """Have the cluster to ourselves, with nothing left in it of a server that died.
+
+    PostgreSQL itself trusts the number in postmaster.pid as soon as any process of its user has
+    it, and then refuses to start for ever. We know better: nobody works in the folder.
+    """
+    pid_file = home.data / "postmaster.pid"
+    with FileLock(home.server_lock) as lock:
+        if pid_file.exists() or not lock.try_exclusive():
+            end_orphans(home, tools)
+        if not until(lock.try_exclusive, seconds=LETTING_GO):
+            raise EmbeddedFailed(
+                reason=f"another server still works in {home.data}, perhaps in another container",
+                remedy="end it first: two servers in one data folder would destroy it",
+            )
+        pid_file.unlink(missing_ok=True)
+        yield lock
+
+
+def end_orphans(home: Home, tools: Tools) -> None:
+    """End what is left of a server without its postmaster; a busy session may not have noticed."""
+    for number in (signal.SIGQUIT, signal.SIGKILL):
+        for pid in working_in(home.data, tools.account):
+            orphan = server_process(pid, home.data, tools.account)
+            if orphan is not None:
+                orphan.signal(number)
+                orphan.release()
+        if until(lambda: not working_in(home.data, tools.account), seconds=ENDING):
+            return
+
+
+def knows_lz4(home: Home, tools: Tools) -> bool:
+    """Ask the programs themselves: wheels are built without it, distributions with it."""
+    command = [
+        *(tools.install.program("postgres"), "-D", named(home.data, tools.account)),
+        *("-c", "wal_compression=lz4", "-C", "wal_compression"),
+    ]
+    return run(command, account=tools.account, cwd=home.data).returncode == 0
+
+
+def configure(home: Home, tools: Tools, text: str) -> None:
+    """Write the configuration anew, in one step."""
+    descriptor, name = tempfile.mkstemp(prefix=".conf-", dir=home.data)
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        tools.account.own(draft)
+        draft.replace(home.data / "postgresql.conf")
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,189 @@
+"""Every setting of the embedded server, each with its reason. Room: store/embedded.
+
+Pure: from the machine's figures to text. What must hold whatever anybody writes into a file goes
+to the command line, which wins over all files; the rest goes to postgresql.conf, where ALTER
+SYSTEM can change it. Timeouts of statements and transactions are the clients' business.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rota.core.errors import InvalidSetting
+from rota.store.embedded.machine import Machine
+
+MB = 1 << 20
+GB = 1 << 30
+ENOUGH_SHARED_MEMORY = 256 * MB
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+DURABILITY = ("fsync", "synchronous_commit", "full_page_writes")
+KEPT = (
+    *("port", "listen_addresses", "unix_socket_directories", "data_directory", "config_file"),
+    *("hba_file", "ident_file", "external_pid_file", "logging_collector", "log_destination"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    name: str
+    value: str
+    reason: str
+
+
+def within(low: int, value: int, high: int) -> int:
+    return max(low, min(value, high))
+
+
+def megabytes(size: int) -> str:
+    return f"{size // MB}MB"
+
+
+def tuning(machine: Machine, *, lz4: bool) -> tuple[Setting, ...]:
+    """Return the whole table, for this machine."""
+    rows = (
+        *memory_rows(machine),
+        *wal_rows(machine, lz4=lz4),
+        *vacuum_rows(),
+        *session_rows(),
+        *log_rows(),
+    )
+    return tuple(Setting(name=name, value=value, reason=reason) for name, value, reason in rows)
+
+
+Row = tuple[str, str, str]
+
+
+def memory_rows(machine: Machine) -> list[Row]:
+    shared = within(128 * MB, machine.memory // 8, GB)
+    roomy = machine.shared_memory >= ENOUGH_SHARED_MEMORY
+    return [
+        (
+            "shared_buffers",
+            megabytes(shared),
+            "an eighth: the hot tables fit, the laptop stays free",
+        ),
+        (
+            "effective_cache_size",
+            megabytes(max(shared, machine.memory // 2)),
+            "the kernel caches the rest",
+        ),
+        ("work_mem", "8MB", "a hundred sessions may use it several times over"),
+        (
+            "maintenance_work_mem",
+            megabytes(within(64 * MB, machine.memory // 32, 256 * MB)),
+            "vacuum of a hot table in one pass",
+        ),
+        (
+            "dynamic_shared_memory_type",
+            "posix" if roomy else "mmap",
+            "a container's /dev/shm is often 64 MB: too small for parallel queries",
+        ),
+        ("max_connections", "100", "a process of Rota uses a handful"),
+        (
+            "max_locks_per_transaction",
+            "256",
+            "one query over a month of daily partitions and their indexes",
+        ),
+        ("jit", "off", "compiling costs more than our statements take"),
+        ("random_page_cost", "1.1", "solid state disks"),
+    ]
+
+
+def wal_rows(machine: Machine, *, lz4: bool) -> list[Row]:
+    most = within(256 * MB, machine.free_disk // 10, 4 * GB)
+    rows = [
+        ("max_wal_size", megabytes(most), "few checkpoints under load; a tenth of the free disk"),
+        ("min_wal_size", megabytes(min(256 * MB, most)), "recycled files, not a full disk at rest"),
+        ("wal_buffers", "16MB", "a batch of finished runs fits"),
+        (
+            "wal_compression",
+            "lz4" if lz4 else "pglz",
+            "page images after a checkpoint are most of the log",
+        ),
+        ("checkpoint_timeout", "15min", "page images are written once per page and checkpoint"),
+        ("checkpoint_completion_target", "0.9", "spread the writes"),
+        ("max_slot_wal_keep_size", "1GB", "a forgotten replication slot must not fill the disk"),
+    ]
+    if machine.platform == "darwin":
+        rows.append(
+            (
+                "wal_sync_method",
+                "fsync_writethrough",
+                "else macOS leaves commits in the disk's cache",
+            )
+        )
+    return rows
+
+
+def vacuum_rows() -> list[Row]:
+    return [
+        ("autovacuum_naptime", "5s", "a queue makes dead rows by the thousand each second"),
+        ("autovacuum_vacuum_cost_delay", "1ms", "fast enough to keep up, gentle enough to work by"),
+        ("autovacuum_vacuum_cost_limit", "2000", "the default was meant for disks that turn"),
+        ("autovacuum_max_workers", "3", "one long vacuum of history must not stop the queue's"),
+    ]
+
+
+def session_rows() -> list[Row]:
+    return [
+        (
+            "client_connection_check_interval",
+            "5s",
+            "a statement whose client is dead ends, and its locks with it",
+        ),
+        ("tcp_keepalives_idle", "3", "a vanished client is noticed within five seconds"),
+        ("tcp_keepalives_interval", "1", "as above"),
+        ("tcp_keepalives_count", "2", "as above"),
+        ("password_encryption", "scram-sha-256", "the only kind of password there is here"),
+        ("timezone", "UTC", "one time everywhere"),
+        (
+            "default_text_search_config",
+            "pg_catalog.simple",
+            "does not depend on the machine's locale",
+        ),
+    ]
+
+
+def log_rows() -> list[Row]:
+    return [
+        ("log_timezone", "UTC", "as timezone"),
+        ("log_line_prefix", "%m [%p] ", "when and who"),
+        ("lc_messages", "C", "diagnosis.py reads English"),
+        ("log_lock_waits", "on", "who waits for whom, after a second"),
+    ]
+
+
+def kept(*, durable: bool) -> dict[str, str]:
+    """Return what no file may change."""
+    return dict.fromkeys(DURABILITY, "on" if durable else "off")
+
+
+def refuse_unfit(wishes: Mapping[str, str]) -> None:
+    """Refuse a wish that is not a matter of taste, or that is none at all."""
+    for name, value in wishes.items():
+        if name.lower() in DURABILITY:
+            wanted = "durability is always on, except in homes made for tests"
+        elif name.lower() in KEPT:
+            wanted = "Rota decides this one itself"
+        elif not NAME.fullmatch(name):
+            wanted = "the name of a setting has letters, digits, underscores and dots"
+        elif any(character < " " for character in value):
+            wanted = "a value is one line of text"
+        else:
+            continue
+        raise InvalidSetting(field=f"embedded.settings.{name}", value=value, wanted=wanted)
+
+
+def configuration(table: tuple[Setting, ...], wishes: Mapping[str, str]) -> str:
+    """Write postgresql.conf: the table with its reasons, then the wishes."""
+    lines = [
+        "# Written by Rota at every start of the server. Lasting changes: ALTER SYSTEM.",
+        *(f"{row.name} = {quoted(row.value)}  # {row.reason}" for row in table),
+        *(f"{name} = {quoted(value)}  # asked for" for name, value in wishes.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,0 +1,143 @@
+"""The hot statements keep their plans: index walks, no scan, no hash, no sort (P1, P4).
+
+Each is explained on a table that is empty, on one that was filled and never analysed, and on one
+that is large and fresh, in the generic form that a prepared statement ends up with.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from rota.store import cursors, live_runs, sessions, shards
+from rota.store.driver import Connection
+from rota.store.pool import Access, open_connection
+from rota.store.statement import Statement
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+LARGE = {"rota.live_runs", "rota.cursors", "rota.runs", "rota.jobs"}
+
+HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
+    "claim": (live_runs.CLAIM, {"live_runs_waiting"}),
+    "survey": (live_runs.SURVEY, {"live_runs_waiting"}),
+    "finish": (live_runs.FINISH, {"live_runs_pkey"}),
+    "put back": (live_runs.PUT_BACK, {"live_runs_pkey"}),
+    "cancel": (live_runs.CANCEL, {"live_runs_pkey"}),
+    "reclaim": (live_runs.RECLAIM, {"live_runs_session", "live_runs_pkey"}),
+    "beat": (sessions.BEAT, {"sessions_pkey", "live_runs_session"}),
+    "due": (cursors.DUE, {"cursors_due"}),
+    "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_job", "jobs_pkey"}),
+    "hold": (shards.HOLD, {"shards_pkey"}),
+}
+CONDITIONS = ("empty", "filled and never analysed", "large and fresh")
+
+
+@pytest.fixture(params=CONDITIONS)
+async def hot(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Connection]:
+    access = Access(url=database, statement=timedelta(minutes=1))
+    async with open_connection(access) as conn:
+        await conn.execute("alter table rota.live_runs set (autovacuum_enabled = off)")
+        await conn.execute("alter table rota.cursors set (autovacuum_enabled = off)")
+        if request.param != "empty":
+            await fill(conn)
+        if request.param == "large and fresh":
+            await conn.execute("analyze")
+    async with open_connection(access, hot=True) as conn:
+        await conn.execute("set plan_cache_mode = force_generic_plan")
+        yield conn
+
+
+async def test_every_hot_statement_walks_its_indexes(hot: Connection) -> None:
+    for name, (statement, indexes) in HOT_STATEMENTS.items():
+        plan = await explain(hot, statement)
+
+        used = {node["Index Name"] for node in plan if "Index Name" in node}
+        assert indexes <= used, f"{name} uses {used}"
+        assert not list(forbidden(plan)), f"{name}: {list(forbidden(plan))}"
+
+
+async def test_a_claim_reads_no_more_than_it_takes(hot: Connection) -> None:
+    waiting = await hot.fetchval("select count(*) from rota.live_runs where state = 'queued'")
+    arguments = live_runs.CLAIM._bind(
+        {
+            "session_id": uuid4(),
+            "queue_id": 1,
+            "kind_ids": [1],
+            "tenant_ids": [1, 2],
+            "priorities": [5, 5],
+            "lows": [NOW - timedelta(days=1)] * 2,
+            "low_ids": [uuid4()] * 2,
+            "shares": [10, 10],
+            "room": 15,
+        }
+    )
+    rows = await hot.fetch(f"explain (analyze, format json) {live_runs.CLAIM.text}", *arguments)
+    plan = list(nodes(json.loads(rows[0][0])[0]["Plan"]))
+
+    walked = [n for n in plan if n.get("Index Name") == "live_runs_waiting"]
+    read = sum(n["Actual Rows"] * n["Actual Loops"] for n in walked)
+    assert read == (15 if waiting else 0)
+
+
+def forbidden(plan: list[dict[str, Any]]) -> Iterator[str]:
+    for node in plan:
+        kind = node["Node Type"]
+        table = f"{node.get('Schema')}.{node.get('Relation Name')}"
+        if kind in {"Hash Join", "Merge Join"}:
+            yield kind
+        if kind == "Seq Scan" and table in LARGE:
+            yield f"{kind} on {table}"
+
+
+async def explain(conn: Connection, statement: Statement[Any]) -> list[dict[str, Any]]:
+    nothing = ", ".join("null" for _ in statement.parameters)
+    name = statement.name.replace("/", "_")
+    await conn.execute(f"prepare {name} as {statement.text}")
+    rows = await conn.fetch(f"explain (verbose, format json) execute {name}({nothing})")
+    await conn.execute(f"deallocate {name}")
+    return list(nodes(json.loads(rows[0][0])[0]["Plan"]))
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+async def fill(conn: Connection) -> None:
+    """50,000 waiting runs of 50 tenants, 2,000 running ones, 50,000 jobs with their cursors."""
+    await conn.execute(
+        """
+        insert into rota.live_runs (
+            id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
+            policy_id, job_version, state, trigger, priority, guarantee
+        )
+        select gen_random_uuid(), gen_random_uuid(), at, at, at, at, n % 50 + 1, 1, 1, 1, 1,
+            'queued', 'tick', 5, 'at_least_once'
+        from generate_series(1, 52000) as n, (select $1::timestamptz as at) as clock
+        """,
+        NOW,
+    )
+    await conn.execute(
+        "update rota.live_runs set state = 'running', session_id = gen_random_uuid()"
+        " where id in (select id from rota.live_runs limit 2000)"
+    )
+    await conn.execute(
+        """
+        insert into rota.cursors (
+            job_id, tick_at, fire_at, version, tenant_id, queue_id, kind_id, policy_id, overlap,
+            shard, priority, guarantee
+        )
+        select gen_random_uuid(), at, at + n * interval '1 s', 1, 1, 1, 1, 1, 'skip', n % 128, 5,
+            'at_least_once'
+        from generate_series(1, 50000) as n, (select $1::timestamptz as at) as clock
+        """,
+        NOW,
+    )
+    await conn.execute(
+        "insert into rota.jobs (id, tenant_id, name, kind_id, queue_id, policy_id)"
+        " select job_id, 1, job_id::text, 1, 1, 1 from rota.cursors"
+    )

@@ -1,0 +1,150 @@
+"""Ids that tell their time, priorities that age (E5), rates without a cliff (E7)."""
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rota.core.errors import InvalidInput, cut
+from rota.core.ids import first_id_of, keyed_run_id, stamped, tick_run_id, time_of
+from rota.core.limits import Limit, Rate, admit, slots_to_add
+from rota.core.priority import aged, parse_priority, rank
+
+NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
+JOB = UUID("0198c0de-0000-7000-8000-000000000001")
+times = st.datetimes(datetime(1970, 1, 1), datetime(9999, 1, 1)).map(  # noqa: DTZ001
+    lambda naive: naive.replace(tzinfo=UTC)
+)
+
+
+def test_the_same_tick_has_the_same_id_for_ever() -> None:
+    assert tick_run_id(JOB, NOW) == UUID("019f1d8c-e200-7ce6-81e9-492bbfd60334")
+
+
+@given(times, times)
+def test_ids_sort_by_their_time(one: datetime, two: datetime) -> None:
+    first, second = sorted((one, two))
+
+    if second - first >= timedelta(milliseconds=1):
+        assert tick_run_id(JOB, first) < tick_run_id(JOB, second)
+
+
+@given(times)
+def test_an_id_tells_its_time_to_the_millisecond_and_is_a_valid_uuid(at: datetime) -> None:
+    made = tick_run_id(JOB, at)
+
+    assert timedelta(0) <= at - time_of(made) < timedelta(milliseconds=1)
+    assert (made.version, made.variant) == (7, "specified in RFC 4122")
+
+
+@given(times)
+def test_an_id_lies_between_the_bounds_of_its_day(at: datetime) -> None:
+    day = at.date()
+
+    assert first_id_of(day) <= tick_run_id(JOB, at)
+    if day < date(9998, 12, 31):
+        assert tick_run_id(JOB, at) < first_id_of(day + timedelta(days=1))
+
+
+def test_ticks_a_microsecond_apart_and_other_jobs_have_other_ids() -> None:
+    ids = {
+        tick_run_id(JOB, NOW),
+        tick_run_id(JOB, NOW + timedelta(microseconds=1)),
+        tick_run_id(UUID(int=1), NOW),
+        keyed_run_id("tenant 1", "key", at=NOW),
+        keyed_run_id("tenant 1k", "ey", at=NOW),
+    }
+
+    assert len(ids) == 5
+
+
+def test_a_time_before_1970_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="a time from 1970 on"):
+        stamped(datetime(1969, 12, 31, tzinfo=UTC), bytes(10))
+
+
+@pytest.mark.parametrize(
+    ("given_", "number"), [("high", 1), (" Normal ", 5), ("medium", 5), ("LOW", 9), (0, 0), (9, 9)]
+)
+def test_a_priority_is_a_name_or_a_number(given_: str | int, number: int) -> None:
+    assert parse_priority(given_) == number
+
+
+@pytest.mark.parametrize("wrong", ["urgent", "", -1, 10, True])
+def test_a_wrong_priority_is_refused(wrong: str | int) -> None:
+    with pytest.raises(InvalidInput, match="'high', 'normal', 'low'"):
+        parse_priority(wrong)
+
+
+def test_low_overtakes_a_stream_of_high_in_the_end() -> None:
+    low = rank(9, NOW)
+
+    assert rank(1, NOW + timedelta(minutes=79)) < low
+    assert rank(1, NOW + timedelta(minutes=81)) > low
+    assert aged(9, ready_at=NOW, now=NOW + timedelta(minutes=25)) == 7
+    assert aged(3, ready_at=NOW, now=NOW + timedelta(days=1)) == 0
+
+
+def test_a_burst_passes_and_then_the_rate_holds() -> None:
+    rate = Rate(count=10, per=timedelta(seconds=1), burst=3)
+
+    first = admit(rate, paid_until=None, wanted=100, now=NOW)
+    at_once = admit(rate, paid_until=first.paid_until, wanted=1, now=NOW)
+    later = admit(rate, paid_until=first.paid_until, wanted=100, now=first.next_at)
+
+    assert (first.admitted, at_once.admitted, later.admitted) == (3, 0, 1)
+    assert first.next_at == NOW + timedelta(milliseconds=100)
+
+
+@given(
+    st.integers(1, 50),
+    st.integers(1, 3600),
+    st.lists(st.tuples(st.integers(0, 5_000_000), st.integers(0, 40)), max_size=40),
+)
+def test_no_window_ever_sees_more_than_its_rate_and_burst(
+    count: int, seconds: int, asks: list[tuple[int, int]]
+) -> None:
+    rate = Rate(count=count, per=timedelta(seconds=seconds), burst=min(3, count))
+    now, paid, starts = NOW, None, [NOW - timedelta(days=999)]
+    for pause, wanted in asks:
+        now += timedelta(microseconds=pause)
+        admission = admit(rate, paid_until=paid, wanted=wanted, now=now)
+        paid = admission.paid_until
+        starts += [now] * admission.admitted
+
+    for n, (begin, end) in enumerate(pairwise(starts), start=1):
+        assert begin <= end
+        window = [start for start in starts[n:] if start - end < rate.per]
+        assert len(window) <= count + rate.burst
+
+
+def test_a_raised_limit_adds_slots_and_a_lowered_one_adds_none() -> None:
+    limit = Limit(key="customer 7", most=3)
+
+    assert list(slots_to_add(limit, existing=1)) == [1, 2]
+    assert list(slots_to_add(limit, existing=9)) == []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Limit(key="", most=1),
+        lambda: Limit(key="k", most=0),
+        lambda: Rate(count=0, per=timedelta(seconds=1)),
+        lambda: Rate(count=1, per=timedelta(0)),
+        lambda: Rate(count=1, per=timedelta(seconds=1), burst=2),
+    ],
+)
+def test_a_limit_that_cannot_be_is_refused(make) -> None:
+    with pytest.raises(InvalidInput):
+        make()
+
+
+def test_a_long_value_is_cut_short_in_an_error() -> None:
+    shown = str(InvalidInput("name", "x" * 5000, "at most 200 characters"))
+
+    assert len(shown) < 200
+    assert cut("short") == "'short'"

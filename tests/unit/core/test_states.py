@@ -1,0 +1,77 @@
+"""The table of states: what follows what, and what never does."""
+
+import pytest
+
+from rota.core.errors import IllegalMove
+from rota.core.states import (
+    BAD,
+    BIRTHS,
+    FINAL,
+    HELD,
+    JOB_MOVES,
+    LIVE,
+    RUN_MOVES,
+    WAITING,
+    JobEvent,
+    JobState,
+    RunEvent,
+    RunState,
+    advance_job,
+    advance_run,
+    run_pairs,
+)
+
+
+def test_every_run_state_is_either_alive_or_final() -> None:
+    assert set(RunState) == LIVE | FINAL
+    assert not LIVE & FINAL
+    assert WAITING | HELD < LIVE
+    assert BAD < FINAL
+
+
+def test_nothing_follows_a_final_state() -> None:
+    assert not {old for old, _ in RUN_MOVES} & FINAL
+
+
+def test_every_state_can_be_reached_and_every_live_one_can_end() -> None:
+    reached = set(BIRTHS)
+    while more := {new for old, new in run_pairs() if old in reached} - reached:
+        reached |= more
+    ends = set(FINAL)
+    while more := {old for old, new in run_pairs() if new in ends} - ends:
+        ends |= more
+
+    assert reached == set(RunState)
+    assert ends == set(RunState)
+
+
+def test_a_run_that_was_asked_to_cancel_can_only_end_as_cancelled() -> None:
+    following = {new for (old, _), new in RUN_MOVES.items() if old is RunState.CANCELLING}
+
+    assert following == {RunState.CANCELLING, RunState.CANCELLED}
+
+
+def test_every_ending_a_running_run_can_have_a_cancelling_one_can_have_too() -> None:
+    running = {event for old, event in RUN_MOVES if old is RunState.RUNNING}
+    cancelling = {event for old, event in RUN_MOVES if old is RunState.CANCELLING}
+
+    assert running == cancelling
+
+
+def test_only_a_waiting_run_is_claimed() -> None:
+    claimed = {old for old, event in RUN_MOVES if event is RunEvent.CLAIM}
+
+    assert claimed == WAITING
+
+
+def test_an_illegal_move_names_the_thing_the_state_and_the_event() -> None:
+    with pytest.raises(IllegalMove, match="a run that is succeeded cannot cancel"):
+        advance_run(RunState.SUCCEEDED, RunEvent.CANCEL)
+    with pytest.raises(IllegalMove, match="a job that is deleted cannot resume"):
+        advance_job(JobState.DELETED, JobEvent.RESUME)
+
+
+def test_legal_moves_lead_where_the_table_says() -> None:
+    assert advance_run(RunState.RUNNING, RunEvent.RETRY) is RunState.RETRYING
+    assert advance_job(JobState.PAUSED, JobEvent.RESUME) is JobState.ACTIVE
+    assert all(advance_job(old, event) is new for (old, event), new in JOB_MOVES.items())
