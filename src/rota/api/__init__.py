@@ -1,0 +1,1 @@
+"""Api: the HTTP door, wire shapes, routes and problems. Floor 4."""

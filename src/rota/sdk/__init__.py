@@ -1,0 +1,1 @@
+"""Sdk: what people who write jobs type. Floor 4."""

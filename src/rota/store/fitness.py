@@ -4,6 +4,7 @@ Asked once, when a process starts. A server that can lose what it acknowledged i
 every promise of Rota stands on that acknowledgement (F50).
 """
 
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from rota.core.errors import StoreRefused
@@ -26,7 +27,12 @@ class Server(NamedTuple):
     moved_clock: str | None
 
 
+class Time(NamedTuple):
+    now: datetime
+
+
 SERVER = statement("server/describe", Server)
+CLOCK = statement("server/clock", Time)
 
 
 async def check_server(conn: Connection) -> Server:
@@ -38,6 +44,14 @@ async def check_server(conn: Connection) -> Server:
         )
     judge(server)
     return server
+
+
+async def database_time(conn: Connection) -> datetime:
+    """The time by the database's clock, which is the one that decides."""
+    row = await CLOCK.one(conn)
+    if row is None:
+        raise StoreRefused(reason="it does not tell the time", remedy="run `rota migrate`")
+    return row.now
 
 
 def judge(server: Server) -> None:

@@ -1,0 +1,99 @@
+"""Events become log lines: a constant name and fields, for people or as JSON. Room: flow/observe.
+
+One function knows what each event is worth; nothing else in Rota formats a log message.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Any, assert_never
+
+from rota.runtime.events import (
+    NodeDraining,
+    RuntimeEvent,
+    ServiceCancelled,
+    ServiceFailed,
+    StoreAway,
+    StoreBack,
+)
+
+
+class Level(IntEnum):
+    DEBUG = 10
+    INFO = 20
+    WARNING = 30
+    ERROR = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    name: str
+    level: Level
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """Writes the lines that are worth it. `now` and `write` are given, so a test can read them."""
+
+    level: Level
+    as_json: bool
+    now: Callable[[], datetime]
+    write: Callable[[str], object]
+
+    def __call__(self, event: RuntimeEvent) -> None:
+        self.line(describe(event))
+
+    def line(self, line: LogLine) -> None:
+        if line.level < self.level:
+            return
+        at = self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        render = as_json if self.as_json else as_text
+        self.write(render(at, line) + "\n")
+
+
+def describe(event: RuntimeEvent) -> LogLine:
+    match event:
+        case StoreAway():
+            fields = {
+                "duty": event.duty,
+                "reason": event.reason,
+                "failures": event.failures,
+                "pause_s": round(event.pause.total_seconds(), 3),
+            }
+            return LogLine("store.away", Level.WARNING, fields)
+        case StoreBack():
+            fields = {"duty": event.duty, "failures": event.failures}
+            return LogLine("store.back", Level.INFO, fields)
+        case NodeDraining():
+            return LogLine("node.draining", Level.INFO, {})
+        case ServiceFailed():
+            reason = "it ended by itself" if event.error is None else str(event.error)
+            fields = {
+                "service": event.service,
+                "error": type(event.error).__name__,
+                "reason": reason,
+            }
+            return LogLine("service.failed", Level.ERROR, fields)
+        case ServiceCancelled():
+            return LogLine("service.cancelled", Level.WARNING, {"service": event.service})
+        case _:
+            assert_never(event)
+
+
+def as_json(at: str, line: LogLine) -> str:
+    head = {"at": at, "level": line.level.name.lower(), "event": line.name}
+    return json.dumps(head | line.fields, default=str, ensure_ascii=False)
+
+
+def as_text(at: str, line: LogLine) -> str:
+    fields = " ".join(f"{key}={shown(value)}" for key, value in line.fields.items())
+    return f"{at} {line.level.name.lower():<7} {line.name} {fields}".rstrip()
+
+
+def shown(value: object) -> str:
+    """Quoted when it holds a space or a control character, so that a line stays a line."""
+    text = str(value)
+    return text if text.isprintable() and " " not in text and text else json.dumps(text)

@@ -1,0 +1,55 @@
+"""From the settings to a database that is fit, migrated and ready. Room: node.
+
+A server's URL wins; without one, PostgreSQL is started in the data folder. Either way the server is
+judged before anything is written to it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from rota.config.settings import Database as DatabaseSettings
+from rota.store.embedded import Embedded, start
+from rota.store.fitness import check_server
+from rota.store.migrate import migrate
+from rota.store.pool import Access, open_connection
+
+# A migration may rewrite a table; its own lock time-out keeps it from blocking others (F59).
+MIGRATION = timedelta(hours=6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    access: Access
+    version: str
+    applied: tuple[str, ...]
+    embedded: Embedded | None
+
+
+@asynccontextmanager
+async def open_database(settings: DatabaseSettings, *, name: str) -> AsyncIterator[Database]:
+    """Start or reach the database, judge it, and bring its schema up to date."""
+    async with AsyncExitStack() as stack:
+        embedded = None
+        if settings.url is None:
+            embedded = await asyncio.to_thread(start, settings.data)
+            stack.callback(embedded.close)
+        access = Access(
+            url=embedded.url if embedded else settings.url or "",
+            name=name,
+            connect=settings.connect_timeout,
+            statement=settings.statement_timeout,
+            lock=settings.lock_timeout,
+            idle_in_transaction=settings.idle_in_transaction_timeout,
+        )
+        async with open_connection(access) as conn:
+            server = await check_server(conn)
+            applied = await migrate(conn)
+        yield Database(
+            access=access,
+            version=server.shown_version,
+            applied=tuple(applied),
+            embedded=embedded,
+        )

@@ -1,0 +1,2 @@
+-- The time by the clock that decides.
+select rota.now() as now;

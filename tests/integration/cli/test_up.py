@@ -1,0 +1,137 @@
+"""`rota up` and `rota migrate` as people start them: real processes, real signals (O1)."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rota.store.embedded import Embedded
+
+ROTA = Path(sys.executable).with_name("rota")
+PATIENCE = 60
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """Ours, without settings of whoever runs the tests."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ROTA_")}
+    return kept | extra
+
+
+@contextmanager
+def started(folder: Path, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [ROTA, "up", *arguments],
+        cwd=folder,
+        env=environment(**variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def said_when_up(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    said = ""
+    while "Rota is up" not in said:
+        line = process.stdout.readline()
+        assert line, f"it ended after: {said}{process.stderr.read() if process.stderr else ''}"
+        said += line
+    return said
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, errors = process.communicate(timeout=PATIENCE)
+    return process.returncode, errors
+
+
+def test_it_starts_says_so_and_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
+    with started(tmp_path) as process:
+        said = said_when_up(process)
+        process.send_signal(signal.SIGINT)
+        code, errors = ended(process)
+
+    assert "schema migrated" in said
+    assert (code, "Traceback" in errors) == (0, False)
+    assert (tmp_path / ".rota").is_dir()
+
+
+def test_the_second_start_finds_the_schema_up_to_date(tmp_path: Path) -> None:
+    for expected in ("schema migrated", "schema up to date"):
+        with started(tmp_path, "--data", str(tmp_path / "my data")) as process:
+            said = said_when_up(process)
+            process.send_signal(signal.SIGTERM)
+            code, _ = ended(process)
+        assert expected in said
+        assert code == 0
+
+
+def test_two_of_them_share_one_database(tmp_path: Path) -> None:
+    with started(tmp_path) as one, started(tmp_path) as two:
+        said_when_up(one)
+        said_when_up(two)
+
+        one.kill()
+        one.communicate()
+        two.send_signal(signal.SIGTERM)
+        code, errors = ended(two)
+
+    assert (code, "Traceback" in errors) == (0, False)
+
+
+def test_a_server_that_may_lose_data_is_refused_with_the_reason(
+    server: Embedded, tmp_path: Path
+) -> None:
+    with started(tmp_path, ROTA_DATABASE_URL=server.url) as process:
+        code, errors = ended(process)
+
+    assert code == 78
+    assert errors.startswith("rota: this database cannot be used: fsync is off")
+    assert "Traceback" not in errors
+    assert not (tmp_path / ".rota").exists()
+
+
+def test_an_unreachable_server_is_told_in_one_line(tmp_path: Path, unused_tcp_port: int) -> None:
+    url = f"postgresql://rota:geheim@127.0.0.1:{unused_tcp_port}/rota"
+
+    with started(tmp_path, ROTA_DATABASE_URL=url) as process:
+        code, errors = ended(process)
+
+    assert code == 69
+    assert errors.count("\n") == 1
+    assert "geheim" not in errors
+
+
+def test_a_mistyped_setting_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    (tmp_path / "rota.toml").write_text("[worker]\nslot = 3\n")
+
+    with started(tmp_path) as process:
+        code, errors = ended(process)
+
+    assert code == 64
+    assert "worker.slot" in errors
+    assert "worker.slots" in errors
+    assert not (tmp_path / ".rota").exists()
+
+
+def test_migrate_brings_the_schema_up_to_date_and_ends(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [ROTA, "migrate"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "applied 0001_names" in done.stdout
+    assert done.stdout.endswith("the schema is up to date\n")

@@ -1,0 +1,82 @@
+"""The doors of the house: every rule of .importlinter is broken once and seen to fail."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINT = Path(sys.executable).with_name("lint-imports")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources that a test may damage."""
+    copy = tmp_path_factory.mktemp("house")
+    shutil.copytree(ROOT / "src" / "rota", copy / "rota", ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copy(ROOT / ".importlinter", copy)
+    return copy
+
+
+def lint(house: Path) -> tuple[bool, str]:
+    done = subprocess.run(
+        [LINT, "--no-cache"],
+        cwd=house,
+        env={"PYTHONPATH": str(house), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_house_as_it_is_keeps_its_rules(house: Path) -> None:
+    kept, said = lint(house)
+
+    assert kept, said
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "rule"),
+    [
+        ("core/states.py", "import rota.store", "Rooms only look down"),
+        ("store/jobs.py", "import rota.config", "Rooms only look down"),
+        ("runtime/pulse.py", "import rota.flow", "Rooms only look down"),
+        ("flow/dispatch/lanes.py", "import rota.flow.record", "do not know each other"),
+        ("core/retry.py", "import random", "Core is pure"),
+        ("core/time/tick.py", "import time", "Core is pure"),
+        ("flow/record/keeping_days.py", "import asyncpg", "Only the store imports the driver"),
+        ("cli/output.py", "import asyncpg", "Only the store imports the driver"),
+    ],
+)
+def test_a_broken_rule_is_noticed(house: Path, file: str, line: str, rule: str) -> None:
+    path = house / "rota" / file
+    before = path.read_text()
+    path.write_text(f"{before}\n{line}\n")
+
+    kept, said = lint(house)
+
+    path.write_text(before)
+    assert not kept
+    assert rule in said
+
+
+def test_a_room_that_nobody_planned_is_noticed(house: Path) -> None:
+    extra = house / "rota" / "helpers"
+    extra.mkdir()
+    (extra / "__init__.py").write_text("")
+
+    kept, said = lint(house)
+
+    shutil.rmtree(extra)
+    assert not kept
+    assert "helpers" in said
+
+
+@pytest.mark.parametrize("heavy", ["asyncpg", "cyclopts", "msgspec", "dateutil"])
+def test_importing_rota_stays_light(heavy: str) -> None:
+    code = f"import sys, rota; sys.exit({heavy!r} in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
