@@ -55,16 +55,12 @@ class Drain:
     ) -> None:
         memory = LaneMemory()
         await self._survey(conn, memory)
-        empty = 0
         while self.claimed < self.most and time.perf_counter() < until:
             runs = await self._claim(conn, memory, room=min(CLAIM, self.most - self.claimed))
             self.claimed += len(runs)
             if runs:
-                empty = 0
                 await hand_over.put(runs)
-                continue
-            empty += 1
-            if empty > 20 and not await self._survey(conn, memory):
+            elif memory.is_quiet() and not await self._survey(conn, memory):
                 break
         await hand_over.put(None)
 

@@ -151,9 +151,9 @@ class Claimer:
         return runs
 
     async def drain(self, *, room: int) -> list[UUID]:
-        taken: list[UUID] = []
-        while runs := await self.once(room=room):
-            taken += [run.id for run in runs]
+        taken = [run.id for run in await self.once(room=room)]
+        while not self.memory.is_quiet():
+            taken += [run.id for run in await self.once(room=room)]
         return taken
 
     async def buffers(self, *, room: int) -> int:

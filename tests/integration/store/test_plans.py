@@ -26,10 +26,10 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "finish": (live_runs.FINISH, {"live_runs_pkey"}),
     "put back": (live_runs.PUT_BACK, {"live_runs_pkey"}),
     "cancel": (live_runs.CANCEL, {"live_runs_pkey"}),
-    "reclaim": (live_runs.RECLAIM, {"live_runs_session", "live_runs_pkey"}),
-    "beat": (sessions.BEAT, {"sessions_pkey", "live_runs_session"}),
+    "reclaim": (live_runs.RECLAIM, {"live_runs_held", "live_runs_pkey"}),
+    "beat": (sessions.BEAT, {"sessions_pkey", "live_runs_held"}),
     "due": (cursors.DUE, {"cursors_due"}),
-    "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_job", "jobs_pkey"}),
+    "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_of_job", "live_runs_held", "jobs_pkey"}),
     "hold": (shards.HOLD, {"shards_pkey"}),
 }
 CONDITIONS = ("empty", "filled and never analysed", "large and fresh")

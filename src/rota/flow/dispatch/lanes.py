@@ -10,7 +10,8 @@ few seconds a lane is walked from its head, less often when that turned out to b
 Who gets how much is core's (core/lanes.py); the statements are the store's.
 """
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -30,7 +31,10 @@ FULL_WALK_EVERY: Final = timedelta(seconds=2)
 FULL_WALK_PART: Final = 20
 # A lane that yielded nothing for so long is forgotten; a survey finds it again.
 FORGET_AFTER: Final = timedelta(minutes=10)
-LANES_PER_CLAIM: Final = 256
+# A walk costs about 3 µs even if its lane is empty; more of them make the turn go round faster.
+LEAST_LANES: Final = 128
+MOST_LANES: Final = 512
+MOST_PRIORITY: Final = 9
 DEEPEST: Final = 1_000_000
 
 
@@ -51,10 +55,14 @@ class LaneMemory:
 
     def __init__(self) -> None:
         self._traces: dict[Lane, Trace] = {}
+        # The lanes in order, for taking turns; made anew when one came or went.
+        self._order: list[Lane] = []
         self._turn = 0
 
     def known(self) -> list[Lane]:
-        return sorted(self._traces)
+        if len(self._order) != len(self._traces):
+            self._order = sorted(self._traces)
+        return self._order
 
     def learn(self, found: Iterable[Found], *, now: datetime) -> None:
         """Add lanes that a survey found."""
@@ -73,29 +81,46 @@ class LaneMemory:
 
     def walks(self, *, room: int, weights: Mapping[int, int], now: datetime) -> list[Walk]:
         """The lanes to walk for `room` free slots, in order, each from its bound."""
-        waiting = [
-            Waiting(lane=lane, head_at=trace.head_at, likely=trace.likely)
-            for lane, trace in self._traces.items()
-        ]
-        shares = deal(waiting, room=room, weights=weights, after=self._turn)[:LANES_PER_CLAIM]
-        if shares:
-            self._turn = shares[-1].lane.tenant
+        waiting = list(self._next_turns(room))
+        shares = deal(waiting, room=room, weights=weights, after=self._turn)
+        dealt = {share.lane.tenant for share in shares}
+        self._turn = next((w.lane.tenant for w in reversed(waiting) if w.lane.tenant in dealt), 0)
         return [self._walk(share, now) for share in shares]
+
+    def is_quiet(self) -> bool:
+        """Whether every known lane was empty when it was last walked."""
+        return not any(trace.likely for trace in self._traces.values())
 
     def note(
         self, walks: Iterable[Walk], claimed: Iterable[Claimed], *, now: datetime, took: timedelta
     ) -> None:
         """Remember what a claim yielded and how long it took."""
         counts: dict[Lane, int] = {}
-        newest: dict[Lane, Key] = {}
+        newest: dict[Lane, Claimed] = {}
         for run in claimed:
             lane = Lane(run.tenant_id, run.priority)
             counts[lane] = counts.get(lane, 0) + 1
-            key = (run.ready_at, run.id)
-            if key > newest.get(lane, _HEAD):
-                newest[lane] = key
+            last = newest.get(lane)
+            if last is None or (run.ready_at, run.id) > (last.ready_at, last.id):
+                newest[lane] = run
         for walk in walks:
             self._note_lane(walk, counts.get(walk.lane, 0), newest.get(walk.lane), now, took)
+
+    def _next_turns(self, room: int) -> Iterator[Waiting]:
+        """Whole tenants, from the one whose turn it is, until there is enough to choose from."""
+        order = self.known()
+        start = bisect_right(order, (self._turn, MOST_PRIORITY))
+        likely = 0
+        last: int | None = None
+        for taken, lane in enumerate((*order[start:], *order[:start])):
+            if lane.tenant != last and (
+                taken >= MOST_LANES or (taken >= LEAST_LANES and likely >= room)
+            ):
+                return
+            trace = self._traces[lane]
+            likely += trace.likely
+            last = lane.tenant
+            yield Waiting(lane, trace.head_at, trace.likely)
 
     def _walk(self, share: Share, now: datetime) -> Walk:
         trace = self._traces[share.lane]
@@ -107,17 +132,17 @@ class LaneMemory:
         return Walk(lane=share.lane, low=low[0], low_id=low[1], share=share.most)
 
     def _note_lane(
-        self, walk: Walk, count: int, newest: Key | None, now: datetime, took: timedelta
+        self, walk: Walk, count: int, newest: Claimed | None, now: datetime, took: timedelta
     ) -> None:
         trace = self._traces[walk.lane]
         if walk.low == _HEAD[0]:
             trace.rest = max(FULL_WALK_EVERY, took * FULL_WALK_PART)
         if newest is not None:
-            trace.bound = max(trace.bound, newest)
-            trace.head_at = newest[0]
+            trace.bound = max(trace.bound, (newest.ready_at, newest.id))
+            trace.head_at = newest.ready_at
             trace.yielded_at = now
         elif now - trace.yielded_at > FORGET_AFTER:
             del self._traces[walk.lane]
             return
         # A full share says that there is more; a smaller one says how much there is.
-        trace.likely = min(DEEPEST, 4 * walk.share) if count >= walk.share else max(1, 2 * count)
+        trace.likely = min(DEEPEST, 4 * walk.share) if count >= walk.share else 2 * count

@@ -58,11 +58,14 @@ create table rota.live_runs (
 create index live_runs_waiting on rota.live_runs (queue_id, tenant_id, priority, ready_at, id)
 where state in ('queued', 'retrying');
 
--- The runs of a session, for its heartbeat and for taking them back when it is dead.
-create index live_runs_session on rota.live_runs (session_id) where session_id is not null;
+-- The unfinished runs of a job, for its overlap policy, in two halves: a claim moves the run from
+-- one to the other, and pays for one entry. The second half is also how the few runs that somebody
+-- executes are found among the many that wait: for heartbeats, and for taking them back.
+create index live_runs_of_job on rota.live_runs (job_id)
+where state in ('blocked', 'queued', 'retrying');
 
--- The unfinished runs of a job, for its overlap policy.
-create index live_runs_job on rota.live_runs (job_id);
+create index live_runs_held on rota.live_runs (job_id)
+where state in ('running', 'cancelling');
 
 -- Finished runs, and ticks that were decided against. Rows are only ever added.
 create table rota.runs (

@@ -81,9 +81,19 @@ decided as (
     select
         d.*,
         d.overlap = 'skip'
-        and exists (
-            select 1 from rota.live_runs as l
-            where l.job_id = d.job_id
+        and (
+            exists (
+                select 1 from rota.live_runs as l
+                where
+                    l.job_id = d.job_id
+                    and l.state in ('blocked', 'queued', 'retrying')
+            )
+            or exists (
+                select 1 from rota.live_runs as l
+                where
+                    l.job_id = d.job_id
+                    and l.state in ('running', 'cancelling')
+            )
         ) as is_skipped
     from (
         select * from moved

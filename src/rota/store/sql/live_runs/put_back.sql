@@ -1,5 +1,7 @@
 -- Let attempts of one session wait again: a retry after its back-off, a snooze, a hand-back.
 -- Each leaves a row in attempts. A run that was asked to cancel meanwhile ends instead.
+-- A session is set exactly while a run is held (a check constraint), so the state need not be asked
+-- again; asking would let the planner join through the index of held runs.
 with given as (
     select
         r.id,
@@ -21,8 +23,7 @@ with given as (
         ) as b (id, attempt, state, outcome, failures, ready_at, reason)
     inner join rota.live_runs as r on b.id = r.id and b.attempt = r.attempt
     where
-        r.session_id is not distinct from :session_id::uuid
-        and r.state in ('running', 'cancelling')
+        r.session_id = :session_id::uuid
     order by r.id
     for update of r
 ),

@@ -14,7 +14,7 @@ with gone as (
     from rota.live_runs as r
     left join rota.sessions as s on r.session_id = s.id
     where
-        r.session_id is not null
+        r.state in ('running', 'cancelling')
         and (
             s.id is null
             or s.expires_at = '-infinity'
@@ -25,8 +25,8 @@ with gone as (
                 and not r.id = any(s.running)
             )
         )
-    -- By session, because that is the index to walk; skip locked cannot deadlock in any order.
-    order by r.session_id
+    -- By job, because that is the index to walk; skip locked cannot deadlock in any order.
+    order by r.job_id
     limit :most::integer
     for update of r skip locked
 ),

@@ -17,4 +17,5 @@ returning
         where
             r.session_id = s.id
             and r.state = 'cancelling'
+            and r.state in ('running', 'cancelling')
     ) as cancelling;

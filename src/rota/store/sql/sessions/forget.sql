@@ -9,7 +9,9 @@ with over as (
         and not exists (
             select 1
             from rota.live_runs as r
-            where r.session_id = s.id
+            where
+                r.session_id = s.id
+                and r.state in ('running', 'cancelling')
         )
     order by s.id
     limit :most::integer
