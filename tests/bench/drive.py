@@ -85,9 +85,7 @@ class Drain:
         self, conn: Connection, hand_over: "asyncio.Queue[list[Claimed] | None]"
     ) -> None:
         while (runs := await hand_over.get()) is not None:
-            endings = [
-                Ending(run.id, run.attempt, RunState.SUCCEEDED, run.failures) for run in runs
-            ]
+            endings = [Ending(run.id, run.attempt, RunState.SUCCEEDED) for run in runs]
             moved = await live_runs.finish(conn, session_id=self.session, endings=endings)
             self.done += len(moved)
 

@@ -84,10 +84,13 @@ def _maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:
     if not enums:
         return row._make
 
+    # A look-up in a dict, not a call of the enum: this runs for every row of a hot statement.
+    members = [(place, {member.value: member for member in enum}) for place, enum in enums.items()]
+
     def make(record: Sequence[Any]) -> Row:
         values = list(record)
-        for place, enum in enums.items():
-            values[place] = enum(values[place])
+        for place, by_value in members:
+            values[place] = by_value[values[place]]
         return row._make(values)
 
     return make

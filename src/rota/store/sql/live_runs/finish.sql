@@ -21,7 +21,7 @@ with ended as (
     returning
         r.*,
         e.state as wanted,
-        e.failures as failed,
+        coalesce(e.failures, r.failures) as failed,
         e.result,
         e.reason
 )

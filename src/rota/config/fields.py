@@ -1,0 +1,111 @@
+"""The settings as a flat list: path, variable, type, bounds, default, meaning. Room: config.
+
+Derived from settings.py and used by both who reads values (load.py) and who explains them
+(describe.py), so that a refusal and the reference page never disagree.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+from msgspec import inspect
+
+from rota.config.settings import Settings
+from rota.core.time.durations import words
+
+PREFIX = "ROTA_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One setting. `wanted` completes the sentence "it must be …"."""
+
+    section: str
+    name: str
+    annotation: Any
+    type: inspect.Type
+    extra: dict[str, Any]
+    default: object
+    meaning: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.section}.{self.name}"
+
+    @property
+    def variable(self) -> str:
+        return f"{PREFIX}{self.section}__{self.name}".upper()
+
+    @property
+    def is_secret(self) -> bool:
+        return bool(self.extra.get("secret"))
+
+    @property
+    def wanted(self) -> str:
+        match self.type:
+            case inspect.IntType(ge=least, le=most):
+                return f"a whole number from {least} to {most}"
+            case inspect.LiteralType():
+                return f"one of {', '.join(self.choices)}"
+            case inspect.TimeDeltaType():
+                shortest, longest = words(self.extra["shortest"]), words(self.extra["longest"])
+                return f"a duration from {shortest} to {longest}, such as {spelling(self.default)}"
+            case _:
+                return str(self.extra["wanted"])
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of a choice, in the order in which they are declared."""
+        return get_args(self.annotation.__origin__)
+
+
+def all_fields() -> tuple[Field, ...]:
+    return tuple(
+        field_of(section.name, each)
+        for section in msgspec.structs.fields(Settings)
+        for each in msgspec.structs.fields(section.type)
+    )
+
+
+def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
+    meta = next(each for each in given.type.__metadata__ if isinstance(each, msgspec.Meta))
+    type_ = inspect.type_info(given.type)
+    return Field(
+        section=section,
+        name=given.name,
+        annotation=given.type,
+        type=type_.type if isinstance(type_, inspect.Metadata) else type_,
+        extra=meta.extra or {},
+        default=given.default,
+        meaning=meta.description or "",
+    )
+
+
+def spelling(value: object) -> str:
+    """How a value is written in the file."""
+    match value:
+        case None:
+            return ""
+        case timedelta():
+            return f'"{short(value)}"'
+        case str() | Path():
+            return f'"{value}"'
+        case tuple():
+            return f"[{', '.join(map(spelling, value))}]"
+        case _:
+            return str(value)
+
+
+def short(length: timedelta) -> str:
+    """A duration in its largest whole unit: `30d`, `90s`, `250ms`."""
+    for unit, letter in (("days", "d"), ("hours", "h"), ("minutes", "m"), ("seconds", "s")):
+        count, rest = divmod(length, timedelta(**{unit: 1}))
+        if count and not rest:
+            return f"{count}{letter}"
+    return f"{length // timedelta(milliseconds=1)}ms"
+
+
+FIELDS = {field.path: field for field in all_fields()}
+SECTIONS = {each.name: each.type for each in msgspec.structs.fields(Settings)}

@@ -1,0 +1,259 @@
+"""Every setting: type, default, bounds, meaning. Room: config.
+
+The reference page and the sentences of refusals are made from what is written here. Reading a file
+or a variable happens in load.py, nowhere else.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+
+from rota.core.time.durations import words
+
+MILLISECOND = timedelta(milliseconds=1)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+DATABASE_URL = r"^postgres(ql)?://\S+\Z"
+QUEUE_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
+
+
+def number(least: int, most: int, meaning: str) -> Meta:
+    return Meta(ge=least, le=most, description=meaning)
+
+
+def span(shortest: timedelta, longest: timedelta, meaning: str) -> Meta:
+    """A duration; msgspec knows no bounds for it, so they travel beside the type."""
+    return Meta(description=meaning, extra={"shortest": shortest, "longest": longest})
+
+
+def choice(meaning: str) -> Meta:
+    return Meta(description=meaning)
+
+
+def text(wanted: str, meaning: str, *, secret: bool = False, **bounds: Any) -> Meta:
+    """Text; `wanted` completes the sentence "it must be …". A secret is never shown."""
+    return Meta(description=meaning, extra={"wanted": wanted, "secret": secret}, **bounds)
+
+
+class Database(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The PostgreSQL that holds everything."""
+
+    url: Annotated[
+        Annotated[str, Meta(pattern=DATABASE_URL)] | None,
+        text(
+            "a URL such as postgresql://user@host:5432/name",
+            "Server to use, PostgreSQL 15 or newer. Without it, `rota up` starts an embedded one "
+            "in `data`; the other processes need it.",
+            secret=True,
+        ),
+    ] = None
+    data: Annotated[
+        Path,
+        text(
+            "the path of a folder, written out (`~` means nothing here)",
+            "Folder of the embedded database, relative to where the process was started. It is "
+            "one project's: easy to see, easy to throw away, never shared by accident.",
+        ),
+    ] = Path(".rota")
+    pool_min: Annotated[
+        int, number(0, 1000, "Connections that a process keeps open when it is idle.")
+    ] = 2
+    pool_max: Annotated[
+        int,
+        number(1, 1000, "Most connections of a process. All processes share the server's limit."),
+    ] = 10
+    connect_timeout: Annotated[
+        timedelta, span(100 * MILLISECOND, 5 * MINUTE, "Longest wait for a new connection.")
+    ] = 10 * SECOND
+    statement_timeout: Annotated[
+        timedelta, span(100 * MILLISECOND, HOUR, "Longest a statement may run on the server.")
+    ] = 5 * SECOND
+    lock_timeout: Annotated[
+        timedelta, span(10 * MILLISECOND, HOUR, "Longest a statement may wait for a lock.")
+    ] = 2 * SECOND
+    idle_in_transaction_timeout: Annotated[
+        timedelta,
+        span(
+            100 * MILLISECOND,
+            HOUR,
+            "Longest a transaction may stay open without a statement; the server then ends it, "
+            "so that a frozen process cannot hold locks.",
+        ),
+    ] = 5 * SECOND
+
+    def __repr__(self) -> str:
+        """Without the URL, which may hold a password: a repr ends up in logs."""
+        return f"Database(url={'***' if self.url else None}, data={str(self.data)!r}, …)"
+
+
+class Scheduler(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A scheduler process. It leases shards and fires what is due in them."""
+
+    lease: Annotated[
+        timedelta,
+        span(SECOND, 5 * MINUTE, "How long a shard stays with a scheduler that fell silent."),
+    ] = 6 * SECOND
+    renew_every: Annotated[
+        timedelta,
+        span(
+            100 * MILLISECOND,
+            MINUTE,
+            "How often leases are renewed; a third of `lease` at most, so that two renewals may "
+            "be lost.",
+        ),
+    ] = 2 * SECOND
+    stop_after: Annotated[
+        timedelta,
+        span(
+            200 * MILLISECOND,
+            5 * MINUTE,
+            "A scheduler stops firing this long after it sent its last successful renewal: twice "
+            "`renew_every` at least, seven tenths of `lease` at most.",
+        ),
+    ] = 4 * SECOND
+    look_ahead: Annotated[
+        timedelta,
+        span(SECOND, MINUTE, "How far ahead of time due jobs are read into memory."),
+    ] = 5 * SECOND
+    batch: Annotated[int, number(1, 1000, "Most jobs fired in one transaction.")] = 500
+
+
+class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A worker process. It claims runs and carries them out."""
+
+    queues: Annotated[
+        tuple[Annotated[str, Meta(pattern=QUEUE_NAME)], ...],
+        text(
+            "a list of queue names: 1 to 63 of a-z, 0-9, dot, dash and underscore, beginning "
+            "with a letter or digit",
+            "Queues that this worker serves.",
+            min_length=1,
+            max_length=100,
+        ),
+    ] = ("default",)
+    slots: Annotated[int, number(1, 10_000, "Runs that it carries out at the same time.")] = 16
+    lease: Annotated[
+        timedelta,
+        span(
+            SECOND,
+            10 * MINUTE,
+            "How long a worker that fell silent is believed to be alive; then its runs are taken "
+            "back.",
+        ),
+    ] = 10 * SECOND
+    beat_every: Annotated[
+        timedelta,
+        span(
+            100 * MILLISECOND,
+            3 * MINUTE,
+            "How often it says that it is alive; a third of `lease` at most.",
+        ),
+    ] = 2 * SECOND
+    stop_after: Annotated[
+        timedelta,
+        span(
+            200 * MILLISECOND,
+            10 * MINUTE,
+            "A worker ends itself this long after it sent its last successful beat: twice "
+            "`beat_every` at least, seven tenths of `lease` at most.",
+        ),
+    ] = 7 * SECOND
+    drain: Annotated[
+        timedelta,
+        span(
+            timedelta(),
+            DAY,
+            "How long running work may go on after SIGTERM, before it is cancelled and handed "
+            "back. The supervisor must wait longer than that before it kills.",
+        ),
+    ] = 30 * SECOND
+
+
+class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The HTTP API and the dashboard."""
+
+    host: Annotated[
+        str,
+        text(
+            "an address or host name",
+            "Address to listen on; by default only this machine can connect.",
+            min_length=1,
+            max_length=253,
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[int, number(0, 65_535, "Port to listen on; 0 takes a free one.")] = 7070
+
+
+class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long history is kept. It is stored by the day and dropped by the day."""
+
+    runs: Annotated[timedelta, span(DAY, 3650 * DAY, "Age at which finished runs are dropped.")] = (
+        30 * DAY
+    )
+    partitions_ahead: Annotated[
+        timedelta,
+        span(
+            2 * DAY,
+            90 * DAY,
+            "How far ahead the tables of coming days are made; as long may this duty be broken "
+            "before anybody suffers.",
+        ),
+    ] = 7 * DAY
+
+
+class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the processes say on stderr."""
+
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"], choice("The least that is worth a line.")
+    ] = "info"
+    format: Annotated[
+        Literal["text", "json"], choice("Lines for people, or one JSON object a line.")
+    ] = "text"
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    database: Database = field(default_factory=Database)
+    scheduler: Scheduler = field(default_factory=Scheduler)
+    worker: Worker = field(default_factory=Worker)
+    api: Api = field(default_factory=Api)
+    retention: Retention = field(default_factory=Retention)
+    log: Log = field(default_factory=Log)
+
+
+def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Settings that are each right and do not go together: the path of one, and what it needs."""
+    if settings.database.pool_min > settings.database.pool_max:
+        yield "database.pool_min", f"{settings.database.pool_max} at most, as database.pool_max is"
+    yield from lease_contradictions(
+        "scheduler", settings.scheduler, "renew_every", settings.scheduler.renew_every
+    )
+    yield from lease_contradictions(
+        "worker", settings.worker, "beat_every", settings.worker.beat_every
+    )
+
+
+def lease_contradictions(
+    section: str, holder: Scheduler | Worker, renewal: str, every: timedelta
+) -> Iterator[tuple[str, str]]:
+    """The safety margins of a lease, whoever holds it (F21: leases that flap).
+
+    Two renewals may be lost before anybody else may take over; the holder itself gives up before
+    that, by its own clock, and not at the first hiccup.
+    """
+    most = holder.lease * 7 / 10
+    if every * 3 > holder.lease:
+        yield (
+            f"{section}.{renewal}",
+            f"a third of {section}.lease at most, {words(holder.lease / 3)}",
+        )
+    if holder.stop_after < every * 2:
+        yield f"{section}.stop_after", f"twice {section}.{renewal} at least, {words(every * 2)}"
+    if holder.stop_after > most:
+        yield f"{section}.stop_after", f"seven tenths of {section}.lease at most, {words(most)}"

@@ -1,0 +1,52 @@
+"""What can happen to a node's services, as values. Room: runtime.
+
+Emitted through one injected callable; flow/observe turns each into a log line and a metric. Nothing
+here formats text.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreAway:
+    """A duty could not reach the database and tries again after `pause`."""
+
+    duty: str
+    reason: str
+    failures: int
+    pause: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreBack:
+    """A duty reached the database again after `failures` vain passes."""
+
+    duty: str
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDraining:
+    """The node was asked to stop, or one of its services failed; the tiers now let go in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceFailed:
+    """A service raised `error`; without one, it ended before it was told to."""
+
+    service: str
+    error: Exception | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceCancelled:
+    """A service was still busy when its tier's grace, or the operator's patience, was over."""
+
+    service: str
+
+
+RuntimeEvent = StoreAway | StoreBack | NodeDraining | ServiceFailed | ServiceCancelled
+
+Emit = Callable[[RuntimeEvent], None]

@@ -1,0 +1,73 @@
+"""The settings themselves and their reference page."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rota.config.describe import settings_markdown
+from rota.config.fields import FIELDS, short, spelling
+from rota.config.load import load
+from rota.config.settings import Settings, contradictions
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
+
+
+def test_the_reference_page_is_the_one_that_the_settings_make():
+    assert PAGE.read_text() == settings_markdown(), "run `make generate`"
+
+
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
+def test_every_setting_is_explained_on_the_page(field):
+    page = settings_markdown()
+
+    assert f"`{field.path}`<br>`{field.variable}`" in page
+    assert len(field.meaning) > 10
+    assert field.meaning in page
+
+
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
+def test_every_default_is_accepted_when_it_is_written_out(field, tmp_path: Path):
+    if field.default is None:
+        assert field.path == "database.url"
+        return
+    file = tmp_path / "rota.toml"
+    file.write_text(f"{field.path} = {spelling(field.default)}")
+
+    assert load(environment={}, file=file, places=()) == Settings()
+
+
+def test_the_defaults_do_not_contradict_each_other():
+    assert list(contradictions(Settings())) == []
+
+
+def test_the_timers_are_those_of_the_protocol():
+    """reliability.md 3.2: TTL, renewal and the moment to stop acting."""
+    scheduler, worker = Settings().scheduler, Settings().worker
+
+    assert [t.total_seconds() for t in (scheduler.lease, scheduler.renew_every)] == [6, 2]
+    assert scheduler.stop_after.total_seconds() == 4
+    assert [t.total_seconds() for t in (worker.lease, worker.beat_every)] == [10, 2]
+    assert worker.stop_after.total_seconds() == 7
+
+
+def test_settings_cannot_be_changed_and_refuse_unknown_names():
+    with pytest.raises(AttributeError):
+        Settings().worker.slots = 5  # type: ignore[misc]
+    with pytest.raises(msgspec.ValidationError, match="unknown field"):
+        msgspec.convert({"worker": {"slot": 5}}, Settings)
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (timedelta(days=30), "30d"),
+        (timedelta(hours=36), "36h"),
+        (timedelta(seconds=90), "90s"),
+        (timedelta(milliseconds=1500), "1500ms"),
+        (timedelta(), "0ms"),
+    ],
+)
+def test_a_duration_is_written_in_its_largest_whole_unit(length: timedelta, text: str):
+    assert short(length) == text

@@ -1,0 +1,29 @@
+"""A ground to stand on: moved time, seeded luck, a list instead of an observer."""
+
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from rota.runtime.clock import MovedClock
+from rota.runtime.events import RuntimeEvent
+from rota.runtime.service import Ground
+from rota.runtime.watchdog import Watchdog
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock(START)
+
+
+@pytest.fixture
+def heard() -> list[RuntimeEvent]:
+    return []
+
+
+@pytest.fixture
+def ground(clock: MovedClock, heard: list[RuntimeEvent]) -> Ground:
+    # The watchdog is not entered: it takes note of what to watch, and no thread runs.
+    return Ground(clock=clock, emit=heard.append, chance=Random(7), watchdog=Watchdog())
