@@ -7,6 +7,7 @@ and rota, so it can also be run from a copy, as another user.
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -110,14 +111,14 @@ class User:
                 pipe.close()
 
 
-def keeper_of(home: Path) -> int | None:
+def keeper_of(home: Path) -> int:
     """Find the keeper by its command line, which names the home."""
     for folder in PROC.iterdir():
         with contextlib.suppress(OSError):
             words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
             if KEEPER in words and json.loads(words[words.index(KEEPER) + 1])["home"] == str(home):
                 return int(folder.name)
-    return None
+    raise LookupError(home)
 
 
 def postmaster_of(home: Path) -> int:
@@ -135,8 +136,13 @@ def innocent(uid: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def kill(*numbers: int) -> None:
-    for number in numbers:
-        os.kill(number, signal.SIGKILL)
+    """Kill processes all at once, and wait until they are dead; a zombie is."""
+    held = [os.pidfd_open(number) for number in numbers]
+    for process in held:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    for process in held:
+        select.select([process], [], [])
+        os.close(process)
 
 
 def main() -> None:

@@ -25,7 +25,8 @@ class DstOverlap(StrEnum):
 class Tick:
     """`at` is the instant (UTC) that the schedule means, before jitter; `local` the nominal wall
     time in the schedule's zone (naive), which is the tick's identity; `note` says what DST or a
-    calendar did to it, for example "moved from 02:30, which the clock jumped over"."""
+    calendar did to it, for example "moved from 02:30, which the clock jumped over".
+    """
 
     at: datetime
     local: datetime

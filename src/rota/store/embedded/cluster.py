@@ -11,6 +11,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +19,13 @@ from rota.core.errors import EmbeddedFailed
 from rota.store.embedded import diagnosis
 from rota.store.embedded.account import Account
 from rota.store.embedded.home import Home, refuse_foreign, sync_folder, write_privately
-from rota.store.embedded.programs import Install, run
+from rota.store.embedded.machine import syncs_at_once
+from rota.store.embedded.programs import BLANK, Install, run
 
 ROLE = "rota"
 DATABASE = "rota"
-# A folder that the server's user cannot reach by name, because a folder above it is private, can
-# still be its working folder: root puts it there. Opens nothing to anybody.
-WORKING_FOLDER = "/proc/self/cwd"
+# How Linux names what a process has open.
+OPEN_FILES = Path("/proc/self/fd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +73,33 @@ def wrong_mode(home: Home, *, asked: bool) -> EmbeddedFailed:
     )
 
 
-def named(folder: Path, account: Account) -> str:
-    """Return the name by which the server's user gets to a folder that it works in."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """The name by which a program gets to a folder, and what it must inherit for that."""
+
+    name: str
+    pass_fds: tuple[int, ...] = ()
+
+
+@contextlib.contextmanager
+def entrance(folder: Path, account: Account) -> Iterator[Entrance]:
+    """Let the server's user into a folder of its own, even if the one above it is private.
+
+    Root opens the folder and hands the open folder on: that opens nothing to anybody else.
+    """
     if account.can_reach(folder):
-        return str(folder)
-    if os.path.exists(WORKING_FOLDER):  # noqa: PTH110  (a link of the kernel, not a file)
-        return WORKING_FOLDER
-    raise EmbeddedFailed(
-        reason=f"the user that the server runs as cannot get to {folder}",
-        remedy="choose a home outside private folders, or start Rota as a user other than root",
-    )
+        yield Entrance(name=str(folder))
+        return
+    if not OPEN_FILES.exists():
+        raise EmbeddedFailed(
+            reason=f"the user that the server runs as cannot get to {folder}",
+            remedy="choose a home outside private folders, or start Rota as another user than root",
+        )
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield Entrance(name=str(OPEN_FILES / str(descriptor)), pass_fds=(descriptor,))
+    finally:
+        os.close(descriptor)
 
 
 def make(home: Home, tools: Tools) -> None:
@@ -113,25 +131,42 @@ def sweep(home: Home) -> None:
 
 
 def initdb(folder: Path, tools: Tools, *, password: str) -> None:
-    install, account = tools.install, tools.account
-    reading, writing = os.pipe()
-    try:
-        with os.fdopen(writing, "w", encoding="ascii") as pipe:
-            pipe.write(password)
-        if account.drops:
-            os.fchown(reading, account.uid, account.gid)  # /dev/fd/N is opened again, by name
-        command = [
-            *(install.program("initdb"), "-D", named(folder, account), "-U", ROLE),
-            *(f"--pwfile=/dev/fd/{reading}", "--auth=scram-sha-256", "--encoding=UTF8"),
-            *("--data-checksums", "--no-instructions", *locale_words(install.major)),
-            *(() if tools.durable else ("--no-sync",)),
-        ]
-        done = run(command, account=account, cwd=folder, pass_fds=[reading])
-    finally:
-        os.close(reading)
+    account = tools.account
+    with entrance(folder, account) as way, secret_pipe(password, account) as secret:
+        done = run(
+            [
+                *(tools.install.program("initdb"), "-D", way.name, "-U", ROLE),
+                *(f"--pwfile=/dev/fd/{secret}", "--auth=scram-sha-256", "--encoding=UTF8"),
+                *("--data-checksums", "--no-instructions"),
+                *locale_words(tools.install.major),
+                *sync_words(tools),
+            ],
+            account=account,
+            pass_fds=(secret, *way.pass_fds),
+        )
     if done.returncode:
         said = done.stdout + done.stderr
         raise diagnosis.of_output(said, doing="making the cluster", home=folder.parent)
+
+
+@contextlib.contextmanager
+def secret_pipe(text: str, account: Account) -> Iterator[int]:
+    """Hand on a secret that never touches a disk or a command line."""
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "w", encoding="ascii") as pipe:
+            pipe.write(text)
+        if account.drops:
+            os.fchown(reading, account.uid, account.gid)  # /dev/fd/N is opened again, by name
+        yield reading
+    finally:
+        os.close(reading)
+
+
+def sync_words(tools: Tools) -> tuple[str, ...]:
+    if not tools.durable:
+        return ("--no-sync",)
+    return ("--sync-method=syncfs",) if tools.install.major >= 17 and syncs_at_once() else ()
 
 
 def locale_words(major: int) -> tuple[str, ...]:
@@ -151,16 +186,17 @@ def utf8_or_plain() -> str:
 
 def alone(folder: Path, tools: Tools, statement: str) -> None:
     """Run one statement without a server: nobody can connect, no password is asked."""
-    done = run(
-        [
-            *(tools.install.program("postgres"), "--single"),
-            *("-D", named(folder, tools.account), "-c", "exit_on_error=on"),
-            *("-c", f"fsync={'on' if tools.durable else 'off'}", "template1"),
-        ],
-        account=tools.account,
-        cwd=folder,
-        said=f"{statement};\n",
-    )
+    with entrance(folder, tools.account) as way:
+        done = run(
+            [
+                *(tools.install.program("postgres"), "--single", "-D", way.name, *BLANK),
+                *("-c", "exit_on_error=on", "-c", f"fsync={'on' if tools.durable else 'off'}"),
+                "template1",
+            ],
+            account=tools.account,
+            said=f"{statement};\n",
+            pass_fds=way.pass_fds,
+        )
     if done.returncode:
         raise diagnosis.of_output(done.stderr, doing="preparing the cluster", home=folder.parent)
 

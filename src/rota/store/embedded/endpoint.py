@@ -6,6 +6,7 @@ it: it has a file of its own.
 
 import contextlib
 import json
+import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -32,6 +33,15 @@ class Endpoint:
             f"postgresql://{ROLE}:{quote(password)}@127.0.0.1:{self.port}/{DATABASE}"
             "?sslmode=disable"
         )
+
+    def is_open(self) -> bool:
+        """Whether somebody listens there at this moment."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(f"{self.socket_folder}/.s.PGSQL.{self.port}")
+            except OSError:
+                return False
+            return True
 
 
 def publish(home: Home, endpoint: Endpoint) -> None:

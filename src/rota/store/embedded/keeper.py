@@ -27,6 +27,9 @@ from rota.store.embedded.locks import FileLock
 from rota.store.embedded.order import Order
 from rota.store.embedded.tending import Tending
 
+# Less than the 90 s that systemd gives a service before it kills.
+DRAINING = 60.0
+
 
 class Answer:
     """The one message to the process that started this one, which may be gone by then."""
@@ -52,7 +55,7 @@ def keep(order: Order, answer: Answer) -> None:
     """Run the server for as long as anybody uses it."""
     home = Home(path=Path(order.home))
     bell = Bell()
-    signal.signal(signal.SIGTERM, lambda *_: bell.ring())
+    heed_signals(bell)
     threading.Thread(target=await_last_user, args=(home, bell), daemon=True).start()
 
     def announce(endpoint: Endpoint) -> None:
@@ -66,6 +69,22 @@ def keep(order: Order, answer: Answer) -> None:
     finally:
         withdraw(home)
         address.leave(home)
+
+
+def heed_signals(bell: Bell) -> None:
+    """Leave at the second SIGTERM, or a while after the first.
+
+    Whoever shuts down a machine or a service signals everybody at once. The users drain first, and
+    need the server for that; they let go of it when they are done.
+    """
+
+    def told(*_: object) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: bell.ring())
+        waiting = threading.Timer(DRAINING, bell.ring)
+        waiting.daemon = True
+        waiting.start()
+
+    signal.signal(signal.SIGTERM, told)
 
 
 def await_last_user(home: Home, bell: Bell) -> None:

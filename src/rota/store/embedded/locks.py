@@ -19,10 +19,9 @@ NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 class FileLock:
     """One open lock file; two of them on one path compete even inside one process."""
 
-    def __init__(self, path: Path, *, fd: int | None = None) -> None:
-        """Open the file, or take over a descriptor that was handed to this process."""
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if fd is None else fd
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def try_shared(self) -> bool:
         return self._try(fcntl.LOCK_SH)
@@ -34,9 +33,13 @@ class FileLock:
         """Block until nobody else holds it. A waiter does not keep new sharers out."""
         fcntl.flock(self.fd, fcntl.LOCK_EX)
 
+    @property
+    def is_open(self) -> bool:
+        return self.fd >= 0
+
     def close(self) -> None:
         """Let go; a lock that was handed to a child stays with the child."""
-        if self.fd >= 0:
+        if self.is_open:
             with contextlib.suppress(OSError):
                 os.close(self.fd)
             self.fd = -1

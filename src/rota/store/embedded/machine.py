@@ -5,6 +5,7 @@ Only measures; what follows from the figures is in settings.py.
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
+ASSUMED_MEMORY = 4 << 30
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  (a mount of the kernel, not a temporary file)
 
 
@@ -25,8 +27,9 @@ class Machine:
     memory: int
     free_disk: int
     shared_memory: int
-    cores: int
     platform: str
+    # Whether one call brings a whole filesystem to disk, and says so if it failed.
+    syncs_at_once: bool
 
 
 def look(home: Path) -> Machine:
@@ -34,14 +37,23 @@ def look(home: Path) -> Machine:
         memory=memory(),
         free_disk=shutil.disk_usage(home).free,
         shared_memory=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.exists() else 0,
-        cores=os.cpu_count() or 1,
         platform=sys.platform,
+        syncs_at_once=syncs_at_once(),
     )
 
 
 def memory() -> int:
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    sizes = [ASSUMED_MEMORY]
+    with contextlib.suppress(OSError, ValueError):  # not every system tells
+        sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for path in MEMORY_LIMITS:
         with contextlib.suppress(OSError, ValueError):  # ValueError: "max", which is no limit
             sizes.append(int(path.read_text(encoding="ascii")))
     return min(sizes)
+
+
+def syncs_at_once() -> bool:
+    """Since Linux 5.8 syncfs reports lost writes; before, it must not be trusted with them."""
+    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    new = version is not None and (int(version[1]), int(version[2])) >= (5, 8)
+    return sys.platform == "linux" and new

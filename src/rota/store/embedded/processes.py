@@ -23,36 +23,33 @@ PROGRAM = "postgres"
 
 @dataclass(slots=True, kw_only=True)
 class Process:
-    """A running process, held so that its number cannot pass to another."""
+    """A process of a server, held so that its number cannot pass to another."""
 
     pid: int
+    data: Path
+    account: Account
     pidfd: int | None
 
     @classmethod
-    def hold(cls, pid: int) -> Self:
+    def hold(cls, pid: int, data: Path, account: Account) -> Self:
         try:
-            return cls(pid=pid, pidfd=os.pidfd_open(pid))
+            pidfd = os.pidfd_open(pid)
         except (AttributeError, OSError):  # not Linux, an old kernel, or no such process
-            return cls(pid=pid, pidfd=None)
+            pidfd = None
+        return cls(pid=pid, data=data, account=account, pidfd=pidfd)
 
     def signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
-            if self.pidfd is None:
-                os.kill(self.pid, number)
-            else:
+            if self.pidfd is not None:
                 signal.pidfd_send_signal(self.pidfd, number)
+            elif not self.has_ended():
+                os.kill(self.pid, number)
 
     def has_ended(self) -> bool:
         """Whether it ended; a zombie has, even if nobody ever reaps it."""
         if self.pidfd is not None:
             return bool(select.select([self.pidfd], [], [], 0)[0])
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:
-            return True  # somebody else's by now
-        return False
+        return self.pid not in working_in(self.data, self.account)
 
     def release(self) -> None:
         if self.pidfd is not None:
@@ -62,7 +59,7 @@ class Process:
 
 def server_process(pid: int, data: Path, account: Account) -> Process | None:
     """Hold the process with this number if it is a server of this data folder."""
-    process = Process.hold(pid)
+    process = Process.hold(pid, data, account)
     if pid in working_in(data, account) and not process.has_ended():
         return process
     process.release()
@@ -72,7 +69,7 @@ def server_process(pid: int, data: Path, account: Account) -> Process | None:
 def working_in(data: Path, account: Account) -> list[int]:
     """List the postgres processes whose working folder is this one."""
     if not PROC.joinpath("self", "cwd").exists():
-        return list(listed_by_lsof(data))
+        return listed_by_lsof(data)
     place = data.stat()
     # Root in a container may not look at another user's process; that user may.
     with account.acting():
@@ -89,13 +86,18 @@ def works_in(place: os.stat_result, folder: Path) -> bool:
         return False
 
 
-def listed_by_lsof(data: Path) -> Iterator[int]:
+def listed_by_lsof(data: Path) -> list[int]:
     """Ask lsof where there is no /proc (macOS)."""
     command = ["lsof", "-a", "-c", PROGRAM, "-d", "cwd", "-F", "pn"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return [pid for pid, folder in read_lsof(said) if folder == data]
+
+
+def read_lsof(said: str) -> Iterator[tuple[int, Path]]:
+    """Read lines such as p123, fcwd, n/path: a process, then what it has open."""
     pid = 0
     for line in said.splitlines():
         if line.startswith("p"):
             pid = int(line[1:])
-        elif line.startswith("n") and Path(line[1:]) == data:
-            yield pid
+        elif line.startswith("n"):
+            yield pid, Path(line[1:])

@@ -15,7 +15,11 @@ from rota.store.embedded import diagnosis
 from rota.store.embedded.account import Account
 
 VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
-HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
+HANDED_ON = ("PATH", "LD_LIBRARY_PATH")
+# A working folder that every user can come back to by name, as PostgreSQL 15 wants to.
+EVERYBODYS = "/"
+# For what is done without a server: a wish that PostgreSQL refuses must not be in the way.
+BLANK = ("-c", "config_file=/dev/null")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ def probe(folder: Path, account: Account) -> Install:
     """
     program = folder / "postgres"
     try:
-        done = run([str(program), "--version"], account=account, cwd=Path("/"))
+        done = run([str(program), "--version"], account=account)
     except PermissionError:
         raise
     except OSError as error:
@@ -58,14 +62,13 @@ def run(
     command: Sequence[str],
     *,
     account: Account,
-    cwd: Path,
     said: str = "",
     pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run one of the programs to its end."""
     return subprocess.run(
         command,
-        cwd=cwd,
+        cwd=EVERYBODYS,
         env=environment(),
         input=said,
         capture_output=True,

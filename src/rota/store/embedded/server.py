@@ -16,11 +16,11 @@ from pathlib import Path
 from rota.core.errors import EmbeddedFailed
 from rota.store.embedded import log, settings
 from rota.store.embedded.address import LOOPBACK, Address
-from rota.store.embedded.cluster import Tools, named
+from rota.store.embedded.cluster import Tools, entrance
 from rota.store.embedded.home import Home
 from rota.store.embedded.locks import FileLock
 from rota.store.embedded.processes import Process, server_process, working_in
-from rota.store.embedded.programs import environment, run
+from rota.store.embedded.programs import BLANK, EVERYBODYS, environment, run
 from rota.store.embedded.waiting import until
 
 STOPPING = 60.0
@@ -90,15 +90,18 @@ def launch(home: Home, tools: Tools, address: Address) -> Server:
         "listen_addresses": LOOPBACK if address.tcp else "",
         "unix_socket_directories": address.socket_folder,
     }
-    command = [
-        *(tools.install.program("postgres"), "-D", named(home.data, tools.account)),
-        *(word for name, value in flags.items() for word in ("-c", f"{name}={value}")),
-    ]
-    with claimed(home, tools) as lock, log.appending(home.log) as said:
+    with (
+        claimed(home, tools) as lock,
+        entrance(home.data, tools.account) as way,
+        log.appending(home.log) as said,
+    ):
         address.make_way(home.data, tools.account)
         child = subprocess.Popen(
-            command,
-            cwd=home.data,
+            [
+                *(tools.install.program("postgres"), "-D", way.name),
+                *(word for name, value in flags.items() for word in ("-c", f"{name}={value}")),
+            ],
+            cwd=EVERYBODYS,
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=said,
@@ -106,12 +109,12 @@ def launch(home: Home, tools: Tools, address: Address) -> Server:
             umask=0o077,
             start_new_session=True,
             # All processes of the server inherit the lock: it is free when the last one is gone.
-            pass_fds=(lock.fd,),
+            pass_fds=(lock.fd, *way.pass_fds),
             user=tools.account.user,
             group=tools.account.group,
             extra_groups=tools.account.extra_groups,
         )
-    process = Process.hold(child.pid)
+    process = Process.hold(child.pid, home.data, tools.account)
     return Server(data=home.data, address=address, process=process, child=child)
 
 
@@ -159,13 +162,14 @@ def end_orphans(home: Home, tools: Tools) -> None:
             return
 
 
-def knows_lz4(home: Home, tools: Tools) -> bool:
-    """Ask the programs themselves: wheels are built without it, distributions with it."""
-    command = [
-        *(tools.install.program("postgres"), "-D", named(home.data, tools.account)),
-        *("-c", "wal_compression=lz4", "-C", "wal_compression"),
-    ]
-    return run(command, account=tools.account, cwd=home.data).returncode == 0
+def takes(home: Home, tools: Tools, name: str, value: str) -> bool:
+    """Ask the programs themselves whether a setting can have this value."""
+    with entrance(home.data, tools.account) as way:
+        command = [
+            *(tools.install.program("postgres"), "-D", way.name, *BLANK),
+            *("-c", f"{name}={value}", "-C", name),
+        ]
+        return run(command, account=tools.account, pass_fds=way.pass_fds).returncode == 0
 
 
 def configure(home: Home, tools: Tools, text: str) -> None:

@@ -6,7 +6,7 @@ SYSTEM can change it. Timeouts of statements and transactions are the clients' b
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from rota.core.errors import InvalidSetting
@@ -24,6 +24,14 @@ KEPT = (
 )
 
 
+LZ4 = ("wal_compression", "lz4")
+SYNCFS = ("recovery_init_sync_method", "syncfs")
+# What some builds of PostgreSQL know and others do not.
+OPTIONAL = (LZ4, SYNCFS)
+
+Row = tuple[str, str, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     name: str
@@ -39,19 +47,16 @@ def megabytes(size: int) -> str:
     return f"{size // MB}MB"
 
 
-def tuning(machine: Machine, *, lz4: bool) -> tuple[Setting, ...]:
-    """Return the whole table, for this machine."""
+def tuning(machine: Machine, *, granted: Collection[tuple[str, str]]) -> tuple[Setting, ...]:
+    """Return the whole table for this machine; `granted` of OPTIONAL is what the programs can."""
     rows = (
         *memory_rows(machine),
-        *wal_rows(machine, lz4=lz4),
+        *wal_rows(machine, granted),
         *vacuum_rows(),
         *session_rows(),
         *log_rows(),
     )
     return tuple(Setting(name=name, value=value, reason=reason) for name, value, reason in rows)
-
-
-Row = tuple[str, str, str]
 
 
 def memory_rows(machine: Machine) -> list[Row]:
@@ -90,7 +95,7 @@ def memory_rows(machine: Machine) -> list[Row]:
     ]
 
 
-def wal_rows(machine: Machine, *, lz4: bool) -> list[Row]:
+def wal_rows(machine: Machine, granted: Collection[tuple[str, str]]) -> list[Row]:
     most = within(256 * MB, machine.free_disk // 10, 4 * GB)
     rows = [
         ("max_wal_size", megabytes(most), "few checkpoints under load; a tenth of the free disk"),
@@ -98,13 +103,16 @@ def wal_rows(machine: Machine, *, lz4: bool) -> list[Row]:
         ("wal_buffers", "16MB", "a batch of finished runs fits"),
         (
             "wal_compression",
-            "lz4" if lz4 else "pglz",
+            "lz4" if LZ4 in granted else "pglz",
             "page images after a checkpoint are most of the log",
         ),
         ("checkpoint_timeout", "15min", "page images are written once per page and checkpoint"),
         ("checkpoint_completion_target", "0.9", "spread the writes"),
         ("max_slot_wal_keep_size", "1GB", "a forgotten replication slot must not fill the disk"),
     ]
+    if machine.syncs_at_once and SYNCFS in granted:
+        reason = "one call, not one for each file: back in tenths of a second after a crash"
+        rows.append((*SYNCFS, reason))
     if machine.platform == "darwin":
         rows.append(
             (

@@ -5,6 +5,7 @@ there until it lets go or dies; that is all the bookkeeping there is. Blocks, so
 through `asyncio.to_thread`.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -53,7 +54,7 @@ class Embedded:
             raise
 
     def ensure(self) -> None:
-        """Have the server running. It needs this only if its keeper was killed, too."""
+        """Have the server running again; needed only if its keeper was killed as well."""
         try:
             endpoint = join(self._place, self._users, self._options, durable=self.durable)
             password = self._place.password.read_text(encoding="ascii")
@@ -65,7 +66,15 @@ class Embedded:
 
     def close(self) -> None:
         """Let go. The server stops by itself when the last user has."""
+        with contextlib.suppress(EmbeddedFailed, OSError):  # the home may be gone
+            if self._users.is_open and self._is_abandoned():
+                self.ensure()  # else nobody would stop it
         self._users.close()
+
+    def _is_abandoned(self) -> bool:
+        """Whether the server runs without a keeper, because that one was killed."""
+        with FileLock(self._place.keeper_lock) as keeper, FileLock(self._place.server_lock) as lock:
+            return keeper.try_exclusive() and not lock.try_exclusive()
 
     def __enter__(self) -> Self:
         return self
@@ -109,7 +118,9 @@ def join(home: Home, users: FileLock, options: Options, *, durable: bool) -> End
                 withdraw(home)
                 found.append(have_started(home, lock, options, durable=durable))
             else:
-                found.extend(filter(None, [published(home)]))
+                # The keeper and the server may have been killed a moment ago: knock.
+                endpoint = published(home)
+                found.extend([endpoint] if endpoint and endpoint.is_open() else [])
         return bool(found)
 
     if not until(users.try_shared, seconds=options.patience.total_seconds()):
@@ -151,8 +162,9 @@ def have_started(home: Home, lock: FileLock, options: Options, *, durable: bool)
             os.close(telling)
         # From here on the lock is the keeper's alone: were it to die, it must be free.
         lock.close()
-        heard, _, _ = select.select([answer], [], [], options.patience.total_seconds())
-        if not heard:
+        waiting = select.poll()  # not select, which knows only the first 1024 open files
+        waiting.register(answer, select.POLLIN)
+        if not waiting.poll(options.patience.total_seconds() * 1000):
             raise too_slow("the server is still starting")
         return read_answer(answer.read(), home, since)
 

@@ -47,7 +47,9 @@ class Tending:
             while True:
                 self.attend(running)
                 hide(self.home)
-                running = self.again(running.address)
+                # The dead one is held until then: its number must not pass to a stranger.
+                dead, running = running, self.again(running.address)
+                dead.process.release()
                 show_again(self.home)
         finally:
             withdraw(self.home)
@@ -92,8 +94,8 @@ class Tending:
         raise diagnosis.of_output(said, doing="starting the server", home=self.home.path)
 
     def configure(self, wishes: dict[str, str]) -> None:
-        lz4 = server.knows_lz4(self.home, self.tools)
-        rows = settings.tuning(machine.look(self.home.path), lz4=lz4)
+        granted = [pair for pair in settings.OPTIONAL if server.takes(self.home, self.tools, *pair)]
+        rows = settings.tuning(machine.look(self.home.path), granted=granted)
         server.configure(self.home, self.tools, settings.configuration(rows, wishes))
 
     def launch(self, place: Address) -> tuple[Server | None, str]:

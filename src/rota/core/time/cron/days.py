@@ -1,0 +1,118 @@
+"""Which days of a month match, for every shape a month can have.
+
+Room: core/time/cron. A month has one of 28 shapes: its length (28 to 31) and the weekday of its
+first day. For each shape the day-of-month and day-of-week fields come down to one 31-bit mask, so
+the search never looks at a single day, and whether an expression can ever fire is a question about
+a few masks instead of a wait. Does not know times of day, years in a row or zones.
+"""
+
+from typing import assert_never
+
+from rota.core.time.cron.fields import (
+    FieldValue,
+    FromEnd,
+    LastWeekday,
+    LastWorkday,
+    NearestWorkday,
+    NthWeekday,
+    SpecialPart,
+    Values,
+)
+
+SHORTEST, LONGEST = 28, 31
+SATURDAY, SUNDAY = 6, 0
+COMMON = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+LEAP = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+# Five weeks of seven days: a mask of one week times this is the mask of a month.
+WEEKS = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28
+
+
+def _calendar(lengths: tuple[int, ...], first: int) -> tuple[int, ...]:
+    """The shapes of the twelve months of a year that begins on weekday `first`."""
+    return tuple(
+        (length - SHORTEST) * 7 + (first + sum(lengths[:month])) % 7
+        for month, length in enumerate(lengths)
+    )
+
+
+# All the years there are: common ones by the weekday of 1 January, then leap ones.
+CALENDARS = tuple(_calendar(lengths, first) for lengths in (COMMON, LEAP) for first in range(7))
+
+DayMasks = tuple[int, ...]
+
+
+def shape(year: int, month: int) -> int:
+    """The index into the masks of this month."""
+    return CALENDARS[_calendar_of(year)][month - 1]
+
+
+def _calendar_of(year: int) -> int:
+    past = year - 1
+    first = (past + past // 4 - past // 100 + past // 400 + 1) % 7
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return first + 7 if leap else first
+
+
+def day_masks(days: FieldValue, weekdays: FieldValue, *, either: bool) -> DayMasks:
+    """For each shape, the days (bit 0 is the 1st) on which both fields match, or `either` does."""
+    special_days = [part for part in days.parts if not isinstance(part, Values)]
+    special_weekdays = [part for part in weekdays.parts if not isinstance(part, Values)]
+    weekly = [_weekly(weekdays.mask, first) for first in range(7)]
+    masks = []
+    for length in range(SHORTEST, LONGEST + 1):
+        whole = (1 << length) - 1
+        for first in range(7):
+            by_day, by_weekday = days.mask, weekly[first]
+            if special_days:
+                by_day |= _special(special_days, length, first)
+            if special_weekdays:
+                by_weekday |= _special(special_weekdays, length, first)
+            masks.append((by_day | by_weekday if either else by_day & by_weekday) & whole)
+    return tuple(masks)
+
+
+def _weekly(weekdays: int, first: int) -> int:
+    """The days of a month that begins on weekday `first` which are one of the weekdays."""
+    week = (weekdays >> first) | (weekdays << (7 - first) & 0b1111111)
+    return week * WEEKS
+
+
+def _special(parts: list[SpecialPart], length: int, first: int) -> int:
+    mask = 0
+    for part in parts:
+        day = _special_day(part, length, first)
+        if 1 <= day <= length:
+            mask |= 1 << (day - 1)
+    return mask
+
+
+def _special_day(part: SpecialPart, length: int, first: int) -> int:
+    """The day of the month that the part names, or one outside the month where there is none."""
+    match part:
+        case FromEnd(back=back):
+            return length - back
+        case LastWorkday():
+            return _nearest_workday(length, length, first)
+        case NearestWorkday(day=day):
+            return _nearest_workday(day, length, first) if day <= length else 0
+        case NthWeekday(weekday=weekday, nth=nth):
+            return (weekday - first) % 7 + 1 + 7 * (nth - 1)
+        case LastWeekday(weekday=weekday):
+            return length - (first + length - 1 - weekday) % 7
+        case _:
+            assert_never(part)
+
+
+def _nearest_workday(day: int, length: int, first: int) -> int:
+    weekday = (first + day - 1) % 7
+    if weekday == SATURDAY:
+        return day - 1 if day > 1 else day + 2
+    if weekday == SUNDAY:
+        return day + 1 if day < length else day - 2
+    return day
+
+
+def can_fire(masks: DayMasks, months: tuple[int, ...], years: tuple[int, ...] | None) -> bool:
+    """Whether any day matches, ever: in four hundred years each of the fourteen calendars comes."""
+    kinds = range(len(CALENDARS)) if years is None else {_calendar_of(year) for year in years}
+    return any(masks[CALENDARS[kind][month - 1]] for kind in kinds for month in months)

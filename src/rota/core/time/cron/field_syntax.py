@@ -1,0 +1,209 @@
+"""Reads one field of a cron expression: text into parts and a mask.
+
+Room: core/time/cron. Knows what may stand between two spaces. How many fields there are and what
+they mean together is syntax.py's business. Expects upper case ASCII.
+"""
+
+import re
+from collections.abc import Callable
+
+from rota.core.time.cron.fields import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    SECOND,
+    WEEKDAY,
+    YEAR,
+    Field,
+    FieldValue,
+    FromEnd,
+    LastWeekday,
+    LastWorkday,
+    NearestWorkday,
+    NthWeekday,
+    Part,
+    Values,
+)
+
+ITEM_LIMIT = 64
+STARS = ("*", "?")
+FROM_END = re.compile("L-(0?[1-9]|[12][0-9]|30)")
+NEAREST_WORKDAY = re.compile("(0?[1-9]|[12][0-9]|3[01])W")
+Hashed = Callable[[Field], int]
+EVERYTHING = {
+    field: FieldValue(
+        field, (Values(field.low, field.high),), (1 << field.size) - 1, 0, star=True, even=True
+    )
+    for field in (SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, YEAR)
+}
+
+
+class Unreadable(Exception):
+    """A part that has no meaning, with what would have one."""
+
+    def __init__(self, part: str, wanted: str) -> None:
+        super().__init__(part, wanted)
+        self.part = part
+        self.wanted = wanted
+
+
+def read_field(field: Field, text: str, hashed: Hashed) -> FieldValue:
+    """Read one field; `hashed` gives the stable number behind an `H`."""
+    if text in STARS:
+        return EVERYTHING[field]
+    items = text.split(",")
+    if len(items) > ITEM_LIMIT:
+        raise Unreadable(text, f"takes at most {ITEM_LIMIT} parts between commas")
+    parts = tuple(_read_part(field, item, hashed) for item in items)
+    mask = 0
+    for part in parts:
+        if isinstance(part, Values):
+            mask |= _mask(field, part)
+    lowest = (mask & -mask).bit_length() - 1
+    even = mask == EVERYTHING[field].mask or _is_even(field, items, parts)
+    return FieldValue(field, parts, mask, lowest, text[0] in STARS, even)
+
+
+def _is_even(field: Field, items: list[str], parts: tuple[Part, ...]) -> bool:
+    """Whether the text itself says that the field beats evenly through its whole range: `*/n`,
+    `H/n`, or `*/n` written out (`0/n`, `0-59/n`).
+    """
+    match parts:
+        case (Values(first=first, last=last),):
+            return items[0].startswith("H/") or (first == field.low and last == field.high)
+        case _:
+            return False
+
+
+def _mask(field: Field, part: Values) -> int:
+    first, last = part.first, part.last
+    if last < first:
+        last += field.size
+    elif part.step == 1 and last <= field.high:
+        return (1 << last + 1 - field.low) - (1 << first - field.low)
+    mask = 0
+    for value in range(first, last + 1, part.step):
+        mask |= 1 << (value - field.low) % field.size
+    return mask
+
+
+def _read_part(field: Field, text: str, hashed: Hashed) -> Part:
+    if text in STARS:
+        return Values(field.low, field.high)
+    if text.isdigit():
+        return _one(field, text)
+    if text[:1] == "H":
+        return _read_hash(field, text, hashed)
+    if field is DAY and ("L" in text or "W" in text):
+        return _read_day(text)
+    if field is WEEKDAY and ("#" in text or text[-1:] == "L"):
+        return _read_weekday(text)
+    return _read_range(field, text)
+
+
+def _one(field: Field, text: str) -> Values:
+    value = _number(field, text, text)
+    return Values(value % 7, value % 7) if field is WEEKDAY else Values(value, value)
+
+
+def _number(field: Field, text: str, part: str) -> int:
+    if text.isdigit() and len(text) <= 4 and field.low <= int(text) <= field.top:
+        return int(text)
+    if text in field.names:
+        return field.names[text]
+    raise Unreadable(part, f"takes {field.takes}")
+
+
+def _read_range(field: Field, text: str) -> Values:
+    body, slash, step_text = text.partition("/")
+    if body in STARS:
+        first, last = field.low, field.high
+    else:
+        left, dash, right = body.partition("-")
+        first = _number(field, left, text)
+        last = _number(field, right, text) if dash else (field.high if slash else first)
+        if last < first and not field.wraps:
+            raise Unreadable(text, _no_wrap(field, first, last))
+    span = Values(first, last)
+    if not slash:
+        return span
+    return Values(first, last, _step(field, text, step_text, count=_count(field, span)))
+
+
+def _count(field: Field, span: Values) -> int:
+    over = field.size if span.last < span.first else 0
+    return span.last - span.first + over + 1
+
+
+def _no_wrap(field: Field, first: int, last: int) -> str:
+    over = f"{first}-{field.high},{field.low}-{last}"
+    return f"takes ranges that go up; to go over the end write {over}"
+
+
+def _step(field: Field, part: str, text: str, *, count: int) -> int:
+    if not text.isdigit() or len(text) > 4 or int(text) == 0:
+        raise Unreadable(part, "takes a whole number from 1 after the slash")
+    step = int(text)
+    if step > count:
+        raise Unreadable(part, _too_long(field, step, count))
+    return step
+
+
+def _too_long(field: Field, step: int, count: int) -> str:
+    reason = f"has {count} values in this range, so a step of {step} never gets to a second one"
+    unit = {SECOND: "s", MINUTE: "m", HOUR: "h"}.get(field)
+    if unit is not None and count == field.size:
+        return f"{reason}; for every {step} {field.name}s use @every {step}{unit}"
+    return f"{reason}; write the first value alone if that is meant"
+
+
+def _read_hash(field: Field, text: str, hashed: Hashed) -> Values:
+    """`H`, `H/15`, `H(0-29)`, `H(0-29)/10`: a value of this schedule's own, always the same one."""
+    if field is YEAR:
+        raise Unreadable(text, "takes no H")
+    body, slash, step_text = text.partition("/")
+    low, high = _hash_range(field, body, text)
+    if body == "H" and field is DAY and not slash:
+        high = 28  # every month has 28 days: a hashed day must not skip months
+    count = high - low + 1
+    if not slash:
+        value = low + hashed(field) % count
+        return Values(value, value)
+    step = _step(field, text, step_text, count=count)
+    return Values(low + hashed(field) % step, high, step)
+
+
+def _hash_range(field: Field, body: str, part: str) -> tuple[int, int]:
+    if body == "H":
+        return field.low, field.high
+    left, dash, right = body[2:-1].partition("-")
+    if not (body.startswith("H(") and body.endswith(")") and dash):
+        raise Unreadable(part, "takes H, H/15, H(0-29) or H(0-29)/10")
+    low, high = _number(field, left, part), _number(field, right, part)
+    if high < low:
+        raise Unreadable(part, "takes H(low-high) with a rising range")
+    return low, high
+
+
+def _read_day(text: str) -> Part:
+    if text == "L":
+        return FromEnd(0)
+    if text == "LW":
+        return LastWorkday()
+    if found := FROM_END.fullmatch(text):
+        return FromEnd(int(found[1]))
+    if found := NEAREST_WORKDAY.fullmatch(text):
+        return NearestWorkday(int(found[1]))
+    raise Unreadable(text, "takes L, LW, L-1 to L-30, or 1W to 31W")
+
+
+def _read_weekday(text: str) -> Part:
+    if text == "L":
+        raise Unreadable(text, "takes L after a weekday, as in FRIL; for Saturday write SAT")
+    if text.endswith("L"):
+        return LastWeekday(_number(WEEKDAY, text[:-1], text) % 7)
+    name, _, nth = text.partition("#")
+    if nth not in ("1", "2", "3", "4", "5"):
+        raise Unreadable(text, "takes a number from 1 to 5 after #")
+    return NthWeekday(_number(WEEKDAY, name, text) % 7, int(nth))

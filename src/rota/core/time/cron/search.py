@@ -1,0 +1,91 @@
+"""The next local time that an expression names.
+
+Room: core/time/cron. Plain calendar arithmetic on naive local seconds (since 1970-01-01 00:00, as
+if every day had 86 400 of them); what a zone makes of the answer is walk.py's business. Never
+steps through minutes or days: within a day and a month it finds the next set bit, and the only
+loop goes over months, at most four hundred years of them.
+"""
+
+from datetime import date
+
+from rota.core.time.cron.days import shape
+from rota.core.time.cron.expression import Cron
+
+DAY = 86_400
+EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+# The Gregorian calendar repeats after 400 years: a day not found by then does not exist.
+CYCLE = 400
+# Leaves room to turn an answer in any zone into a datetime, which ends with the year 9999.
+LAST_YEAR = 9997
+LAST_DAY = date(LAST_YEAR, 12, 31).toordinal() - EPOCH_ORDINAL
+
+
+def next_local(cron: Cron, start: int) -> int | None:
+    """The first local second >= `start` that the expression names."""
+    number, second = divmod(start, DAY)
+    if number >= LAST_DAY:
+        return None
+    today = date.fromordinal(number + EPOCH_ORDINAL)
+    days = _days_of(cron, today.year, today.month) >> (today.day - 1)
+    if days & 1:
+        time = _next_time(cron, second)
+        if time is not None:
+            return number * DAY + time
+    days &= ~1
+    if days:
+        return (number + _lowest(days)) * DAY + _first_time(cron)
+    ordinal = _day_after(cron, today.year, today.month)
+    return None if ordinal is None else (ordinal - EPOCH_ORDINAL) * DAY + _first_time(cron)
+
+
+def _first_time(cron: Cron) -> int:
+    return cron.hour.lowest * 3600 + cron.minute.lowest * 60 + cron.second.lowest
+
+
+def _lowest(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1
+
+
+def _days_of(cron: Cron, year: int, month: int) -> int:
+    """The mask of the days that match in one month."""
+    if not cron.month.mask >> (month - 1) & 1:
+        return 0
+    if cron.year is not None and not cron.year.holds(year):
+        return 0
+    return cron.masks[shape(year, month)]
+
+
+def _day_after(cron: Cron, year: int, month: int) -> int | None:
+    """The ordinal of the first matching day after this month."""
+    for ahead in range(year, min(year + CYCLE, LAST_YEAR) + 1):
+        if cron.year is not None and not cron.year.holds(ahead):
+            continue
+        months = cron.month.mask
+        if ahead == year:
+            months &= -1 << month
+        while months:
+            first = _lowest(months)
+            days = cron.masks[shape(ahead, first + 1)]
+            if days:
+                return date(ahead, first + 1, _lowest(days) + 1).toordinal()
+            months &= months - 1
+    return None
+
+
+def _next_time(cron: Cron, start: int) -> int | None:
+    """The first second of the day >= `start` that matches."""
+    hour, rest = divmod(start, 3600)
+    minute, second = divmod(rest, 60)
+    hours = cron.hour.mask >> hour
+    if hours & 1:
+        minutes = cron.minute.mask >> minute
+        seconds = cron.second.mask >> second
+        if minutes & 1 and seconds:
+            return start + _lowest(seconds)
+        minutes &= ~1
+        if minutes:
+            return start - second + _lowest(minutes) * 60 + cron.second.lowest
+    hours &= ~1
+    if not hours:
+        return None
+    return start - rest + _lowest(hours) * 3600 + cron.minute.lowest * 60 + cron.second.lowest

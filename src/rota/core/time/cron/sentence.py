@@ -1,0 +1,263 @@
+"""An expression in plain English.
+
+Room: core/time/cron. The sentence is what a person checks before saving, so it must be true in
+every word: "or" between two day fields that are alternatives, "only if" between two that must both
+match, and every `H` shown as the value it came to. No zone and no dates here; the preview adds
+them.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import TYPE_CHECKING
+
+from rota.core.time.cron.fields import (
+    FieldValue,
+    FromEnd,
+    LastWeekday,
+    LastWorkday,
+    NearestWorkday,
+    NthWeekday,
+    Part,
+    Values,
+)
+
+if TYPE_CHECKING:
+    from rota.core.time.cron.expression import Cron
+
+# More clock times than this are easier to read as a rule than as a list.
+TIMES = 6
+WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    *("", "January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+NTH = ("", "first", "second", "third", "fourth", "fifth")
+
+
+def describe(cron: "Cron") -> str:
+    """One sentence, without a full stop: At 09:00 on Monday through Friday."""
+    times = _clock_times(cron)
+    when = times or _rhythm(cron)
+    days = _days(cron) or ("every day" if times else "")
+    months = "" if _days_name_months(cron) or cron.month.full else f"in {_months(cron)}"
+    sentence = " ".join(words for words in (when, days, months) if words)
+    if cron.year is None or cron.year.full:
+        return sentence
+    return f"{sentence}, in {_listed(cron.year, str)}"
+
+
+def _clock_times(cron: "Cron") -> str:
+    """At 09:00 and 17:30: where there are only a few times a day."""
+    hours, minutes, seconds = cron.hour.values, cron.minute.values, cron.second.values
+    if len(hours) * len(minutes) * len(seconds) > TIMES:
+        return ""
+    if seconds == (0,):
+        return f"At {_joined([_clock(*time) for time in product(hours, minutes)])}"
+    times = product(hours, minutes, seconds)
+    return f"At {_joined([f'{_clock(hour, minute)}:{past:02}' for hour, minute, past in times])}"
+
+
+def _clock(hour: int, minute: int) -> str:
+    return f"{hour:02}:{minute:02}"
+
+
+def _rhythm(cron: "Cron") -> str:
+    if cron.second.values == (0,):
+        return _by_minute(cron)
+    seconds = _beat(cron.second) or f"At {_counted(cron.second)} past the minute"
+    if cron.minute.full:
+        return f"{seconds}{_window(cron.hour)}"
+    return f"{seconds} in {_numbered(cron.minute)} of {_hours(cron.hour)}"
+
+
+def _by_minute(cron: "Cron") -> str:
+    minute, hour = cron.minute, cron.hour
+    beat = _beat(minute)
+    if beat:
+        return f"{beat}{_window(hour)}"
+    if len(minute.values) == 1:
+        (past,) = minute.values
+        if hour.full and past == 0:
+            return "Every hour"
+        if not hour.full and len(hour.parts) == 1:
+            return _by_hour(hour, past)
+    return f"At {_counted(minute)} past {_hours(hour)}"
+
+
+def _by_hour(hour: FieldValue, past: int) -> str:
+    """Every 2 hours from 00:30 through 22:30."""
+    (part,) = hour.parts
+    values = tuple(_expanded(part, hour))
+    every = "Every hour" if _step(part) == 1 else f"Every {_step(part)} hours"
+    return f"{every} from {_clock(values[0], past)} through {_clock(values[-1], past)}"
+
+
+def _beat(value: FieldValue) -> str:
+    """Every 15 minutes: for a field that beats evenly through its whole range."""
+    name, size = value.field.name, value.field.size
+    if value.full:
+        return f"Every {name}"
+    if not value.even or len(value.values) == 1:
+        return ""
+    first, step = value.values[0], _step(value.parts[0])
+    whole = "" if size % step == 0 else f" of each {'minute' if name == 'second' else 'hour'}"
+    start = f" from {name} {first}{whole}" if first or whole else ""
+    return f"Every {step} {name}s{start}"
+
+
+def _step(part: Part) -> int:
+    return part.step if isinstance(part, Values) else 1
+
+
+def _counted(value: FieldValue) -> str:
+    """5 and 20 minutes"""
+    listed = _listed(value, str)
+    return f"{listed} {value.field.name}{'' if value.values == (1,) else 's'}"
+
+
+def _numbered(value: FieldValue) -> str:
+    """Minutes 5 and 20"""
+    return f"{value.field.name}{'' if len(value.values) == 1 else 's'} {_listed(value, str)}"
+
+
+def _hours(hour: FieldValue) -> str:
+    if hour.full:
+        return "every hour"
+    stretch = _stretch(hour)
+    return f"every hour{stretch}" if stretch else _numbered(hour)
+
+
+def _window(hour: FieldValue) -> str:
+    if hour.full:
+        return ""
+    return _stretch(hour) or f" during {_numbered(hour)}"
+
+
+def _stretch(hour: FieldValue) -> str:
+    """From 09:00 through 17:59: where the hours follow one another"""
+    match hour.parts:
+        case (Values(first=first, last=last, step=1),):
+            return f" from {_clock(first, 0)} through {_clock(last, 59)}"
+        case _:
+            return ""
+
+
+def _days(cron: "Cron") -> str:
+    by_day = "" if _is_free(cron.day) else f"on {_month_days(cron)}"
+    by_weekday = "" if _is_free(cron.weekday) else _weekdays(cron, "and")
+    if not by_day or not by_weekday:
+        return by_day or (by_weekday and f"on {by_weekday}")
+    if cron.either_day:
+        return f"{by_day} or on {by_weekday}{_in_months(cron)}"
+    return f"{by_day}, only if it is {_weekdays(cron, 'or')}"
+
+
+def _is_free(value: FieldValue) -> bool:
+    return value.star and value.full
+
+
+def _is_plain(value: FieldValue) -> bool:
+    return all(isinstance(part, Values) for part in value.parts)
+
+
+def _days_name_months(cron: "Cron") -> bool:
+    return not _is_free(cron.day) or not _is_plain(cron.weekday)
+
+
+def _in_months(cron: "Cron") -> str:
+    return f" in {_months(cron)}" if _is_plain(cron.weekday) and not cron.month.full else ""
+
+
+def _month_days(cron: "Cron") -> str:
+    value, of = cron.day, _of_month(cron)
+    match value.parts:
+        case (Values(first=1, last=31, step=step),) if step > 1:
+            return f"every {_ordinal(step)} day {of} from day 1"
+        case _:
+            pass
+    special = [_special_day(part) for part in value.parts if not isinstance(part, Values)]
+    if value.mask:
+        plain = f"day{'' if len(value.values) == 1 else 's'} {_listed(value, str)}"
+        special.insert(0, plain)
+    return f"{_joined(special)} {of}"
+
+
+def _special_day(part: Part) -> str:
+    match part:
+        case FromEnd(back=0):
+            return "the last day"
+        case FromEnd(back=1):
+            return "the day before the last day"
+        case FromEnd(back=back):
+            return f"the day {back} days before the last day"
+        case LastWorkday():
+            return "the last weekday (Monday to Friday)"
+        case NearestWorkday(day=day):
+            return f"the weekday (Monday to Friday) nearest day {day}"
+        case _:
+            return ""
+
+
+def _weekdays(cron: "Cron", last: str) -> str:
+    value = cron.weekday
+    special = [_special_weekday(part) for part in value.parts if not isinstance(part, Values)]
+    words = _words(value, WEEKDAYS.__getitem__)
+    if not special:
+        return _joined(words, last)
+    return f"{_joined([*words, *special], last)} {_of_month(cron)}"
+
+
+def _special_weekday(part: Part) -> str:
+    match part:
+        case LastWeekday(weekday=weekday):
+            return f"the last {WEEKDAYS[weekday]}"
+        case NthWeekday(weekday=weekday, nth=nth):
+            return f"the {NTH[nth]} {WEEKDAYS[weekday]}"
+        case _:
+            return ""
+
+
+def _of_month(cron: "Cron") -> str:
+    return "of the month" if cron.month.full else f"of {_months(cron)}"
+
+
+def _months(cron: "Cron") -> str:
+    return _listed(cron.month, MONTHS.__getitem__)
+
+
+def _listed(value: FieldValue, name: Callable[[int], str]) -> str:
+    return _joined(_words(value, name))
+
+
+def _words(value: FieldValue, name: Callable[[int], str]) -> list[str]:
+    """The plain parts of a field: single values, and ranges as "9 through 17"."""
+    words: list[str] = []
+    for part in value.parts:
+        if not isinstance(part, Values):
+            continue
+        if part.step == 1 and part.first != part.last:
+            words.append(f"{name(part.first)} through {name(part.last)}")
+        else:
+            words.extend(name(v) for v in _expanded(part, value))
+    return list(dict.fromkeys(words))
+
+
+def _expanded(part: Part, value: FieldValue) -> Iterable[int]:
+    if not isinstance(part, Values):
+        return
+    low, size = value.field.low, value.field.size
+    last = part.last + size if part.last < part.first else part.last
+    for place in range(part.first, last + 1, part.step):
+        yield (place - low) % size + low
+
+
+def _joined(words: list[str], last: str = "and") -> str:
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

@@ -1,0 +1,87 @@
+"""Lengths of time as people write them: `90s`, `1h30m`, `PT15M`.
+
+Room: core/time. Reads both spellings, writes ISO 8601 for machines and words for people. A bare
+number is refused, because half of the world means milliseconds. Months and years are refused,
+because their length depends on the date; that is what cron and RRULE are for.
+"""
+
+import re
+from datetime import timedelta
+
+from rota.core.errors import InvalidInput
+
+LONGEST = timedelta(days=3653)
+WANTED = "a duration such as 90s, 15m, 1h30m, 2d or PT15M"
+
+# Twelve digits are more than ten years of milliseconds, and little enough to multiply.
+COUNT = r"(\d{1,12})"
+FRACTION = r"(\d{1,12}(?:\.\d{1,6})?)"
+COMPACT = re.compile(
+    rf"(?:{COUNT}w)?\s*(?:{COUNT}d)?\s*(?:{COUNT}h)?\s*(?:{COUNT}m)?\s*"
+    rf"(?:{FRACTION}s)?\s*(?:{COUNT}ms)?",
+    re.ASCII,
+)
+ISO = re.compile(
+    rf"P(?:{COUNT}W)?(?:{COUNT}D)?(?:T(?:{COUNT}H)?(?:{COUNT}M)?(?:{FRACTION}S)?)?", re.ASCII
+)
+UNITS = (604_800, 86_400, 3600, 60, 1, 0.001)
+TEXT_LIMIT = 64
+
+
+def parse(
+    text: object,
+    *,
+    field: str = "duration",
+    shortest: timedelta = timedelta(0),
+    longest: timedelta = LONGEST,
+    error: type[InvalidInput] = InvalidInput,
+) -> timedelta:
+    """Read a duration in either spelling; out of bounds and unreadable are the given error."""
+    if not isinstance(text, str):
+        raise error(field, text, f"{WANTED}; a number alone has no unit")
+    length = _read(text.strip()) if len(text) <= TEXT_LIMIT else None
+    if length is None:
+        raise error(field, text, WANTED)
+    if length < shortest:
+        raise error(field, text, f"at least {words(shortest)}")
+    if length > longest:
+        raise error(field, text, f"at most {words(longest)}")
+    return length
+
+
+def _read(text: str) -> timedelta | None:
+    found = (ISO if text.startswith("P") else COMPACT).fullmatch(text)
+    if found is None or text.endswith("T"):
+        return None
+    counts = [count and float(count) for count in found.groups()]
+    if all(count is None for count in counts):
+        return None
+    seconds = sum(count * unit for count, unit in zip(counts, UNITS, strict=False) if count)
+    # A number that no timedelta holds is simply too long, as ten times the longest is.
+    return timedelta(seconds=min(seconds, 10 * LONGEST.total_seconds()))
+
+
+def iso(length: timedelta) -> str:
+    """The one spelling that is stored and answered: `PT15M`, `P1DT2H`, `PT0.5S`."""
+    days, seconds = length.days, length.seconds
+    hours, seconds = divmod(seconds, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    date = f"{days}D" if days else ""
+    time = (f"{hours}H" if hours else "") + (f"{minutes}M" if minutes else "")
+    if length.microseconds:
+        time += f"{seconds}.{length.microseconds:06d}".rstrip("0") + "S"
+    elif seconds:
+        time += f"{seconds}S"
+    if not date and not time:
+        return "PT0S"
+    return f"P{date}T{time}" if time else f"P{date}"
+
+
+def words(length: timedelta) -> str:
+    """For a person: `15 minutes`, `1 hour 30 minutes`, `2.5 seconds`."""
+    minutes, seconds = divmod(length.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    counts: list[tuple[float, str]] = [(length.days, "day"), (hours, "hour"), (minutes, "minute")]
+    counts.append((seconds + length.microseconds / 1e6, "second"))
+    said = [f"{count:g} {unit}{'' if count == 1 else 's'}" for count, unit in counts if count]
+    return " ".join(said) or "0 seconds"

@@ -1,0 +1,210 @@
+"""The next tick of a schedule, with the time at which it really starts.
+
+Room: core/time. Takes the nominal ticks (schedule.py) through the run cap, the calendars and the
+jitter. Always evaluated from a stored cursor, the nominal time of the last tick that was dealt
+with, and never from the clock: then whoever asks, and whenever, gets the same answer. The cursor
+after a tick is that tick's `at`, whatever its `due_at`.
+
+- skip: ticks in a blackout are passed over, the next one after it is the answer.
+- defer: the last tick in a blackout stands for all of them and is due at its end. The last and not
+  the first, so that the cursor is past them all; and the newest time is the useful one.
+- advance: the first tick in a blackout stands for all of them and is due a second before it. If
+  that moment is not after the cursor, they are passed over.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import TypeVar
+
+from rota.core.errors import InvalidSchedule
+from rota.core.time import cron
+from rota.core.time.calendars import Blackout, Calendar, blackout_at
+from rota.core.time.policies import OnBlackout
+from rota.core.time.schedule import HORIZON, STEP, Schedule, nominal
+from rota.core.time.tick import Tick
+
+T = TypeVar("T")
+
+NO_CALENDARS: Mapping[str, Calendar] = MappingProxyType({})
+SECOND = timedelta(seconds=1)
+# How often jitter may be cut at a blackout before it is given up.
+CUTS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A blackout that ticks were passed over for: from `first` to before the tick that was planned
+    instead, or to the end of the blackout if that is earlier.
+    """
+
+    first: Tick
+    blackout: Blackout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """`tick` is the identity and the next cursor; `due_at` is when it starts."""
+
+    tick: Tick
+    due_at: datetime
+    notes: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+def next_tick(
+    schedule: Schedule,
+    after: datetime,
+    *,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    last_end: datetime | None = None,
+    fired: int = 0,
+) -> Planned | None:
+    """The first tick with `tick.at` > `after`; None where there is none in the next eight years.
+
+    `last_end` is the terminal time of the last run and `fired` how many there were; the first
+    matters to a fixed delay only, the second to that and to the run cap.
+    """
+    if schedule.simple is not None:
+        tick = cron.next_tick(
+            schedule.simple, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
+        )
+        return None if tick is None else Planned(tick=tick, due_at=tick.at)
+    most = schedule.window.max_runs
+    if most is not None and fired >= most:
+        return None
+
+    def following(since: datetime) -> Tick | None:
+        return nominal(schedule, since, last_end=last_end, fired=fired)
+
+    return _through_calendars(schedule, after, named(schedule, calendars), following)
+
+
+Following = Callable[[datetime], Tick | None]
+
+
+def named(schedule: Schedule, calendars: Mapping[str, Calendar]) -> tuple[Calendar, ...]:
+    """The schedule's calendars; one that is gone must not quietly open the blackout."""
+    try:
+        return tuple(calendars[name] for name in schedule.calendars)
+    except KeyError as missing:
+        known = ", ".join(sorted(calendars)) or "none"
+        wanted = f"a calendar that exists; there are: {known}"
+        raise InvalidSchedule("calendars", missing.args[0], wanted) from None
+
+
+def plan(
+    schedule: Schedule,
+    after: datetime,
+    until: datetime,
+    *,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    fired: int = 0,
+) -> Iterator[Planned]:
+    """The ticks with after < `tick.at` <= until, in order. Not for fixed delays, whose next tick
+    nobody knows before the run has ended.
+    """
+    while not schedule.follows_end:
+        planned = next_tick(schedule, after, calendars=calendars, fired=fired)
+        if planned is None or planned.tick.at > until:
+            return
+        yield planned
+        after, fired = planned.tick.at, fired + 1
+
+
+def _through_calendars(
+    schedule: Schedule, after: datetime, calendars: tuple[Calendar, ...], following: Following
+) -> Planned | None:
+    skipped: list[Skipped] = []
+    since = after
+    while not skipped or since - skipped[0].first.at < HORIZON:
+        tick = following(since)
+        if tick is None:
+            return None
+        blackout = blackout_at(calendars, tick.at) if calendars else None
+        if blackout is None:
+            start = Planned(tick=tick, due_at=tick.at, skipped=tuple(skipped))
+            return _spread(schedule, start, calendars, following)
+        moved = _moved(schedule, tick, blackout, following)
+        if moved is not None and moved.due_at > after:
+            start = replace(moved, skipped=(*skipped, *moved.skipped))
+            return _spread(schedule, start, calendars, following)
+        skipped.append(Skipped(first=tick, blackout=blackout))
+        since = blackout.end - STEP
+    wanted = "calendars that leave time free: all ticks of the next years are blacked out"
+    raise InvalidSchedule("calendars", ", ".join(schedule.calendars), wanted)
+
+
+def _moved(
+    schedule: Schedule, tick: Tick, blackout: Blackout, following: Following
+) -> Planned | None:
+    """Where a tick inside a blackout goes, or None if it is to be passed over."""
+    end = schedule.window.end
+    if schedule.on_blackout is OnBlackout.ADVANCE:
+        note = f"brought forward, before {blackout.name}"
+        return Planned(tick=tick, due_at=blackout.start - SECOND, notes=(note,))
+    if schedule.on_blackout is OnBlackout.SKIP or (end is not None and blackout.end >= end):
+        return None
+    last: Tick = tick
+    skipped: tuple[Skipped, ...] = ()
+    if not schedule.follows_end:
+        last = last_in(
+            following, tick, blackout.end, at=_at, fits=lambda tick: tick.at <= blackout.end
+        )
+    if last.at > tick.at:
+        skipped = (Skipped(first=tick, blackout=blackout),)
+    note = f"deferred to the end of {blackout.name}"
+    return Planned(tick=last, due_at=blackout.end, notes=(note,), skipped=skipped)
+
+
+def _at(tick: Tick) -> datetime:
+    return tick.at
+
+
+def last_in(
+    following: Callable[[datetime], T | None],
+    first: T,
+    high: datetime,
+    *,
+    at: Callable[[T], datetime],
+    fits: Callable[[T], bool],
+) -> T:
+    """The last item that fits, by bisection: a blackout or an outage may hold millions of ticks.
+
+    `first` fits, and nothing does after one that does not. Items after `high` are found too, but
+    one by one.
+    """
+    last = first
+    while True:
+        item = following(at(last))
+        if item is None or not fits(item):
+            return last
+        last = item
+        if at(last) >= high:
+            continue
+        middle = at(last) + (high - at(last)) / 2
+        probe = following(middle)
+        if probe is not None and fits(probe):
+            last = probe
+        else:
+            high = middle
+
+
+def _spread(
+    schedule: Schedule, start: Planned, calendars: tuple[Calendar, ...], following: Following
+) -> Planned:
+    """Add the jitter: before the next tick, before the window's end, in no blackout."""
+    base, jitter = start.due_at, schedule.jitter
+    if jitter is None or base < start.tick.at:
+        return start
+    upcoming = following(base)
+    limits = [schedule.window.end, None if upcoming is None else upcoming.at]
+    room = min((limit - base for limit in limits if limit is not None), default=None)
+    for _ in range(CUTS):
+        due_at = base + jitter.offset(schedule.seed, start.tick.at, room=room)
+        blackout = blackout_at(calendars, due_at) if calendars else None
+        if blackout is None:
+            return replace(start, due_at=due_at)
+        room = blackout.start - base
+    return start

@@ -1,0 +1,120 @@
+"""Which days a recurrence rule means.
+
+Room: core/time/rrule. Every BY part that names days is a question about one date, and a day counts
+when all of them say yes: that is the table of RFC 5545, 3.3.10, without its nine by seven cells.
+Periods (years, months, weeks, days) are numbered, so that INTERVAL is a remainder and the search
+may begin anywhere. Does not know times of day.
+"""
+
+from calendar import isleap, monthrange
+from collections.abc import Iterator
+from datetime import date
+
+from rota.core.time.rrule.rule import Freq, Part
+
+EPOCH = date(1970, 1, 1).toordinal()
+# A rule that names no day in this long has ended; eight years hold a 29 February around 2100.
+HORIZON = 8 * 366
+LAST_DAY = date(9990, 1, 1).toordinal()
+
+
+def days_from(part: Part, first: int, *, horizon: int = HORIZON) -> Iterator[int]:
+    """The matching days (proleptic ordinals) from `first` on, in order, up to the horizon."""
+    for period in periods_from(part, first, horizon=horizon):
+        yield from days_in(part, period, first)
+
+
+def periods_from(part: Part, first: int, *, horizon: int = HORIZON) -> Iterator[int]:
+    """The numbers of the periods that count, from the one with the day `first` on."""
+    period = period_of(part, first)
+    # Python's remainder is never negative, so this is the way up to the next one that counts.
+    period += (period_of(part, part.start // 86_400 + EPOCH) - period) % part.interval
+    last = period_of(part, min(first + horizon, LAST_DAY))
+    return iter(range(period, last + 1, part.interval))
+
+
+def period_of(part: Part, day: int) -> int:
+    """The number of the period that holds this day."""
+    if part.freq is Freq.YEARLY:
+        return date.fromordinal(day).year
+    if part.freq is Freq.MONTHLY:
+        moment = date.fromordinal(day)
+        return moment.year * 12 + moment.month - 1
+    if part.freq is Freq.WEEKLY:
+        return (day - 1 - part.week_start) // 7
+    return day
+
+
+def days_in(part: Part, period: int, first: int = 0) -> Iterator[int]:
+    """The matching days of one period, in order, from the day `first` on."""
+    for span in _spans(part, period):
+        for day in range(max(first, span.start), span.stop):
+            if matches(part, date.fromordinal(day)):
+                yield day
+
+
+def _spans(part: Part, period: int) -> list[range]:
+    """The stretches of days in a period that can match."""
+    if part.freq is Freq.YEARLY:
+        if part.months:
+            return [_month(period, month) for month in sorted(part.months)]
+        return [range(date(period, 1, 1).toordinal(), date(period + 1, 1, 1).toordinal())]
+    if part.freq is Freq.MONTHLY:
+        year, month = divmod(period, 12)
+        return [_month(year, month + 1)]
+    if part.freq is Freq.WEEKLY:
+        start = period * 7 + 1 + part.week_start
+        return [range(start, start + 7)]
+    return [range(period, period + 1)]
+
+
+def _month(year: int, month: int) -> range:
+    start = date(year, month, 1).toordinal()
+    return range(start, start + monthrange(year, month)[1])
+
+
+def matches(part: Part, day: date) -> bool:
+    """Whether every BY part that names days says yes to this one."""
+    if part.months and day.month not in part.months:
+        return False
+    if (part.weekdays or part.nth) and not _weekday_matches(part, day):
+        return False
+    if part.month_days and day.day not in part.month_days:
+        from_end = day.day - monthrange(day.year, day.month)[1] - 1
+        if from_end not in part.month_days:
+            return False
+    if part.year_days and not _year_day_matches(part, day):
+        return False
+    return not part.week_nos or _week_matches(part, day)
+
+
+def _weekday_matches(part: Part, day: date) -> bool:
+    weekday = day.weekday()
+    if weekday in part.weekdays:
+        return True
+    if not part.nth:
+        return False
+    if part.freq is Freq.YEARLY and not part.months:
+        place, length = _place_in_year(day)
+    else:
+        place, length = day.day, monthrange(day.year, day.month)[1]
+    from_front, from_end = (place - 1) // 7 + 1, -((length - place) // 7 + 1)
+    return (from_front, weekday) in part.nth or (from_end, weekday) in part.nth
+
+
+def _year_day_matches(part: Part, day: date) -> bool:
+    place, length = _place_in_year(day)
+    return place in part.year_days or place - length - 1 in part.year_days
+
+
+def _week_matches(part: Part, day: date) -> bool:
+    # A week belongs to the year that holds its fourth day, so week 1 has four days in its year.
+    middle = date.fromordinal(day.toordinal() - (day.weekday() - part.week_start) % 7 + 3)
+    place, length = _place_in_year(middle)
+    number, from_end = (place - 1) // 7 + 1, -((length - place) // 7 + 1)
+    return number in part.week_nos or from_end in part.week_nos
+
+
+def _place_in_year(day: date) -> tuple[int, int]:
+    """The number of the day in its year, and how many there are."""
+    return day.toordinal() - date(day.year, 1, 1).toordinal() + 1, 365 + isleap(day.year)

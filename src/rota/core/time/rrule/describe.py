@@ -1,0 +1,125 @@
+"""A recurrence rule in plain English.
+
+Room: core/time/rrule. "Every 2 weeks on Monday and Friday at 09:00". No zone; the preview adds it.
+"""
+
+from datetime import date
+
+from rota.core.time.rrule.days import EPOCH
+from rota.core.time.rrule.rule import Freq, Part, Rrule
+from rota.core.time.walls import local_of
+
+NAMES = {
+    Freq.YEARLY: "year",
+    Freq.MONTHLY: "month",
+    Freq.WEEKLY: "week",
+    Freq.DAILY: "day",
+    Freq.HOURLY: "hour",
+    Freq.MINUTELY: "minute",
+    Freq.SECONDLY: "second",
+}
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    *("", "January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+ORDINALS = ("", "first", "second", "third", "fourth", "fifth")
+# More than this is easier to read as a number than as a list.
+LISTED = 6
+
+
+def describe(rule: Rrule) -> str:
+    """One sentence, without a full stop."""
+    said = [] if rule.part is None else [_part(rule.part)]
+    if rule.dates:
+        said.append(f"on {_few([_moment(local) for local in rule.dates], 'further date')}")
+    sentence = "; and ".join(said)
+    gone = len(rule.excluded) + len(rule.excluded_days)
+    if gone:
+        days = [f"{date.fromordinal(day + EPOCH)}" for day in sorted(rule.excluded_days)]
+        moments = [_moment(local) for local in sorted(rule.excluded)]
+        sentence += f", except on {_few([*days, *moments], 'date')}"
+    return sentence[0].upper() + sentence[1:]
+
+
+def _part(part: Part) -> str:
+    name = NAMES[part.freq]
+    every = f"every {name}" if part.interval == 1 else f"every {part.interval} {name}s"
+    words = [every, _days(part), _months(part), _times(part), _positions(part)]
+    sentence = " ".join(word for word in words if word)
+    return sentence if part.until is None else f"{sentence}, until {_moment(part.until)}"
+
+
+def _days(part: Part) -> str:
+    said = []
+    if part.weekdays or part.nth:
+        nth = [f"the {_nth(n)} {WEEKDAYS[day]}" for n, day in sorted(part.nth)]
+        said.append("on " + _joined([*(WEEKDAYS[day] for day in sorted(part.weekdays)), *nth]))
+    if part.month_days:
+        said.append(f"on {_numbered('day', part.month_days)} of the month")
+    if part.year_days:
+        said.append(f"on {_numbered('day', part.year_days)} of the year")
+    if part.week_nos:
+        said.append(f"in {_numbered('week', part.week_nos)} of the year")
+    # Several of them narrow each other down.
+    return ", if also ".join(said)
+
+
+def _months(part: Part) -> str:
+    return f"in {_joined([MONTHS[month] for month in sorted(part.months)])}" if part.months else ""
+
+
+def _times(part: Part) -> str:
+    if not part.freq.sub_daily:
+        return f"at {_few([_clock(time) for time in part.times], 'time')}"
+    said = []
+    if "BYHOUR" in part.given:
+        said.append(f"in {_numbered('hour', part.hours)}")
+    if "BYMINUTE" in part.given or part.freq is Freq.HOURLY:
+        said.append(f"at {_numbered('minute', part.minutes)}")
+    if "BYSECOND" in part.given or (part.freq is not Freq.SECONDLY and part.seconds != (0,)):
+        said.append(f"at {_numbered('second', part.seconds)}")
+    return " ".join(said)
+
+
+def _positions(part: Part) -> str:
+    if not part.positions:
+        return ""
+    period = NAMES[part.freq]
+    return (
+        f"(of these only the {_joined([_nth(place) for place in part.positions])} in each {period})"
+    )
+
+
+def _nth(number: int) -> str:
+    if number < 0:
+        return "last" if number == -1 else f"{_nth(-number)} to last"
+    if number < len(ORDINALS):
+        return ORDINALS[number]
+    endings = {} if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{endings.get(number % 10, 'th')}"
+
+
+def _numbered(noun: str, numbers: frozenset[int] | tuple[int, ...]) -> str:
+    ordered = sorted(numbers, key=lambda number: (number < 0, abs(number)))
+    words = [str(number) if number >= 0 else _nth(number) for number in ordered]
+    return f"{noun}{'s' if len(words) > 1 else ''} {_few(words, noun)}"
+
+
+def _few(words: list[str], noun: str) -> str:
+    if len(words) <= LISTED:
+        return _joined(words)
+    return f"{words[0]} … {words[-1]} ({len(words)} {noun}s)"
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _clock(second: int) -> str:
+    text = f"{second // 3600:02}:{second // 60 % 60:02}"
+    return f"{text}:{second % 60:02}" if second % 60 else text
+
+
+def _moment(local: int) -> str:
+    return f"{local_of(local):%Y-%m-%d} {_clock(local % 86_400)}"

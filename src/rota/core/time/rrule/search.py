@@ -1,0 +1,168 @@
+"""The next time of a recurrence rule.
+
+Room: core/time/rrule. Finds the first local time that is not before a given one. It begins at that
+time, not at DTSTART, and never looks further than the horizon (days.py), so no rule is slow:
+python-dateutil walks from DTSTART to the year 9999, which for an hourly-and-below or an impossible
+rule is seconds to minutes. What a local time means in a zone is walls.py.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from rota.core.time import walls
+from rota.core.time.rrule.days import (
+    EPOCH,
+    HORIZON,
+    LAST_DAY,
+    days_from,
+    days_in,
+    matches,
+    periods_from,
+)
+from rota.core.time.rrule.rule import UNIT, Freq, Part, Rrule
+from rota.core.time.tick import DstGap, DstOverlap, Tick
+
+DAY = 86_400
+HOUR = 3600
+
+
+def next_tick(
+    rule: Rrule, zone: ZoneInfo, after: datetime, *, gap: DstGap, overlap: DstOverlap
+) -> Tick | None:
+    """The first tick with `at` > `after`. Sub-daily rules follow elapsed time."""
+    if rule.interval_like:
+        gap, overlap = DstGap.SKIP, DstOverlap.BOTH
+    return walls.next_tick(
+        lambda local: next_local(rule, local), zone, after, gap=gap, overlap=overlap
+    )
+
+
+def next_local(rule: Rrule, local: int) -> int | None:
+    """The first local time of the rule that is not before `local`."""
+    while True:
+        found = _next_included(rule, local)
+        if found is None:
+            return None
+        if found // DAY in rule.excluded_days:
+            local = (found // DAY + 1) * DAY
+        elif found in rule.excluded:
+            local = found + 1
+        else:
+            return found
+
+
+def _next_included(rule: Rrule, local: int) -> int | None:
+    found = None if rule.part is None else next_of_part(rule.part, local)
+    place = bisect_left(rule.dates, local)
+    if place == len(rule.dates):
+        return found
+    return rule.dates[place] if found is None else min(found, rule.dates[place])
+
+
+def next_of_part(part: Part, local: int) -> int | None:
+    """The first local time of one RRULE line that is not before `local`."""
+    if part.until is not None and local > part.until:
+        return None
+    found = next(walk(part, local), None)
+    return None if found is None or (part.until is not None and found > part.until) else found
+
+
+def walk(part: Part, local: int, *, horizon: int = HORIZON) -> Iterator[int]:
+    """The local times of one RRULE line from `local` on, whatever its UNTIL."""
+    local = max(local, part.start)
+    if part.freq.sub_daily:
+        return _by_hours(part, local, horizon)
+    return (_by_position if part.positions else _by_days)(part, local, horizon)
+
+
+def _by_days(part: Part, local: int, horizon: int) -> Iterator[int]:
+    first, second = local // DAY + EPOCH, local % DAY
+    for day in days_from(part, first, horizon=horizon):
+        place = bisect_left(part.times, second) if day == first else 0
+        for time in part.times[place:]:
+            yield (day - EPOCH) * DAY + time
+
+
+def _by_position(part: Part, local: int, horizon: int) -> Iterator[int]:
+    for period in periods_from(part, local // DAY + EPOCH, horizon=horizon):
+        # Two positions, one from each end, may be the same place.
+        for moment in sorted(set(_positioned(part, period))):
+            if moment >= local:
+                yield moment
+
+
+def _positioned(part: Part, period: int) -> Iterator[int]:
+    """The times in one period that BYSETPOS picks."""
+    days = list(days_in(part, period))
+    size = len(days) * len(part.times)
+    for position in part.positions if days else ():
+        place = position - 1 if position > 0 else size + position
+        if 0 <= place < size:
+            day, time = divmod(place, len(part.times))
+            yield (days[day] - EPOCH) * DAY + part.times[time]
+
+
+def _by_hours(part: Part, local: int, horizon: int) -> Iterator[int]:
+    end = min(local // DAY + horizon, LAST_DAY - EPOCH)
+    while (day := (local := _into_period(part, local)) // DAY) <= end:
+        if matches(part, date.fromordinal(day + EPOCH)):
+            yield from _in_day(part, local)
+        local = (day + 1) * DAY
+
+
+def _into_period(part: Part, local: int) -> int:
+    """`local`, or the start of the next hour, minute or second that INTERVAL lets through."""
+    unit = UNIT[part.freq]
+    step = part.interval * unit
+    past = (local - part.start // unit * unit) % step
+    return local if past < unit else local + step - past
+
+
+def _in_day(part: Part, local: int) -> Iterator[int]:
+    """The times from `local` to the end of its day, which is known to match."""
+    day = local // DAY * DAY
+    while (local := _into_period(part, local)) < day + DAY:
+        start = local // HOUR * HOUR
+        place = bisect_left(part.hours, (start - day) // HOUR)
+        if place == len(part.hours):
+            return
+        allowed = day + part.hours[place] * HOUR
+        if allowed > start:
+            local = allowed
+            continue
+        for second in IN_HOUR[part.freq](part, start, local - start):
+            if start + second >= local:
+                yield start + second
+        local = start + HOUR
+
+
+def _hourly(part: Part, start: int, floor: int) -> Iterator[int]:
+    """The seconds of the hour beginning at `start` that count, in order, from about `floor`."""
+    if (start // HOUR - part.start // HOUR) % part.interval == 0:
+        for minute in part.minutes[bisect_left(part.minutes, floor // 60) :]:
+            yield from (minute * 60 + second for second in part.seconds)
+
+
+def _minutely(part: Part, start: int, floor: int) -> Iterator[int]:
+    phase = (part.start // 60 - start // 60) % part.interval
+    for minute in part.minutes[bisect_left(part.minutes, floor // 60) :]:
+        if (minute - phase) % part.interval == 0:
+            yield from (minute * 60 + second for second in part.seconds)
+
+
+def _secondly(part: Part, start: int, floor: int) -> Iterator[int]:
+    phase = (part.start - start) % part.interval
+    if HOUR // part.interval < len(part.minutes):  # fewer steps than minutes
+        for past in range(phase, HOUR, part.interval):
+            if past // 60 in part.minutes and past % 60 in part.seconds:
+                yield past
+        return
+    for minute in part.minutes[bisect_left(part.minutes, floor // 60) :]:
+        for second in range((phase - minute * 60) % part.interval, 60, part.interval):
+            if second in part.seconds:
+                yield minute * 60 + second
+
+
+IN_HOUR = {Freq.HOURLY: _hourly, Freq.MINUTELY: _minutely, Freq.SECONDLY: _secondly}

@@ -1,0 +1,218 @@
+"""Reads the text of a recurrence rule, or says where it cannot.
+
+Room: core/time/rrule. Takes DTSTART, RRULE, RDATE and EXDATE lines (or a bare `FREQ=…`), checks
+them against the RFC, fills in what DTSTART implies, and writes the canonical text back. Everything
+that would make the search slow or the meaning doubtful is refused here, with the reason.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+from rota.core.errors import InvalidSchedule
+from rota.core.time.rrule.days import EPOCH
+from rota.core.time.rrule.line import read_part
+from rota.core.time.rrule.rule import Part, Rrule
+from rota.core.time.rrule.search import next_local, walk
+from rota.core.time.walls import local_of, seconds_of
+
+TEXT_LIMIT = 8192
+DATE_LIMIT = 512
+COUNT_LIMIT = 1000
+# How far COUNT may reach from DTSTART: it is the one thing that must be counted from there.
+COUNT_YEARS, COUNT_YEARS_SUB_DAILY = 30, 2
+FORMS = "20300131T090000, 20300131T090000Z or 20300131"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    name: str
+    zone: str | None
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A date or a date with time; `utc` where it ended in Z."""
+
+    moment: datetime
+    utc: bool
+    whole_day: bool
+
+    def local(self, zone: ZoneInfo) -> int:
+        if not self.utc:
+            return seconds_of(self.moment)
+        return seconds_of(self.moment.replace(tzinfo=UTC).astimezone(zone))
+
+
+def timezone_of(text: str) -> str | None:
+    """The zone that the text itself names: DTSTART's TZID, or UTC for a DTSTART in Z."""
+    for line in _lines(text):
+        if line.name == "DTSTART":
+            return "UTC" if _stamp(line.value).utc else line.zone
+    return None
+
+
+def parse(text: str, *, zone: ZoneInfo, start: datetime | None = None) -> Rrule:
+    """Read the rule; `start` (naive, local) is DTSTART where the text has none."""
+    return _parse(text, zone, start)
+
+
+# A COUNT is counted out here, once; a node then meets the same few rules again and again.
+@lru_cache(maxsize=1024)
+def _parse(text: str, zone: ZoneInfo, start: datetime | None) -> Rrule:
+    lines = _lines(text)
+    first = _start(lines, zone, start)
+    value = _rule_value(text, lines)
+    part = None if value is None else _part(value, zone, first)
+    dates = _stamps(lines, "RDATE")
+    excluded = _stamps(lines, "EXDATE")
+    if len(dates) + len(excluded) > DATE_LIMIT:
+        raise _refusal(text, f"at most {DATE_LIMIT} dates in RDATE and EXDATE")
+    rule = Rrule(
+        text="",
+        start=first,
+        part=part,
+        dates=tuple(sorted({_with_time(stamp, zone, first) for stamp in dates})),
+        excluded=frozenset(stamp.local(zone) for stamp in excluded if not stamp.whole_day),
+        excluded_days=frozenset(
+            stamp.moment.toordinal() - EPOCH for stamp in excluded if stamp.whole_day
+        ),
+    )
+    if next_local(rule, first) is None:
+        raise _refusal(text, "a date within 8 years of DTSTART; no date matches these parts")
+    return replace(rule, text=_canonical(rule, value, zone))
+
+
+def _lines(text: str) -> list[Line]:
+    if not text.strip():
+        raise _refusal(text, "RFC 5545 text such as FREQ=WEEKLY;BYDAY=MO;BYHOUR=9")
+    if len(text) > TEXT_LIMIT:
+        raise _refusal(text, f"at most {TEXT_LIMIT} characters")
+    # A line that begins with a space goes on from the one before (RFC 5545, 3.1).
+    unfolded = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
+    return [_line(line.strip()) for line in unfolded.split("\n") if line.strip()]
+
+
+def _line(text: str) -> Line:
+    head, colon, value = text.partition(":")
+    if not colon:
+        head, value = "RRULE", text
+    name, *parameters = head.split(";")
+    name = name.upper()
+    if name not in {"DTSTART", "RRULE", "RDATE", "EXDATE"}:
+        raise _refusal(text, "DTSTART, RRULE, RDATE and EXDATE lines")
+    zone = None
+    for parameter in parameters:
+        key, _, setting = parameter.partition("=")
+        if key.upper() == "TZID":
+            zone = setting
+        elif parameter.upper() not in {"VALUE=DATE", "VALUE=DATE-TIME"}:
+            raise _refusal(text, "no parameters but TZID and VALUE=DATE or VALUE=DATE-TIME")
+    return Line(name, zone, value.strip())
+
+
+def _start(lines: list[Line], zone: ZoneInfo, start: datetime | None) -> int:
+    given = [line for line in lines if line.name == "DTSTART"]
+    if len(given) > 1:
+        raise _refusal(given[1].value, "one DTSTART")
+    for line in lines:
+        if line.zone is not None and line.zone != zone.key:
+            raise _refusal(line.zone, f"the schedule's own timezone, {zone.key}, in every TZID")
+    if given:
+        local = _stamp(given[0].value).local(zone)
+    elif start is not None:
+        local = seconds_of(start)
+    else:
+        raise _refusal("", "a DTSTART line, because there is no other start to count from")
+    if local < 0:
+        raise _refusal(given[0].value if given else str(start), "a DTSTART not before 1970")
+    return local
+
+
+def _rule_value(text: str, lines: list[Line]) -> str | None:
+    values = [line.value for line in lines if line.name == "RRULE"]
+    if len(values) > 1:
+        raise _refusal(text, "one RRULE line; a schedule takes several such texts as a list")
+    if not values and not any(line.name == "RDATE" for line in lines):
+        raise _refusal(text, "an RRULE or an RDATE line")
+    return values[0] if values else None
+
+
+def _part(value: str, zone: ZoneInfo, start: int) -> Part:
+    part, until, count = read_part(value, start)
+    if until is not None:
+        stamp = _stamp(until)
+        last = stamp.local(zone) + (86_399 if stamp.whole_day else 0)
+        return replace(part, until=last)
+    return part if count is None else replace(part, until=_count_out(value, part, count))
+
+
+def _count_out(value: str, part: Part, count: int) -> int:
+    """The local time of the last of `count` occurrences."""
+    if count > COUNT_LIMIT:
+        wanted = f"a COUNT up to {COUNT_LIMIT}; UNTIL or the window's max_runs have no such limit"
+        raise _refusal(value, wanted)
+    years = COUNT_YEARS_SUB_DAILY if part.freq.sub_daily else COUNT_YEARS
+    found = walk(part, part.start, horizon=years * 366)
+    last = next(islice(found, count - 1, None), None)
+    if last is None:
+        raise _refusal(value, f"a COUNT that is reached within {years} years; or an UNTIL")
+    return last
+
+
+def _stamps(lines: list[Line], name: str) -> list[Stamp]:
+    return [_stamp(item) for line in lines if line.name == name for item in line.value.split(",")]
+
+
+def _stamp(text: str) -> Stamp:
+    value = text.strip().upper()
+    utc = value.endswith("Z")
+    digits = value.removesuffix("Z")
+    whole_day = len(digits) == 8
+    well_formed = (
+        digits.isascii() and digits.replace("T", "", 1).isdigit() and not (whole_day and utc)
+    )
+    if not well_formed or len(digits) not in {8, 15} or (not whole_day and digits[8] != "T"):
+        raise _refusal(text, f"a date or a time such as {FORMS}")
+    try:
+        moment = datetime.fromisoformat(digits)
+    except ValueError:
+        raise _refusal(text, f"a date that exists, such as {FORMS}") from None
+    return Stamp(moment, utc, whole_day)
+
+
+def _with_time(stamp: Stamp, zone: ZoneInfo, start: int) -> int:
+    """An RDATE without a time takes DTSTART's."""
+    return stamp.local(zone) + (start % 86_400 if stamp.whole_day else 0)
+
+
+def _canonical(rule: Rrule, value: str | None, zone: ZoneInfo) -> str:
+    lines = [f"DTSTART:{_write(rule.start)}"]
+    if value is not None:
+        lines.append(f"RRULE:{_local_until(value.upper(), zone)}")
+    if rule.dates:
+        lines.append("RDATE:" + ",".join(map(_write, rule.dates)))
+    gone = [_write(local) for local in sorted(rule.excluded)]
+    gone += [f"{date.fromordinal(day + EPOCH):%Y%m%d}" for day in sorted(rule.excluded_days)]
+    if gone:
+        lines.append("EXDATE:" + ",".join(gone))
+    return "\n".join(lines)
+
+
+def _local_until(value: str, zone: ZoneInfo) -> str:
+    items = value.split(";")
+    for place, item in enumerate(items):
+        if item.startswith("UNTIL=") and item.endswith("Z"):
+            items[place] = "UNTIL=" + _write(_stamp(item.removeprefix("UNTIL=")).local(zone))
+    return ";".join(items)
+
+
+def _write(local: int) -> str:
+    return f"{local_of(local):%Y%m%dT%H%M%S}"
+
+
+def _refusal(value: object, wanted: str) -> InvalidSchedule:
+    return InvalidSchedule(field="rrule", value=value, wanted=wanted)

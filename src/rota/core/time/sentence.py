@@ -1,0 +1,84 @@
+"""A schedule in one sentence of plain English.
+
+Room: core/time. What a person reads before saving, so it names everything that changes when a run
+starts: the rules, the zone, the calendars, the jitter, the bounds. Dates and times to come are
+preview.py.
+"""
+
+from datetime import datetime, timedelta
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from rota.core.time import durations
+from rota.core.time.cron import Cron
+from rota.core.time.interval import Every, EveryAfterEnd
+from rota.core.time.policies import OnBlackout
+from rota.core.time.rrule import Rrule
+from rota.core.time.rrule.describe import describe as describe_rrule
+from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule, Schedule
+
+BLACKOUTS = {
+    OnBlackout.SKIP: "skips {}",
+    OnBlackout.DEFER: "waits for the end of {}",
+    OnBlackout.ADVANCE: "runs before {} instead of in it",
+}
+
+
+def sentence(schedule: Schedule) -> str:
+    """At 02:30 every day, Europe/Berlin; skips de-holidays; up to 5 minutes of jitter"""
+    first, *others = [_rule(rule, schedule.zone) for rule in schedule.rules]
+    said = "; and ".join([first, *(other[0].lower() + other[1:] for other in others)])
+    if any(isinstance(rule, Cron | Rrule | Once) for rule in schedule.rules):
+        said += f", {schedule.timezone}"
+    return "; ".join([said, *_bounds(schedule)])
+
+
+def _bounds(schedule: Schedule) -> list[str]:
+    said = []
+    if schedule.calendars:
+        names = " and ".join(schedule.calendars)
+        said.append(BLACKOUTS[schedule.on_blackout].format(names))
+    if schedule.jitter is not None:
+        same = ", always the same" if schedule.jitter.stable else ""
+        said.append(f"up to {durations.words(schedule.jitter.window)} of jitter{same}")
+    window = schedule.window
+    if window.start is not None:
+        said.append(f"from {_local(window.start, schedule.zone)} on")
+    if window.end is not None:
+        said.append(f"before {_local(window.end, schedule.zone)}")
+    if window.max_runs is not None:
+        said.append(f"at most {window.max_runs} run{'' if window.max_runs == 1 else 's'}")
+    return said
+
+
+def _rule(rule: Rule, zone: ZoneInfo) -> str:
+    match rule:
+        case Cron():
+            return rule.describe()
+        case Rrule():
+            return describe_rrule(rule)
+        case Every():
+            anchor = f"{rule.anchor:%Y-%m-%d %H:%M:%S}Z"
+            return f"Every {_period(rule.interval)}, counted from {anchor}"
+        case EveryAfterEnd():
+            return f"{durations.words(rule.delay)} after the last run has ended"
+        case Once():
+            return f"Once, at {_local(rule.at, zone)}"
+        case Immediate():
+            return "Right away, once"
+        case OnEvent():
+            return f"Whenever the event {rule.name} arrives"
+        case OnDemand():
+            return "Only when somebody runs it"
+        case _:
+            assert_never(rule)
+
+
+def _period(interval: timedelta) -> str:
+    words = durations.words(interval)
+    return words.removeprefix("1 ") if words.count(" ") == 1 else words
+
+
+def _local(at: datetime, zone: ZoneInfo) -> str:
+    local = at.astimezone(zone)
+    return f"{local:%Y-%m-%d %H:%M:%S}" if local.second else f"{local:%Y-%m-%d %H:%M}"

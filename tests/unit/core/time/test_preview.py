@@ -1,0 +1,192 @@
+"""The preview: a schedule in plain English, and its times to come (S12; S1 to S10, S15)."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rota.core.errors import InvalidInput
+from rota.core.time import calendar_plain, plain, zones
+from rota.core.time.planning import plan
+from rota.core.time.preview import Concern, Follows, Preview, preview
+from rota.core.time.schedule import HORIZON
+
+NOW = datetime(2026, 3, 27, 12, tzinfo=UTC)
+CALENDARS = {
+    "de-holidays": calendar_plain.from_plain(
+        {"name": "de-holidays", "timezone": "Europe/Berlin", "dates": ["2026-04-03"]}
+    )
+}
+
+
+def shown(spec: dict[str, object], **given: object) -> Preview:
+    made = plain.parse(spec, now=NOW, seed="acme/x")
+    return preview(made, NOW, calendars=CALENDARS, **given)  # type: ignore[arg-type]
+
+
+def concerns(found: Preview) -> list[Concern]:
+    return [warning.concern for warning in found.warnings]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        (
+            {
+                "cron": "30 2 * * *",
+                "timezone": "Europe/Berlin",
+                "calendars": ["de-holidays"],
+                "jitter": "5m",
+            },
+            "At 02:30 every day, Europe/Berlin; skips de-holidays; up to 5 minutes of jitter",
+        ),
+        (
+            {
+                "cron": "30 2 * * *",
+                "calendars": ["de-holidays"],
+                "on_blackout": "defer",
+                "jitter": {"window": "5m", "stable": True},
+                "window": {
+                    "start": "2026-04-01T00:00:00Z",
+                    "end": "2026-05-01T00:00:00Z",
+                    "max_runs": 1,
+                },
+            },
+            (
+                "At 02:30 every day, UTC; waits for the end of de-holidays; up to 5 minutes of"
+                " jitter, always the same; from 2026-04-01 00:00 on; before 2026-05-01 00:00;"
+                " at most 1 run"
+            ),
+        ),
+        (
+            {"rrule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9", "timezone": "Asia/Tokyo"},
+            "Every week on Monday at 09:00, Asia/Tokyo",
+        ),
+        ({"every": "90s"}, "Every 1 minute 30 seconds, counted from 2026-03-27 12:00:00Z"),
+        ({"every": "1h"}, "Every hour, counted from 2026-03-27 12:00:00Z"),
+        ({"fixed_delay": "15m"}, "15 minutes after the last run has ended"),
+        ({"at": "2026-04-01T00:00:00Z"}, "Once, at 2026-04-01 00:00, UTC"),
+        ({"after": "1h"}, "Once, at 2026-03-27 13:00, UTC"),
+        ({"immediate": True}, "Right away, once"),
+        ({"event": "orders.created"}, "Whenever the event orders.created arrives"),
+        ({"on_demand": True}, "Only when somebody runs it"),
+        (
+            {"cron": "0 9 * * *", "at": "2026-04-01T00:00:00Z"},
+            "At 09:00 every day; and once, at 2026-04-01 00:00, UTC",
+        ),
+    ],
+)
+def test_a_schedule_is_said_in_plain_english(spec: dict[str, object], sentence: str) -> None:
+    assert shown(spec).sentence == sentence
+
+
+def test_the_times_are_those_that_will_be_fired() -> None:
+    spec: dict[str, object] = {
+        "cron": "30 2 * * *",
+        "timezone": "Europe/Berlin",
+        "calendars": ["de-holidays"],
+        "jitter": "5m",
+    }
+    made = plain.parse(spec, now=NOW, seed="acme/x")
+    fired = [planned.due_at for planned in plan(made, NOW, NOW + HORIZON, calendars=CALENDARS)]
+
+    found = shown(spec, count=100)
+
+    assert [time.due_at for time in found.upcoming] == fired[:100]
+
+
+def test_every_time_comes_with_its_local_time_the_viewers_and_what_happened_to_it() -> None:
+    found = shown(
+        {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "calendars": ["de-holidays"]},
+        count=8,
+        viewer="America/New_York",
+    )
+
+    moved, later = found.upcoming[1], found.upcoming[6]
+    assert f"{moved.local:%m-%d %H:%M}" == "03-29 02:30"
+    assert f"{moved.viewed:%m-%d %H:%M %Z}" == "03-28 21:00 EDT"
+    assert moved.notes == ("moved from 02:30, which the clock jumped over",)
+    assert later.notes == ("passes over 2026-04-03 02:30: de-holidays until 2026-04-04 00:00",)
+
+
+def test_the_class_and_the_rules_in_use_are_shown() -> None:
+    wall = shown({"cron": "0 9 * * *", "timezone": "Europe/Berlin"})
+    elapsed = shown({"cron": "*/15 * * * *", "timezone": "Europe/Berlin"})
+
+    assert (wall.follows, elapsed.follows) == (Follows.WALL_CLOCK, Follows.ELAPSED_TIME)
+    assert (wall.timezone, wall.tzdata) == ("Europe/Berlin", zones.tzdata_version())
+
+
+def test_two_day_fields_are_pointed_out_as_alternatives() -> None:
+    both = shown({"cron": "17 9 13 * FRI"})
+    one = shown({"cron": "17 9 13 * *"})
+
+    assert concerns(both) == [Concern.EITHER_DAY]
+    assert concerns(one) == []
+
+
+def test_what_the_next_changes_of_clocks_do_is_said_for_each_choice() -> None:
+    spec: dict[str, object] = {"cron": "30 2 * * *", "timezone": "Europe/Berlin"}
+    run_after = shown(spec)
+    skip = shown({**spec, "dst": {"gap": "skip", "overlap": "second"}})
+
+    assert [warning.detail for warning in run_after.warnings][:2] == [
+        "2026-03-29: moved from 02:30, which the clock jumped over",
+        "2026-10-25: 02:30 comes twice; the second is suppressed",
+    ]
+    assert [warning.detail for warning in skip.warnings][:2] == [
+        "2026-03-29: 02:30 is skipped, because the clock jumps over it",
+        "2026-10-25: 02:30 comes twice; the first is suppressed",
+    ]
+
+
+def test_a_schedule_that_follows_elapsed_time_is_not_warned_about_clocks() -> None:
+    assert concerns(shown({"cron": "*/15 * * * *", "timezone": "Europe/Berlin"})) == []
+
+
+def test_a_change_of_clocks_in_a_blackout_is_no_warning() -> None:
+    calendars = {
+        "sundays": calendar_plain.from_plain(
+            {
+                "name": "sundays",
+                "timezone": "Europe/Berlin",
+                "weekly": [{"start": "sun 00:00", "end": "mon 00:00"}],
+            }
+        )
+    }
+    spec = {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "calendars": ["sundays"]}
+
+    found = preview(plain.parse(spec, now=NOW), NOW, calendars=calendars)
+
+    assert concerns(found) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "concern"),
+    [
+        ({"cron": "* * * * * *"}, Concern.DENSE),
+        ({"cron": "0 9 * * *"}, Concern.HERD),
+        ({"cron": "5 * * * *", "jitter": "2h"}, Concern.JITTER_CUT),
+        ({"cron": "5 9 * * *", "window": {"max_runs": 3}}, Concern.ENDS),
+    ],
+)
+def test_what_its_author_may_not_have_meant_is_pointed_out(
+    spec: dict[str, object], concern: Concern
+) -> None:
+    assert concerns(shown(spec)) == [concern]
+
+
+def test_a_hashed_minute_and_a_jitter_are_answers_to_the_herd() -> None:
+    assert Concern.HERD not in concerns(shown({"cron": "H 9 * * *"}))
+    assert Concern.HERD not in concerns(shown({"cron": "0 9 * * *", "jitter": "5m"}))
+
+
+def test_of_a_fixed_delay_only_the_next_time_is_known() -> None:
+    found = shown({"fixed_delay": "15m"}, count=10)
+
+    assert [time.at for time in found.upcoming] == [NOW + timedelta(minutes=15)]
+
+
+@pytest.mark.parametrize("count", [0, 101])
+def test_a_preview_has_1_to_100_times(count: int) -> None:
+    with pytest.raises(InvalidInput, match="a number from 1 to 100"):
+        shown({"cron": "0 9 * * *"}, count=count)
