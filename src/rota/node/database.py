@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from rota.config.settings import Database as DatabaseSettings
-from rota.store.embedded import Embedded, start
+from rota.store.embedded import Embedded, Options, start
 from rota.store.fitness import check_server
 from rota.store.migrate import migrate
 from rota.store.pool import Access, open_connection
@@ -34,7 +34,8 @@ async def open_database(settings: DatabaseSettings, *, name: str) -> AsyncIterat
     async with AsyncExitStack() as stack:
         embedded = None
         if settings.url is None:
-            embedded = await asyncio.to_thread(start, settings.data)
+            options = Options(binaries=settings.binaries)
+            embedded = await asyncio.to_thread(start, settings.data, options=options)
             stack.callback(embedded.close)
         access = Access(
             url=embedded.url if embedded else settings.url or "",

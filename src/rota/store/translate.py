@@ -84,6 +84,9 @@ def translated() -> Iterator[None]:
         yield
     except asyncpg.PostgresError as error:
         raise translate(error) from error
+    except asyncpg.InternalClientError as error:
+        # What asyncpg raises when the server dies between two statements: "cannot switch to state".
+        raise StoreUnavailable(reason=first_line(error)) from error
     except asyncpg.InterfaceError as error:
         # "connection is closed", "pool is closing": the socket went away under us.
         if not is_connection_fault(error):

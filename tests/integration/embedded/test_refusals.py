@@ -205,14 +205,6 @@ def test_no_programs_at_all(home: Path, monkeypatch: pytest.MonkeyPatch, area: P
     assert "rota[embedded]" in refused.remedy
 
 
-def test_the_environment_can_name_the_programs(
-    home: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROTA_EMBEDDED_BINARIES", str(programs))
-
-    assert str(programs) in refusal(home).reason
-
-
 def can_mount() -> bool:
     command = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
     return (

@@ -2,6 +2,8 @@
 
 import asyncio
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,14 @@ def test_the_settings_come_with_their_reasons(home: Path) -> None:
         text = (home / "data" / "postgresql.conf").read_text()
 
     assert "jit = 'off'  # " in text
+
+
+def test_the_keeper_is_light_to_import() -> None:
+    """It is on the way of every first start, and stays in memory for as long as the server runs."""
+    program = "import sys, rota.store.embedded.keeper; print(*sys.modules)"
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout.split()
+
+    assert not {"asyncio", "asyncpg", "msgspec", "ssl", "logging"} & set(loaded)

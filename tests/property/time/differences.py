@@ -236,6 +236,15 @@ def keeps_the_seconds_of_a_moved_time(case: Case) -> bool:
     )
 
 
+def loses_a_second_pass_off_the_hour(case: Case) -> bool:
+    if not answered(case) or not case.elapsed:
+        return False
+    return str(case.ours) < str(case.theirs) and any(
+        change.jump < 0 * HOUR and (change.before.minute or change.after.minute)
+        for change in case.changes
+    )
+
+
 CRONITER = [
     Difference(
         why="a day of the month together with `5#3`, `L5` or `15W` must both match; without those"
@@ -279,5 +288,11 @@ CRONITER = [
         why="a time moved out of a gap keeps its seconds instead of running at the first instant",
         explains=keeps_the_seconds_of_a_moved_time,
         example=("30 30 2 * * *", "Europe/Berlin", "2026-03-28 12:00"),
+    ),
+    Difference(
+        why="of an overlap that does not begin at a full hour the second pass is lost in part:"
+        " `*/20 * * * *` rests for fifty minutes on Lord Howe",
+        explains=loses_a_second_pass_off_the_hour,
+        example=("*/20 * * * *", "Australia/Lord_Howe", "2004-03-27 14:46:15"),
     ),
 ]

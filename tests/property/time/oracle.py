@@ -132,6 +132,10 @@ class Expression:
         return full or (word.split("/")[0] in ("*", "?", "0", "0-59") and "/" in word)
 
 
+def face(local: datetime) -> tuple[int, int, int, datetime]:
+    return local.second, local.minute, local.hour, local
+
+
 class Wall:
     """A zone between two instants, as the row of wall times it shows, one per step."""
 
@@ -140,6 +144,10 @@ class Wall:
         count = (end - start) // step
         self.instants = [start + step * i for i in range(count)]
         self.shown = [at.astimezone(zone).replace(tzinfo=None, fold=0) for at in self.instants]
+        self.faces = [face(local) for local in self.shown]
+        first, last = min(self.shown), max(self.shown)
+        # Also the times that are never shown, because the clock jumps over them.
+        self.every = [face(first + step * i) for i in range((last - first) // step + 1)]
         self.named: dict[Expression, list[datetime]] = {}
         self.places: dict[datetime, list[int]] = {}
         for place, local in enumerate(self.shown):
@@ -149,14 +157,27 @@ class Wall:
         )
 
     def elapsed(self, expression: Expression) -> list[datetime]:
-        pairs = zip(self.instants, self.shown, strict=True)
-        return [at for at, local in pairs if expression.names(local)]
+        seconds, minutes, hours = expression.sets[:3]
+        return [
+            at
+            for at, (second, minute, hour, local) in zip(self.instants, self.faces, strict=True)
+            if minute in minutes
+            and hour in hours
+            and second in seconds
+            and expression.names_day(local.date())
+        ]
 
     def nominal(self, expression: Expression) -> list[datetime]:
         """All wall times that the expression names, those that are never shown as well."""
-        first, last = min(self.shown), max(self.shown)
-        every = (first + self.step * i for i in range((last - first) // self.step + 1))
-        return [local for local in every if expression.names(local)]
+        seconds, minutes, hours = expression.sets[:3]
+        return [
+            local
+            for second, minute, hour, local in self.every
+            if minute in minutes
+            and hour in hours
+            and second in seconds
+            and expression.names_day(local.date())
+        ]
 
     def instants_of(self, local: datetime, gap: str, overlap: str) -> list[datetime]:
         places = self.places.get(local)

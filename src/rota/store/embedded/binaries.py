@@ -7,7 +7,6 @@ programs of its own major version, so all candidates are kept until that is know
 
 import errno
 import importlib.util
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,13 +26,13 @@ USUAL_PLACES = (
     "usr/local/pgsql/bin",
     "opt/homebrew/opt/postgresql@*/bin",
 )
-NAMED_BY = "ROTA_EMBEDDED_BINARIES"
+# Where a machine keeps its programs is the environment's to say, as with PATH. Without ROTA_ in
+# front: those variables are settings, and config reads them.
 
 
 def candidates(named: Path | None) -> tuple[Path, ...]:
     """List the folders to try, best first. A named folder is the only one."""
-    named = named or Path(os.environ.get(NAMED_BY, ""))
-    if named != Path():
+    if named is not None:
         return (named.expanduser().absolute(),)
     found = (*in_wheels(), *on_path(), *in_usual_places())
     return tuple(dict.fromkeys(folder for folder in found if is_complete(folder)))
@@ -107,8 +106,8 @@ def none_fits(
     if others and major is not None:
         return EmbeddedFailed(
             reason=f"the data was written by PostgreSQL {major}, and here is only {versions}",
-            remedy=f"name the bin folder of a PostgreSQL {major} in {NAMED_BY}, or dump the data"
-            " with one and load the dump into a new home",
+            remedy=f"name the bin folder of a PostgreSQL {major} in database.binaries, or dump the"
+            " data with one and load the dump into a new home",
         )
     if others:
         return EmbeddedFailed(

@@ -69,6 +69,12 @@ class Server:
         said = read_pid_file(self.data)
         return said is not None and said.pid == self.process.pid and said.status == "ready"
 
+    def signal(self, number: signal.Signals) -> None:
+        if self.child is not None:
+            self.child.send_signal(number)  # a child keeps its number until it is reaped
+        else:
+            self.process.signal(number)
+
     def stop(self) -> None:
         """End it: fast (sessions are cut, all is on disk), then at once, then by force."""
         for number, seconds in (
@@ -78,7 +84,7 @@ class Server:
         ):
             if self.has_ended():
                 break
-            self.process.signal(number)
+            self.signal(number)
             until(self.has_ended, seconds=seconds)
         self.process.release()
 
