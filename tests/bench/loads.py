@@ -7,8 +7,10 @@ from rota.store.driver import Connection
 # An id that begins with its time, like those that core makes; the tail is random.
 _ID = """
 (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
- || '7' || substr(md5(n::text || 'a'), 1, 3) || '8' || substr(md5(n::text || 'b'), 1, 15))::uuid
+ || '7' || substr(md5({salt}), 1, 3) || '8' || substr(md5({salt}), 4, 15))::uuid
 """
+_RUN_ID = _ID.format(salt="n::text || 'run'")
+_JOB_ID = _ID.format(salt="n::text || 'job'")
 
 
 async def clear(conn: Connection) -> None:
@@ -23,14 +25,14 @@ async def settle(conn: Connection, *tables: str) -> None:
 
 
 async def fill_queue(conn: Connection, *, runs: int, tenants: int) -> None:
-    """Runs that wait in queue 1, of as many jobs, spread evenly over the tenants."""
+    """Runs that wait in queue 1, of as many jobs made one after the other, over the tenants."""
     await conn.execute(
         f"""
         insert into rota.live_runs (
             id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id,
             kind_id, policy_id, job_version, state, trigger, priority, guarantee
         )
-        select {_ID}, md5(n::text)::uuid, at, at, at, at, n % $2 + 1, 1, 1, 1, 1,
+        select {_RUN_ID}, {_JOB_ID}, at, at, at, at, n % $2 + 1, 1, 1, 1, 1,
             'queued', 'tick', 5, 'at_least_once'
         from (
             select n, now() - interval '1 hour' + n * interval '20 microseconds' as at

@@ -28,19 +28,20 @@ class Found(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """A run that is ours to execute now. Without a payload of its own it has its job's."""
+    """A run that is ours to execute now. Without a payload of its own it has its job's.
+
+    Only what executing needs: every column costs a third of a microsecond to decode.
+    """
 
     id: UUID
     job_id: UUID
     job_version: int
     attempt: int
     failures: int
-    losses: int
     tenant_id: int
     kind_id: int
     policy_id: int
     priority: int
-    guarantee: str
     scheduled_at: datetime
     due_at: datetime
     ready_at: datetime
@@ -54,6 +55,15 @@ class Moved(NamedTuple):
 
     id: UUID
     state: RunState
+
+
+class Finished(NamedTuple):
+    """The runs of a batch that ended, as two lists: a row for each would cost more than the rest
+    of its way back.
+    """
+
+    ids: list[UUID] | None
+    states: list[str] | None
 
 
 class Made(NamedTuple):
@@ -128,9 +138,11 @@ class PutBack(NamedTuple):
     reason: str | None = None
 
 
+STATES = {state.value: state for state in RunState}
+
 SURVEY = statement("live_runs/survey", Found)
 CLAIM = statement("live_runs/claim", Claimed)
-FINISH = statement("live_runs/finish", Moved)
+FINISH = statement("live_runs/finish", Finished)
 PUT_BACK = statement("live_runs/put_back", Moved)
 RECLAIM = statement("live_runs/reclaim", Moved)
 CANCEL = statement("live_runs/cancel", Moved)
@@ -175,10 +187,12 @@ async def claim(
     )
 
 
-async def finish(conn: Connection, *, session_id: UUID, endings: Sequence[Ending]) -> list[Moved]:
+async def finish(
+    conn: Connection, *, session_id: UUID, endings: Sequence[Ending]
+) -> dict[UUID, RunState]:
     """Move ended runs to history. A run that is missing in the answer was lost to others."""
     ids, attempts, states, failures, results, reasons = _columns(endings, 6)
-    return await FINISH.all(
+    row = await FINISH.one(
         conn,
         session_id=session_id,
         ids=ids,
@@ -188,6 +202,9 @@ async def finish(conn: Connection, *, session_id: UUID, endings: Sequence[Ending
         results=results,
         reasons=reasons,
     )
+    if row is None or row.ids is None or row.states is None:
+        return {}
+    return dict(zip(row.ids, map(STATES.__getitem__, row.states), strict=True))
 
 
 async def put_back(
@@ -257,5 +274,5 @@ def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[list[object
     """
     if not rows:
         return [[]] * width
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return [column if column.count(None) < len(rows) else [] for column in columns]
+    columns = (list(column) for column in zip(*rows, strict=True))
+    return [[] if all(value is None for value in column) else column for column in columns]

@@ -96,7 +96,7 @@ async def test_a_finished_run_leaves_the_hot_table_for_history(world: World) -> 
         endings=[Ending(run.id, run.attempt, S.SUCCEEDED, 0, result='{"ok": true}')],
     )
 
-    assert moved == [(run.id, S.SUCCEEDED)]
+    assert moved == {run.id: S.SUCCEEDED}
     assert await world.count("live_runs") == 0
     told = await world.get(run.id)
     assert told.state is S.SUCCEEDED
@@ -117,7 +117,7 @@ async def test_a_worker_whose_attempt_is_over_cannot_finish_the_run(world: World
         world.conn, session_id=other, endings=[Ending(run.id, run.attempt, S.SUCCEEDED, 0)]
     )
 
-    assert refused == forged == []
+    assert refused == forged == {}
     assert second.attempt == 2
     assert (await world.get(run.id)).state is S.RUNNING
 
@@ -132,7 +132,7 @@ async def test_a_batch_with_stale_members_finishes_the_others(world: World) -> N
 
     moved = await live_runs.finish(world.conn, session_id=session, endings=endings)
 
-    assert {run.id for run in moved} == {claimed[0].id, claimed[2].id}
+    assert set(moved) == {claimed[0].id, claimed[2].id}
 
 
 async def test_a_retry_waits_out_its_back_off_and_keeps_the_failed_attempt(world: World) -> None:
@@ -172,7 +172,7 @@ async def test_a_running_run_is_asked_to_stop_and_ends_as_cancelled(world: World
     )
 
     assert asked == again == [(run.id, S.CANCELLING)]
-    assert moved == [(run.id, S.CANCELLED)]
+    assert moved == {run.id: S.CANCELLED}
     assert (await world.get(run.id)).result == '"kept"'
 
 

@@ -59,7 +59,7 @@ async def test_the_runs_of_a_dead_worker_wait_again_with_the_loss_on_record(worl
     outcome = await world.conn.fetchval("select outcome from rota.attempts")
     assert outcome == "lost"
     late = [Ending(run.id, run.attempt, S.SUCCEEDED, 0)]
-    assert await live_runs.finish(world.conn, session_id=session, endings=late) == []
+    assert await live_runs.finish(world.conn, session_id=session, endings=late) == {}
 
 
 async def test_the_third_loss_quarantines_a_run(world: World) -> None:
@@ -127,7 +127,7 @@ async def test_a_late_success_of_a_run_nobody_took_back_still_counts(world: Worl
     ending = Ending(run.id, run.attempt, S.SUCCEEDED, 0)
     moved = await live_runs.finish(world.conn, session_id=session, endings=[ending])
 
-    assert moved == [(run.id, S.SUCCEEDED)]
+    assert moved == {run.id: S.SUCCEEDED}
 
 
 async def test_a_session_is_forgotten_only_when_it_holds_no_run(world: World) -> None:

@@ -106,7 +106,7 @@ async def connected(url: str) -> AsyncIterator[Any]:
 def accepts(hint: Any, type_name: str) -> bool:
     if get_origin(hint) is UnionType:
         return any(accepts(part, type_name) for part in get_args(hint) if part is not NoneType)
-    if get_origin(hint) is list:
+    if get_origin(hint) is list and type_name.endswith("[]"):
         return type_name.endswith("[]") and accepts(get_args(hint)[0], type_name[:-2])
     expected = PYTHON_OF[type_name]
     return hint is expected or (

@@ -88,11 +88,10 @@ decided as (
                     l.job_id = d.job_id
                     and l.state in ('blocked', 'queued', 'retrying')
             )
-            or exists (
-                select 1 from rota.live_runs as l
-                where
-                    l.job_id = d.job_id
-                    and l.state in ('running', 'cancelling')
+            or d.job_id in (
+                select l.job_id
+                from rota.live_runs as l
+                where l.state in ('running', 'cancelling')
             )
         ) as is_skipped
     from (

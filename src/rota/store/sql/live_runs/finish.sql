@@ -24,37 +24,44 @@ with ended as (
         coalesce(e.failures, r.failures) as failed,
         e.result,
         e.reason
+),
+
+told as (
+    insert into rota.runs (
+        id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
+        priority, attempt, failures, losses, payload, result, reason
+    )
+    select
+        e.id,
+        e.job_id,
+        e.session_id,
+        e.scheduled_at,
+        e.due_at,
+        e.created_at,
+        e.started_at,
+        clock.now,
+        e.tenant_id,
+        e.queue_id,
+        e.kind_id,
+        e.policy_id,
+        e.job_version,
+        case when e.state = 'cancelling' then 'cancelled' else e.wanted end,
+        e.state,
+        e.trigger,
+        e.priority,
+        e.attempt,
+        e.failed,
+        e.losses,
+        e.payload,
+        e.result,
+        e.reason
+    from ended as e
+    cross join (select rota.now() as now) as clock
+    returning id, state
 )
 
-insert into rota.runs (
-    id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
-    tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-    priority, attempt, failures, losses, payload, result, reason
-)
 select
-    e.id,
-    e.job_id,
-    e.session_id,
-    e.scheduled_at,
-    e.due_at,
-    e.created_at,
-    e.started_at,
-    clock.now,
-    e.tenant_id,
-    e.queue_id,
-    e.kind_id,
-    e.policy_id,
-    e.job_version,
-    case when e.state = 'cancelling' then 'cancelled' else e.wanted end,
-    e.state,
-    e.trigger,
-    e.priority,
-    e.attempt,
-    e.failed,
-    e.losses,
-    e.payload,
-    e.result,
-    e.reason
-from ended as e
-cross join (select rota.now() as now) as clock
-returning id, state;
+    array_agg(t.id) as ids,
+    array_agg(t.state) as states
+from told as t;

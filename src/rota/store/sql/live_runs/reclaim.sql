@@ -25,8 +25,8 @@ with gone as (
                 and not r.id = any(s.running)
             )
         )
-    -- By job, because that is the index to walk; skip locked cannot deadlock in any order.
-    order by r.job_id
+    -- By start, because that is the index to walk; skip locked cannot deadlock in any order.
+    order by r.started_at
     limit :most::integer
     for update of r skip locked
 ),
