@@ -36,8 +36,8 @@ class Drain:
     claimed: int = 0
     claim_times: list[float] = field(default_factory=list)
 
-    async def run(self) -> float:
-        """Return the rate in runs a second, from the first claim to the last commit."""
+    async def run(self, ready: asyncio.Barrier) -> tuple[float, float]:
+        """Return when the first claim was sent and when the last commit was acknowledged."""
         hand_over: asyncio.Queue[list[Claimed] | None] = asyncio.Queue(maxsize=4)
         async with (
             open_connection(self.access, hot=True) as claiming,
@@ -46,11 +46,12 @@ class Drain:
             # Both are prepared before the clock runs, as in a worker that is up.
             await self._claim(claiming, LaneMemory(), room=0)
             await live_runs.finish(finishing, session_id=self.session, endings=[])
+            await ready.wait()
             started = time.perf_counter()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._claim_all(claiming, hand_over, started + self.seconds))
                 group.create_task(self._finish_all(finishing, hand_over))
-            return self.done / (time.perf_counter() - started)
+            return started, time.perf_counter()
 
     async def _claim_all(
         self, conn: Connection, hand_over: "asyncio.Queue[list[Claimed] | None]", until: float
@@ -98,9 +99,10 @@ class Drain:
 async def drain(access: Access, *, most: int = 1_000_000_000, seconds: float = 600.0) -> float:
     """Several workers at once, as on a machine with as many cores; return the common rate."""
     workers = [Drain(access, most=most // WORKERS, seconds=seconds) for _ in range(WORKERS)]
-    started = time.perf_counter()
-    await asyncio.gather(*(worker.run() for worker in workers))
-    return sum(worker.done for worker in workers) / (time.perf_counter() - started)
+    ready = asyncio.Barrier(WORKERS)
+    times = await asyncio.gather(*(worker.run(ready) for worker in workers))
+    took = max(end for _, end in times) - min(begin for begin, _ in times)
+    return sum(worker.done for worker in workers) / took
 
 
 @dataclass

@@ -57,7 +57,7 @@ async def fill_schedule(conn: Connection, *, jobs: int) -> None:
             overlap, shard, priority, guarantee
         )
         select md5(n::text || 'job')::uuid, at, at, 1, n % 1000 + 1, 1, 1, 1, 'allow',
-            (n * 7919) % 128, 5, 'at_least_once'
+            (n::bigint * 7919) % 128, 5, 'at_least_once'
         from (
             select n, date_trunc('second', now()) + floor(random() * 3600) * interval '1 s' as at
             from generate_series(1, $1) as n

@@ -59,7 +59,8 @@ class Bench:
         """The same with few and with many runs waiting, in turns: few, many, few, many …"""
         many = 200_000 if self.quick else 1_000_000
         taken = 10_000
-        few_rates, many_rates = [], []
+        few_rates: list[float] = []
+        many_rates: list[float] = []
         for _ in range(3 if self.quick else 5):
             for waiting, rates in ((taken, few_rates), (many, many_rates)):
                 async with self.loaded() as conn:
@@ -138,7 +139,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     print(f"adding five million integers takes {speed():.2f} s here, just now")
-    with tempfile.TemporaryDirectory(prefix="rota-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="rota-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         with start(Path(folder) / "home") as embedded:
             print(f"PostgreSQL {embedded.version}, fsync and synchronous_commit on", flush=True)

@@ -2,24 +2,25 @@
 -- The list is sorted and cuts the index into gaps; each gap is walked by hopping from lane to lane.
 -- A known lane is never entered, so the dead entries before its head cost nothing here, even
 -- while a foreign snapshot keeps vacuum from removing them (docs/adr/0009-claims.md).
-with recursive known as (
+with recursive edges as (
     select
         k.tenant_id,
-        k.priority,
-        row_number() over (order by k.tenant_id, k.priority) as place
-    from
-        unnest(:tenant_ids::integer[], :priorities::smallint[]) as k (tenant_id, priority)
+        k.priority
+    from unnest(:tenant_ids::integer[], :priorities::smallint[]) as k (tenant_id, priority)
+    union all
+    select
+        2147483647,
+        0::smallint
 ),
 
 gaps as (
     select
-        coalesce(a.tenant_id, -1) as from_tenant,
-        coalesce(a.priority, (-1)::smallint) as from_priority,
-        coalesce(b.tenant_id, 2147483647) as to_tenant,
-        coalesce(b.priority, (-1)::smallint) as to_priority
-    from generate_series(0, cardinality(:tenant_ids::integer[])) as edge (place)
-    left join known as a on edge.place = a.place
-    left join known as b on edge.place + 1 = b.place
+        e.tenant_id as to_tenant,
+        e.priority as to_priority,
+        lag(e.tenant_id, 1, -1) over in_order as from_tenant,
+        lag(e.priority, 1, 0::smallint) over in_order as from_priority
+    from edges as e
+    window in_order as (order by e.tenant_id, e.priority)
 ),
 
 hops as (
