@@ -14,6 +14,7 @@ from rota.flow.observe.log import Level, Log
 from rota.flow.record.keeping_days import KeepingDays
 from rota.node.database import Database, open_database
 from rota.runtime.clock import SystemClock
+from rota.runtime.collector import relax_collector
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.signals import stop_on_signals
@@ -32,6 +33,7 @@ async def run_everything(
     settings: Settings, *, ready: Callable[[Database], object], write: Callable[[str], object]
 ) -> int:
     """Run until told to stop, and return the exit code. `ready` is called once all is up."""
+    relax_collector()
     clock = SystemClock()
     level = Level[settings.log.level.upper()]
     log = Log(level=level, as_json=settings.log.format == "json", now=clock.now, write=write)

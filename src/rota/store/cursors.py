@@ -19,8 +19,7 @@ class Due(NamedTuple):
     version: int
     tick_at: datetime
     fire_at: datetime
-    decided_at: datetime | None
-    fired: int
+    fired: int | None
     schedule_id: int | None
     shard: int
 
@@ -32,8 +31,7 @@ class Decided(NamedTuple):
     is_skipped: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Firing:
+class Firing(NamedTuple):
     """One tick to decide, and where the cursor goes then; None when it was the last."""
 
     due: Due
@@ -56,8 +54,9 @@ FIRE = statement("cursors/fire", Decided)
 
 async def due(conn: Connection, *, shards: Sequence[int], before: datetime, most: int) -> list[Due]:
     """What these shards must decide before a time, soonest first, at most `most`."""
-    # A shard may hold more than its even part; four times that is met in one read.
-    per_shard = max(8, 4 * most // max(1, len(shards)))
+    # A little more than an even part of each: jobs are dealt to shards by a hash. A shard that
+    # holds more is read on by the next call.
+    per_shard = max(8, 5 * most // (4 * max(1, len(shards))))
     return await DUE.all(conn, shards=shards, before=before, most=most, per_shard=per_shard)
 
 

@@ -29,7 +29,9 @@ class Paused(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """A job as it is written. `tick_at` and `fire_at` are its first tick, None if it has none."""
+    """A job as it is written. `tick_at` and `fire_at` are its first tick, None if it has none;
+    `fired` is 0 if its schedule has a cap on its runs.
+    """
 
     id: UUID
     tenant_id: int
@@ -47,6 +49,7 @@ class NewJob:
     user_id: str | None = None
     tick_at: datetime | None = None
     fire_at: datetime | None = None
+    fired: int | None = None
 
 
 INSERT_MANY = statement("jobs/insert_many", Written)
@@ -73,6 +76,7 @@ async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
         user_ids=[job.user_id for job in jobs],
         tick_ats=[job.tick_at for job in jobs],
         fire_ats=[job.fire_at for job in jobs],
+        fired=[job.fired for job in jobs],
         schedule_ids=[job.schedule_id for job in jobs],
         shards=[shard_of(job.id) for job in jobs],
     )

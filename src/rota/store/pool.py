@@ -31,7 +31,14 @@ class Access:
 
 
 # A foreign snapshot or a fresh table must not turn the plan of a hot statement (docs/adr/0009).
-HOT: Final = {"enable_hashjoin": "off", "enable_mergejoin": "off", "enable_seqscan": "off"}
+# Generic plans: with the arrays of the moment in view, the planner reads all of a small table
+# instead of looking a thousand rows up, and joins what it read with the array by comparing all.
+HOT: Final = {
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_seqscan": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
 
 # Seconds until the first probe, between probes, and how many may fail: a silent cut is noticed
 # in about 5 s, where the system's defaults would wait for hours (F55).

@@ -26,7 +26,17 @@ async def test_a_tick_becomes_a_run_and_the_cursor_moves(world: World) -> None:
     assert (await world.get(run_id)).state is RunState.QUEUED
     assert await world.due() == []
     (following,) = await world.due(within=MINUTE)
-    assert (following.tick_at, following.decided_at) == (world.now + MINUTE, world.now)
+    assert following.tick_at == world.now + MINUTE
+    assert following.fired is None
+
+
+async def test_the_ticks_of_a_job_with_a_cap_are_counted(world: World) -> None:
+    await world.job(fired=0)
+    ownership = await world.own()
+
+    await world.fire(ownership, await world.due(), every=MINUTE)
+
+    (following,) = await world.due(within=MINUTE)
     assert following.fired == 1
 
 

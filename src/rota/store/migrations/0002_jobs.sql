@@ -42,14 +42,14 @@ create index jobs_listing on rota.jobs (tenant_id, created_at, id);
 -- the old one more often, and fewer pages are written whole after a checkpoint.
 create table rota.cursors (
     job_id uuid primary key,
-    -- The nominal time that is decided next, which is the identity of its run …
+    -- The nominal time that is decided next, which is the identity of its run. What was missed
+    -- in an outage lies between it and now …
     tick_at timestamptz not null,
     -- … and the instant to decide it, after jitter or a deferring calendar. Null while held.
     fire_at timestamptz,
-    -- The last tick that was decided, however; what was missed lies between it and now.
-    decided_at timestamptz,
     version integer not null,
-    fired integer not null default 0,
+    -- Ticks fired so far, counted only for a job that has a cap on them.
+    fired integer,
     tenant_id integer not null,
     queue_id integer not null,
     kind_id integer not null,

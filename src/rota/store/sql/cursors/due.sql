@@ -5,7 +5,6 @@ select
     due.version,
     due.tick_at,
     due.fire_at,
-    due.decided_at,
     due.fired,
     due.schedule_id,
     due.shard
@@ -17,7 +16,6 @@ cross join
             c.version,
             c.tick_at,
             c.fire_at,
-            c.decided_at,
             c.fired,
             c.schedule_id,
             c.shard

@@ -36,7 +36,6 @@ moved as (
     set
         tick_at = t.next_tick_at,
         fire_at = t.next_fire_at,
-        decided_at = t.tick_at,
         fired = c.fired + 1
     from ticks as t
     where

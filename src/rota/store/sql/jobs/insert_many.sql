@@ -31,21 +31,31 @@ with made as (
 
 placed as (
     insert into rota.cursors (
-        job_id, tick_at, fire_at, version, tenant_id, queue_id, kind_id, policy_id, schedule_id,
+        job_id,
+        tick_at,
+        fire_at,
+        fired,
+        version,
+        tenant_id,
+        queue_id,
+        kind_id,
+        policy_id,
+        schedule_id,
         overlap, shard, priority, guarantee
     )
     select
-        m.id, p.tick_at, p.fire_at, m.version, m.tenant_id, m.queue_id, m.kind_id, m.policy_id,
-        p.schedule_id, m.overlap, p.shard, m.priority, m.guarantee
+        m.id, p.tick_at, p.fire_at, p.fired, m.version, m.tenant_id, m.queue_id, m.kind_id,
+        m.policy_id, p.schedule_id, m.overlap, p.shard, m.priority, m.guarantee
     from made as m
     inner join
         unnest(
             :ids::uuid[],
             :tick_ats::timestamptz[],
             :fire_ats::timestamptz[],
+            :fired::integer[],
             :schedule_ids::integer[],
             :shards::smallint[]
-        ) as p (id, tick_at, fire_at, schedule_id, shard)
+        ) as p (id, tick_at, fire_at, fired, schedule_id, shard)
         on m.id = p.id
     where p.tick_at is not null
 )

@@ -1,0 +1,47 @@
+"""The duty that keeps history by the day (O7)."""
+
+from datetime import date, timedelta
+
+from rota.flow.record.keeping_days import INTERVAL, KeepingDays
+from rota.store import partitions
+from rota.store.driver import Pool
+from rota.store.fitness import database_time
+from rota.store.pool import Access, open_pool
+
+
+async def today_of(pool: Pool) -> date:
+    async with pool.acquire() as conn:
+        return (await database_time(conn)).date()
+
+
+async def days_of(pool: Pool) -> list[date]:
+    async with pool.acquire() as conn:
+        return await partitions.days(conn, "runs")
+
+
+async def test_it_makes_the_coming_days_by_the_clock_of_the_database(database: str) -> None:
+    async with open_pool(Access(url=database), size=1) as pool:
+        today = await today_of(pool)
+        duty = KeepingDays(pool=pool, ahead=timedelta(days=3), keep=timedelta(days=30))
+
+        rest = await duty.tick()
+
+        made = await days_of(pool)
+    assert rest == INTERVAL.total_seconds()
+    assert set(made) >= {today + timedelta(days=n) for n in range(4)}
+
+
+async def test_it_drops_what_is_too_old_and_keeps_what_is_just_old_enough(database: str) -> None:
+    async with open_pool(Access(url=database), size=1) as pool:
+        today = await today_of(pool)
+        async with pool.acquire() as conn:
+            await partitions.make_ahead(conn, today=today - timedelta(days=20), ahead=19)
+        duty = KeepingDays(pool=pool, ahead=timedelta(days=2), keep=timedelta(days=4))
+
+        for _ in range(3):
+            await duty.tick()
+
+        kept = await days_of(pool)
+    # The test may cross midnight.
+    assert kept[0] in {today - timedelta(days=5), today - timedelta(days=4)}
+    assert today in kept

@@ -1,0 +1,60 @@
+"""Events as log lines: for people one line with fields, for machines one object (O6)."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rota.core.errors import StoreUnavailable
+from rota.flow.observe.log import Level, Log
+from rota.runtime.events import (
+    NodeDraining,
+    RuntimeEvent,
+    ServiceCancelled,
+    ServiceFailed,
+    StoreAway,
+    StoreBack,
+)
+
+NOW = datetime(2026, 7, 1, 12, 0, 0, 5000, tzinfo=UTC)
+AWAY = StoreAway(duty="firing", reason="gone\nfishing", failures=2, pause=timedelta(seconds=1.5))
+
+
+def written(event: RuntimeEvent, *, as_json: bool = False, level: Level = Level.INFO) -> str:
+    lines: list[str] = []
+    Log(level=level, as_json=as_json, now=lambda: NOW, write=lines.append)(event)
+    return "".join(lines)
+
+
+def test_a_line_for_people_is_one_line_whatever_is_in_it() -> None:
+    assert written(AWAY) == (
+        "2026-07-01T12:00:00.005Z warning store.away"
+        ' duty=firing reason="gone\\nfishing" failures=2 pause_s=1.5\n'
+    )
+
+
+def test_a_line_for_machines_is_one_object() -> None:
+    line = json.loads(written(AWAY, as_json=True))
+
+    assert line["event"] == "store.away"
+    assert line["level"] == "warning"
+    assert line["reason"] == "gone\nfishing"
+
+
+def test_what_is_below_the_level_is_not_written() -> None:
+    assert written(NodeDraining(), level=Level.WARNING) == ""
+    assert written(ServiceCancelled(service="x"), level=Level.WARNING) != ""
+
+
+@pytest.mark.parametrize(
+    ("event", "name"),
+    [
+        (StoreBack(duty="firing", failures=3), "store.back"),
+        (NodeDraining(), "node.draining"),
+        (ServiceFailed(service="firing", error=StoreUnavailable(reason="x")), "service.failed"),
+        (ServiceFailed(service="firing", error=None), "service.failed"),
+        (ServiceCancelled(service="firing"), "service.cancelled"),
+    ],
+)
+def test_every_event_has_a_constant_name(event: RuntimeEvent, name: str) -> None:
+    assert f" {name}" in written(event)
