@@ -9,6 +9,7 @@ rule is seconds to minutes. What a local time means in a zone is walls.py.
 from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import date, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from rota.core.time import walls
@@ -23,6 +24,7 @@ from rota.core.time.rrule.days import (
 )
 from rota.core.time.rrule.rule import UNIT, Freq, Part, Rrule
 from rota.core.time.tick import DstGap, DstOverlap, Tick
+from rota.core.time.walls import ELAPSED, Rules
 
 DAY = 86_400
 HOUR = 3600
@@ -32,11 +34,8 @@ def next_tick(
     rule: Rrule, zone: ZoneInfo, after: datetime, *, gap: DstGap, overlap: DstOverlap
 ) -> Tick | None:
     """The first tick with `at` > `after`. Sub-daily rules follow elapsed time."""
-    if rule.interval_like:
-        gap, overlap = DstGap.SKIP, DstOverlap.BOTH
-    return walls.next_tick(
-        lambda local: next_local(rule, local), zone, after, gap=gap, overlap=overlap
-    )
+    rules = ELAPSED if rule.interval_like else Rules(gap, overlap)
+    return walls.next_tick(partial(next_local, rule), zone, after, rules)
 
 
 def next_local(rule: Rrule, local: int) -> int | None:
