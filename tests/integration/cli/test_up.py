@@ -121,6 +121,15 @@ def test_a_mistyped_setting_is_refused_before_anything_starts(tmp_path: Path) ->
     assert not (tmp_path / ".rota").exists()
 
 
+def test_programs_that_are_not_there_are_told_in_one_line(tmp_path: Path) -> None:
+    with started(tmp_path, ROTA_DATABASE__BINARIES=str(tmp_path / "nowhere")) as process:
+        code, errors = ended(process)
+
+    assert code == 69
+    assert errors.startswith("rota: the embedded PostgreSQL cannot run")
+    assert errors.count("\n") == 1
+
+
 def test_migrate_brings_the_schema_up_to_date_and_ends(tmp_path: Path) -> None:
     done = subprocess.run(
         [ROTA, "migrate"],
