@@ -209,7 +209,7 @@ def read(given: Given) -> object:
     match field.type:
         case inspect.TimeDeltaType():
             return read_duration(given)
-        case inspect.CustomType(cls=cls) if cls is Path:
+        case inspect.CustomType() | inspect.UnionType() if is_path(field.type):
             return read_path(given)
         case inspect.VarTupleType() if given.is_text and isinstance(value, str):
             value = [each.strip() for each in value.split(",") if each.strip()]
@@ -220,6 +220,13 @@ def read(given: Given) -> object:
     except msgspec.ValidationError:
         # Its text may show the value; the field says better what is wanted.
         raise given.refused(field.wanted) from None
+
+
+def is_path(type_: inspect.Type) -> bool:
+    """Whether a setting is a path, or a path that may be left out."""
+    if isinstance(type_, inspect.UnionType):
+        return any(is_path(each) for each in type_.types)
+    return isinstance(type_, inspect.CustomType) and type_.cls is Path
 
 
 def read_duration(given: Given) -> timedelta:

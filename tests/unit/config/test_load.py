@@ -383,3 +383,13 @@ def test_a_refusal_is_one_sentence_that_a_person_can_act_on():
         "worker.slots: 'many' is not accepted; "
         "it must be a whole number from 1 to 10000 (set in ROTA_WORKER__SLOTS)"
     )
+
+
+def test_a_path_that_may_be_left_out_is_read_like_any_other() -> None:
+    left_out = load(environment={}, places=())
+    given = load(environment={"ROTA_DATABASE__BINARIES": "/opt/pg/bin"}, places=())
+
+    assert left_out.database.binaries is None
+    assert given.database.binaries == Path("/opt/pg/bin")
+    with pytest.raises(InvalidSetting, match=r"database\.binaries"):
+        load(environment={"ROTA_DATABASE__BINARIES": "~/pg"}, places=())

@@ -1,11 +1,10 @@
 """`rota migrate`: bring the schema up to date and end. Room: cli."""
 
 import asyncio
-import os
 from pathlib import Path
 
 from rota.cli.output import say
-from rota.config.load import load
+from rota.cli.settings import settings_for
 from rota.config.settings import Settings
 from rota.node.database import open_database
 
@@ -20,11 +19,7 @@ def migrate(*, data: Path | None = None, config: Path | None = None) -> int:
     config
         Settings file (default: rota.toml here, then /etc/rota/rota.toml).
     """
-    settings = load(
-        environment=os.environ,
-        file=config,
-        flags={"database": {"data": str(data) if data else None}},
-    )
+    settings = settings_for(data=data, config=config)
     asyncio.run(migrate_once(settings))
     return 0
 

@@ -1,11 +1,10 @@
 """`rota up`: everything on this machine, until Ctrl-C. Room: cli."""
 
 import asyncio
-import os
 from pathlib import Path
 
 from rota.cli.output import say, write_log
-from rota.config.load import load
+from rota.cli.settings import settings_for
 from rota.node.database import Database
 from rota.node.everything import run_everything
 
@@ -20,11 +19,7 @@ def up(*, data: Path | None = None, config: Path | None = None) -> int:
     config
         Settings file (default: rota.toml here, then /etc/rota/rota.toml).
     """
-    settings = load(
-        environment=os.environ,
-        file=config,
-        flags={"database": {"data": str(data) if data else None}},
-    )
+    settings = settings_for(data=data, config=config)
     return asyncio.run(run_everything(settings, ready=announce, write=write_log))
 
 
