@@ -25,7 +25,7 @@ def chosen(**figures: int | str | bool) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("memory", "buffers"),
-    [(256 * MB, "128MB"), (4 * GB, "512MB"), (16 * GB, "1024MB"), (512 * GB, "1024MB")],
+    [(256 * MB, "128MB"), (4 * GB, "512MB"), (16 * GB, "2048MB"), (512 * GB, "4096MB")],
 )
 def test_shared_buffers_are_an_eighth_of_the_memory_within_bounds(
     memory: int, buffers: str

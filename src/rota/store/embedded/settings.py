@@ -60,7 +60,7 @@ def tuning(machine: Machine, *, granted: Collection[tuple[str, str]]) -> tuple[S
 
 
 def memory_rows(machine: Machine) -> list[Row]:
-    shared = within(128 * MB, machine.memory // 8, GB)
+    shared = within(128 * MB, machine.memory // 8, 4 * GB)
     roomy = machine.shared_memory >= ENOUGH_SHARED_MEMORY
     return [
         (
