@@ -1,8 +1,8 @@
 """How often Python looks for cyclic garbage. Room: runtime.
 
 A worker at full speed makes and drops some hundred thousand small containers a second, none of them
-in cycles. With the default threshold of 700 the collector runs a thousand times a second for
-nothing: measured, a tenth of the process's time.
+in cycles. With the default threshold of 700 the collector would run hundreds of times a second for
+nothing.
 """
 
 import gc
