@@ -113,6 +113,7 @@ class NewRun:
     guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
     deadline_at: datetime | None = None
     payload: str | None = None
+    gates: tuple[int, ...] = ()
 
 
 class Ending(NamedTuple):
@@ -134,7 +135,7 @@ class PutBack(NamedTuple):
     state: RunState
     outcome: str
     failures: int
-    ready_at: datetime
+    delay: timedelta
     reason: str | None = None
 
 
@@ -211,7 +212,7 @@ async def put_back(
     conn: Connection, *, session_id: UUID, attempts: Sequence[PutBack]
 ) -> list[Moved]:
     """Let runs wait again: retries, snoozes, hand-backs."""
-    ids, numbers, states, outcomes, failures, ready_ats, reasons = _columns(attempts, 7)
+    ids, numbers, states, outcomes, failures, delays, reasons = _columns(attempts, 7)
     return await PUT_BACK.all(
         conn,
         session_id=session_id,
@@ -220,7 +221,7 @@ async def put_back(
         states=states,
         outcomes=outcomes,
         failures=failures,
-        ready_ats=ready_ats,
+        delays=delays,
         reasons=reasons,
     )
 
@@ -257,6 +258,7 @@ async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
         priorities=[run.priority for run in runs],
         guarantees=[run.guarantee for run in runs],
         payloads=[run.payload for run in runs],
+        gates=[array_text(run.gates) for run in runs],
     )
     return [row.id for row in made]
 
@@ -264,6 +266,11 @@ async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
 async def get(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Run]:
     """Runs by id, wherever they are."""
     return {row.id: row for row in await GET.all(conn, ids=ids)}
+
+
+def array_text(gates: Sequence[int]) -> str | None:
+    """As PostgreSQL reads an array of integers; none at all is null."""
+    return f"{{{','.join(map(str, gates))}}}" if gates else None
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[list[object]]:

@@ -12,7 +12,7 @@ from rota.core.ids import first_id_of
 from rota.store.driver import Connection
 from rota.store.translate import translated
 
-PARENTS: Final = {"runs": "id", "attempts": "run_id", "run_logs": "run_id"}
+PARENTS: Final = {"runs": "id", "attempts": "run_id", "run_logs": "run_id", "run_notes": "run_id"}
 _PARTITIONS: Final = """
 select c.relname from pg_inherits as i
 inner join pg_class as c on i.inhrelid = c.oid

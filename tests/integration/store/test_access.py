@@ -105,9 +105,9 @@ async def test_a_statement_and_a_lock_have_their_limits(database: str) -> None:
             await one.execute("select pg_sleep(30)")
 
         async with one.transaction():
-            await one.execute("lock table rota.slots")
+            await one.execute("lock table rota.gates")
             with pytest.raises(StoreUnavailable, match="55P03"), translated():
-                await two.execute("truncate rota.slots")
+                await two.execute("truncate rota.gates")
 
 
 async def test_a_connection_over_tcp_notices_a_silent_peer(server: Embedded) -> None:

@@ -226,7 +226,7 @@ async def put_back(
         S.RETRYING,
         "failed",
         1,
-        world.now + wait,
+        wait,
         '{"type": "Boom"}',
     )
     return await live_runs.put_back(world.conn, session_id=session, attempts=[back])  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ where
                 from rota.live_runs as w
                 where
                     w.state in ('queued', 'retrying')
+                    and w.gates is null
                     and w.queue_id = :queue_id::integer
                     and w.tenant_id = lane.tenant_id
                     and w.priority = lane.priority
@@ -36,6 +37,18 @@ where
                 limit lane.share
                 for update skip locked
             ) as taken
+        -- Asked here and not only by the claimer: once a pause is acknowledged, nothing starts.
+        where
+            lane.tenant_id <> all(array(
+                select t.id from rota.tenants as t
+                where t.paused_at is not null
+            ))
+            and not exists (
+                select 1 from rota.queues as q
+                where
+                    q.id = :queue_id::integer
+                    and q.paused_at is not null
+            )
         limit :room::integer
     ))
 returning

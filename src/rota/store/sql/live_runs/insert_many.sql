@@ -1,7 +1,7 @@
 -- Make runs that somebody asked for. An id that exists already, alive or finished, makes nothing.
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id, queue_id,
-    kind_id, policy_id, job_version, state, trigger, priority, guarantee, payload
+    kind_id, policy_id, job_version, state, trigger, priority, guarantee, payload, gates
 )
 select
     n.id,
@@ -20,7 +20,8 @@ select
     n.trigger,
     n.priority,
     n.guarantee,
-    n.payload
+    n.payload,
+    n.gates::integer[]
 from
     unnest(
         :ids::uuid[],
@@ -36,10 +37,12 @@ from
         :triggers::rota.run_trigger[],
         :priorities::smallint[],
         :guarantees::rota.guarantee[],
-        :payloads::jsonb[]
+        :payloads::jsonb[],
+        -- As text: an array of arrays would have to be a rectangle.
+        :gates::text[]
     ) as n (
         id, job_id, scheduled_at, due_at, deadline_at, tenant_id, queue_id, kind_id, policy_id,
-        job_version, trigger, priority, guarantee, payload
+        job_version, trigger, priority, guarantee, payload, gates
     )
 cross join (select rota.now() as now) as clock
 where

@@ -9,7 +9,7 @@ with given as (
         b.state,
         b.outcome,
         b.failures,
-        b.ready_at,
+        b.delay,
         b.reason
     from
         unnest(
@@ -18,9 +18,9 @@ with given as (
             :states::rota.run_state[],
             :outcomes::text[],
             :failures::smallint[],
-            :ready_ats::timestamptz[],
+            :delays::interval[],
             :reasons::jsonb[]
-        ) as b (id, attempt, state, outcome, failures, ready_at, reason)
+        ) as b (id, attempt, state, outcome, failures, delay, reason)
     inner join rota.live_runs as r on b.id = r.id and b.attempt = r.attempt
     where
         r.session_id = :session_id::uuid
@@ -34,7 +34,7 @@ waiting as (
         state = g.state,
         session_id = null,
         failures = g.failures,
-        ready_at = greatest(g.ready_at, rota.now())
+        ready_at = rota.now() + g.delay
     from given as g
     where
         r.id = g.id

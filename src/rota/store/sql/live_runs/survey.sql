@@ -47,6 +47,7 @@ hops as (
         from rota.live_runs as l
         where
             l.state in ('queued', 'retrying')
+            and l.gates is null
             and l.queue_id = :queue_id::integer
             and (l.tenant_id, l.priority) > (h.tenant_id, h.priority)
             and (l.tenant_id, l.priority) < (h.to_tenant, h.to_priority)

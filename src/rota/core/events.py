@@ -1,0 +1,135 @@
+"""What can happen in the engine, as values. Room: core.
+
+Steps emit these through one injected callable; flow/observe turns each into a log line (and later
+a metric). Nothing here formats text, and a run's ordinary way makes no event of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOpened:
+    """A process registered its start."""
+
+    role: str
+    name: str
+    session_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardsMoved:
+    """A scheduler took or gave up shards."""
+
+    taken: int
+    released: int
+    lost: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiresRefused:
+    """Ticks that somebody else had decided, or that were not ours any more."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicksCaughtUp:
+    """A job was late: some of its ticks ran after all, the others are on record."""
+
+    job_id: UUID
+    ran: int
+    recorded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobQuarantined:
+    """A job that cannot be scheduled was set aside, so that it does not stop the others."""
+
+    job_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkersBuried:
+    """Sessions fell silent for longer than their lease."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsReclaimed:
+    """Runs of dead workers wait again, or ended: quarantined, lost or cancelled."""
+
+    waiting: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsExpired:
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsRefused:
+    """Attempts ended that were no longer ours: somebody else decides their runs."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptFailed:
+    """An attempt ended badly; `retry_in` is None when it was the last."""
+
+    run_id: UUID
+    kind: str
+    attempt: int
+    reason: str
+    retry_in: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptStuck:
+    """An attempt did not stop when it was asked to; it was given up and its result is void."""
+
+    run_id: UUID
+    kind: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopBlocked:
+    """A handler kept the loop of the attempts from turning."""
+
+    seconds: float
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockApart:
+    """This machine's clock differs from the database's."""
+
+    by: timedelta
+    at: datetime
+
+
+EngineEvent = (
+    SessionOpened
+    | ShardsMoved
+    | FiresRefused
+    | TicksCaughtUp
+    | JobQuarantined
+    | WorkersBuried
+    | RunsReclaimed
+    | RunsExpired
+    | ResultsRefused
+    | AttemptFailed
+    | AttemptStuck
+    | LoopBlocked
+    | ClockApart
+)
+
+Emit = Callable[[EngineEvent], None]

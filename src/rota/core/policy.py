@@ -1,0 +1,142 @@
+"""How the runs of a job are carried out: retries, time limits, guarantee. Room: core.
+
+A policy is interned: jobs that say the same share one row, and a run keeps the policy it was made
+with. `to_plain` writes every default out, so that a version of Rota with other defaults changes
+nothing about stored jobs; `from_plain` reads that form and what people write.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from rota.core.errors import InvalidInput
+from rota.core.outcome import Guarantee
+from rota.core.retry import LONGEST_DELAY, Growth, Jitter, Retries
+from rota.core.time import durations
+
+LONGEST_TIMEOUT: Final = timedelta(hours=24)
+LONGEST_GRACE: Final = timedelta(minutes=10)
+NO_LIMIT: Final = "none"
+SECOND: Final = timedelta(seconds=1)
+
+E = TypeVar("E", Guarantee, Growth, Jitter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """`timeout` is per attempt, `deadline` for the whole run from its due time on, `grace` the time
+    between asking an attempt to stop and ending it by force.
+    """
+
+    retries: Retries = field(default_factory=Retries)
+    timeout: timedelta | None = timedelta(minutes=15)
+    deadline: timedelta | None = None
+    grace: timedelta = timedelta(seconds=10)
+    guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
+
+
+USUAL: Final = Policy()
+KNOWN: Final = ("retries", "timeout", "deadline", "grace", "guarantee")
+KNOWN_RETRIES: Final = ("max", "kind", "base", "cap", "delays", "jitter")
+
+
+def to_plain(policy: Policy) -> dict[str, object]:
+    """The canonical form, of types that JSON has."""
+    retries = policy.retries
+    return {
+        "retries": {
+            "max": retries.most,
+            "kind": retries.growth.value,
+            "base": durations.iso(retries.first),
+            "cap": durations.iso(retries.cap),
+            "delays": [durations.iso(delay) for delay in retries.delays],
+            "jitter": retries.jitter.value,
+        },
+        "timeout": NO_LIMIT if policy.timeout is None else durations.iso(policy.timeout),
+        "deadline": NO_LIMIT if policy.deadline is None else durations.iso(policy.deadline),
+        "grace": durations.iso(policy.grace),
+        "guarantee": policy.guarantee.value,
+    }
+
+
+def from_plain(value: Mapping[str, object]) -> Policy:
+    """Read a policy; what is not said has its default, what is not known is refused."""
+    _refuse_unknown(value, KNOWN, "policy")
+    return Policy(
+        retries=_retries(value.get("retries")),
+        timeout=_limit(value, "timeout", default=USUAL.timeout),
+        deadline=_limit(value, "deadline", default=None),
+        grace=_span(value, "grace", default=USUAL.grace, longest=LONGEST_GRACE),
+        guarantee=_chosen(value, "guarantee", Guarantee, USUAL.guarantee),
+    )
+
+
+def _retries(value: object) -> Retries:
+    if value is None:
+        return USUAL.retries
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Retries(most=value)
+    if not isinstance(value, Mapping):
+        raise InvalidInput("retries", value, "a number, or an object such as {max: 3}")
+    _refuse_unknown(value, KNOWN_RETRIES, "retries")
+    usual = USUAL.retries
+    most = value.get("max", usual.most)
+    if not isinstance(most, int) or isinstance(most, bool):
+        raise InvalidInput("retries.max", most, "a whole number")
+    delays = value.get("delays") or ()
+    if not isinstance(delays, list | tuple):
+        raise InvalidInput("retries.delays", delays, "a list of durations")
+    growth = _chosen(value, "kind", Growth, Growth.LIST if delays else usual.growth, "retries")
+    return Retries(
+        most=most,
+        growth=growth,
+        first=_span(value, "base", default=usual.first, longest=LONGEST_DELAY, path="retries"),
+        cap=_span(value, "cap", default=usual.cap, longest=LONGEST_DELAY, path="retries"),
+        delays=tuple(durations.parse(each, field="retries.delays") for each in delays),
+        jitter=_chosen(value, "jitter", Jitter, usual.jitter, "retries"),
+    )
+
+
+def _limit(value: Mapping[str, object], key: str, *, default: timedelta | None) -> timedelta | None:
+    """A limit, or the word `none`: nobody gets an endless run by leaving a field out."""
+    given = value.get(key)
+    if given is None:
+        return default
+    if given == NO_LIMIT:
+        return None
+    longest = LONGEST_TIMEOUT if key == "timeout" else durations.LONGEST
+    return durations.parse(given, field=key, shortest=SECOND / 10, longest=longest)
+
+
+def _span(
+    value: Mapping[str, object],
+    key: str,
+    *,
+    default: timedelta,
+    longest: timedelta,
+    path: str = "",
+) -> timedelta:
+    given = value.get(key)
+    if given is None:
+        return default
+    return durations.parse(given, field=f"{path}.{key}" if path else key, longest=longest)
+
+
+def _chosen(
+    value: Mapping[str, object], key: str, choices: type[E], default: E, path: str = ""
+) -> E:
+    given = value.get(key)
+    if given is None:
+        return default
+    for choice in choices:
+        if given == choice.value:
+            return choice
+    names = ", ".join(repr(choice.value) for choice in choices)
+    raise InvalidInput(f"{path}.{key}" if path else key, given, f"one of {names}")
+
+
+def _refuse_unknown(value: Mapping[str, object], known: tuple[str, ...], path: str) -> None:
+    for key in value:
+        if key not in known:
+            raise InvalidInput(f"{path}.{key}", value[key], f"one of {', '.join(known)}")
