@@ -20,6 +20,16 @@ app.command(
     name="migrate",
     help="Bring the database's schema up to date.",
 )
+app.command(
+    "rota.cli.commands.bench:bench",
+    name="bench",
+    help="Measure Rota on this machine.",
+)
+app.command(
+    "rota.cli.commands.worker:worker",
+    name="worker",
+    help="Run a worker: claim runs and carry them out.",
+)
 
 
 def main() -> None:

@@ -1,13 +1,19 @@
 """The settings of a command: its flags, this process's environment, the file. Room: cli."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rota.config.load import load
 from rota.config.settings import Settings
 
+NO_FLAGS: Mapping[str, Mapping[str, Any]] = {}
 
-def settings_for(*, data: Path | None, config: Path | None) -> Settings:
+
+def settings_for(
+    *, data: Path | None, config: Path | None, flags: Mapping[str, Mapping[str, Any]] = NO_FLAGS
+) -> Settings:
     """What the operator asked for, checked; anything wrong raises `InvalidSetting`."""
-    flags = {"database": {"data": str(data) if data else None}}
-    return load(environment=os.environ, file=config, flags=flags)
+    database = {"database": {"data": str(data) if data else None}}
+    return load(environment=os.environ, file=config, flags=database | dict(flags))

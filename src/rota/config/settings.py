@@ -181,6 +181,54 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "back. The supervisor must wait longer than that before it kills.",
         ),
     ] = 30 * SECOND
+    blocked_after: Annotated[
+        timedelta,
+        span(
+            SECOND,
+            HOUR,
+            "A handler that blocks the event loop of the attempts for this long fails; the other "
+            "attempts on that loop are handed back and start again.",
+        ),
+    ] = 5 * SECOND
+
+
+class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the built-in executors of a worker may do. It is said on the worker's own machine, never
+    through the API.
+    """
+
+    shell_allow: Annotated[
+        tuple[str, ...],
+        text(
+            'a list of programs by their absolute paths, or ["*"] for all',
+            "Programs that jobs of the kind `shell` may run. Without any, the kind is off.",
+            max_length=100,
+        ),
+    ] = ()
+    http_allow_networks: Annotated[
+        tuple[str, ...],
+        text(
+            "a list of networks such as 10.0.0.0/8",
+            "Private networks that jobs of the kind `http` may reach; by default none.",
+            max_length=100,
+        ),
+    ] = ()
+    http_allow_hosts: Annotated[
+        tuple[str, ...],
+        text(
+            "a list of host names",
+            "Hosts that jobs of the kind `http` may reach wherever their names lead.",
+            max_length=100,
+        ),
+    ] = ()
+    http_allow_ports: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=65_535)], ...],
+        text(
+            "a list of ports",
+            "Ports that jobs of the kind `http` may use beside 80, 443, 8080 and 8443.",
+            max_length=100,
+        ),
+    ] = ()
 
 
 class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -230,6 +278,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     database: Database = field(default_factory=Database)
     scheduler: Scheduler = field(default_factory=Scheduler)
     worker: Worker = field(default_factory=Worker)
+    executors: Executors = field(default_factory=Executors)
     api: Api = field(default_factory=Api)
     retention: Retention = field(default_factory=Retention)
     log: Log = field(default_factory=Log)

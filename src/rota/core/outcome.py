@@ -49,7 +49,12 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedBack:
-    """The worker is leaving before the attempt could end; costs no retry."""
+    """The worker is leaving before the attempt could end; costs no retry.
+
+    `started` when the handler may have done something already, which at-most-once cannot repeat.
+    """
+
+    started: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,8 @@ def _weigh(
         case Snoozed():
             return RunEvent.SNOOZE, outcome.delay
         case HandedBack():
+            if outcome.started and run.guarantee is Guarantee.AT_MOST_ONCE:
+                return RunEvent.ABANDON, None
             return RunEvent.HAND_BACK, timedelta(0)
         case WorkerLost():
             return _weigh_loss(run)

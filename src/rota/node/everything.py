@@ -10,7 +10,8 @@ from datetime import timedelta
 from random import Random
 
 from rota.config.settings import Settings
-from rota.flow.observe.log import Level, Log
+from rota.flow.observe.lines import Level
+from rota.flow.observe.log import Log
 from rota.flow.record.keeping_days import KeepingDays
 from rota.node.database import Database, open_database
 from rota.runtime.clock import SystemClock

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from rota.core.events import EngineEvent
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreAway:
@@ -49,4 +51,4 @@ class ServiceCancelled:
 
 RuntimeEvent = StoreAway | StoreBack | NodeDraining | ServiceFailed | ServiceCancelled
 
-Emit = Callable[[RuntimeEvent], None]
+Emit = Callable[[RuntimeEvent | EngineEvent], None]

@@ -3,7 +3,7 @@
 asyncpg ships no types; these satisfy strict checking and document what a replacement would owe us.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ class Connection(Protocol):
     def is_closed(self) -> bool: ...
     def terminate(self) -> None: ...
     async def close(self, *, timeout: float | None = None) -> None: ...  # noqa: ASYNC109 — asyncpg's name
+    async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
     async def copy_records_to_table(
         self,
         table_name: str,
@@ -25,6 +26,12 @@ class Connection(Protocol):
         columns: Sequence[str],
         schema_name: str,
     ) -> str: ...
+
+
+class Source(Protocol):
+    """Where a duty gets its connection from: a pool, or a line of its own."""
+
+    def acquire(self) -> AbstractAsyncContextManager[Connection]: ...
 
 
 class Pool(Protocol):

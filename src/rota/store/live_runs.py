@@ -147,6 +147,9 @@ FINISH = statement("live_runs/finish", Finished)
 PUT_BACK = statement("live_runs/put_back", Moved)
 RECLAIM = statement("live_runs/reclaim", Moved)
 CANCEL = statement("live_runs/cancel", Moved)
+CANCEL_NOW = statement("live_runs/cancel_now", Made)
+EXPIRE = statement("live_runs/expire", Made)
+REPLAY = statement("live_runs/replay", Made)
 INSERT_MANY = statement("live_runs/insert_many", Made)
 GET = statement("live_runs/get", Run)
 
@@ -238,6 +241,25 @@ async def cancel(
 ) -> list[Moved]:
     """Cancel what waits, ask what runs to stop. A run that is missing had finished."""
     return await CANCEL.all(conn, ids=ids, reason=reason)
+
+
+async def cancel_now(
+    conn: Connection, *, ids: Sequence[UUID], reason: str = '{"code": "cancelled", "forced": true}'
+) -> list[UUID]:
+    """Cancel without waiting for the worker; its result will be refused."""
+    return [row.id for row in await CANCEL_NOW.all(conn, ids=ids, reason=reason)]
+
+
+async def expire(conn: Connection, *, most: int = 500) -> list[UUID]:
+    """End waiting runs whose deadline has passed."""
+    return [row.id for row in await EXPIRE.all(conn, most=most)]
+
+
+async def replay(
+    conn: Connection, *, ids: Sequence[UUID], payload: str | None = None
+) -> list[UUID]:
+    """Bring dead letters back for a new series of attempts, perhaps with another payload."""
+    return [row.id for row in await REPLAY.all(conn, ids=ids, payload=payload)]
 
 
 async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:

@@ -5,6 +5,7 @@ idle transaction, a peer that fell silent. The hot pool also tells the planner w
 its statements touch few rows of tables that may be large, so hashing or scanning a table is wrong.
 """
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from typing import Any, Final, cast
 
 import asyncpg
 
+from rota.core.errors import StoreUnavailable
 from rota.store.driver import Connection, Pool
 from rota.store.translate import translated
 
@@ -111,3 +113,39 @@ async def watch_peer(conn: Any) -> None:
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         limit = round(_UNACKNOWLEDGED.total_seconds() * 1000)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit)
+
+
+class Line:
+    """One connection that a duty keeps for itself, opened again when it broke.
+
+    A pool asks the server to reset the connection after every use, which is a round trip; on the
+    hot path there is no time for that. One duty, one line: it is not for two at once.
+    """
+
+    def __init__(self, access: Access, *, hot: bool = False) -> None:
+        self._access = access
+        self._hot = hot
+        self._conn: Connection | None = None
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Connection]:
+        """The connection, as a pool gives it. What broke or was cut short is not used again."""
+        conn = await self._open()
+        try:
+            yield conn
+        except (StoreUnavailable, asyncio.CancelledError):
+            self.close()
+            raise
+
+    async def _open(self) -> Connection:
+        if self._conn is None or self._conn.is_closed():
+            with translated():
+                conn = await asyncpg.connect(**_arguments(self._access, hot=self._hot))
+            await watch_peer(conn)
+            self._conn = cast("Connection", conn)
+        return self._conn
+
+    def close(self) -> None:
+        if self._conn is not None:
+            self._conn.terminate()
+            self._conn = None

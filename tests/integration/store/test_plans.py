@@ -30,7 +30,14 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "beat": (sessions.BEAT, {"sessions_pkey", "live_runs_held"}),
     "due": (cursors.DUE, {"cursors_due"}),
     "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_of_job", "live_runs_held", "jobs_pkey"}),
+    "fire over": (
+        cursors.FIRE_OVER,
+        {"cursors_pkey", "live_runs_of_job", "live_runs_held", "live_runs_pkey", "jobs_pkey"},
+    ),
+    "move": (cursors.MOVE, {"cursors_pkey", "jobs_pkey"}),
+    "ends": (cursors.ENDS, {"live_runs_of_job", "live_runs_held"}),
     "hold": (shards.HOLD, {"shards_pkey"}),
+    "renew": (shards.RENEW, {"shards_pkey"}),
 }
 CONDITIONS = ("empty", "filled and never analysed", "large and fresh")
 

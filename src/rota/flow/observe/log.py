@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import IntEnum
-from typing import Any, assert_never
+from typing import assert_never, cast
 
+from rota.core.events import EngineEvent
+from rota.flow.observe.engine_lines import NAMES, describe_engine
+from rota.flow.observe.lines import Level, LogLine
 from rota.runtime.events import (
     NodeDraining,
     RuntimeEvent,
@@ -18,20 +20,6 @@ from rota.runtime.events import (
     StoreAway,
     StoreBack,
 )
-
-
-class Level(IntEnum):
-    DEBUG = 10
-    INFO = 20
-    WARNING = 30
-    ERROR = 40
-
-
-@dataclass(frozen=True, slots=True)
-class LogLine:
-    name: str
-    level: Level
-    fields: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +31,7 @@ class Log:
     now: Callable[[], datetime]
     write: Callable[[str], object]
 
-    def __call__(self, event: RuntimeEvent) -> None:
+    def __call__(self, event: RuntimeEvent | EngineEvent) -> None:
         self.line(describe(event))
 
     def line(self, line: LogLine) -> None:
@@ -54,7 +42,13 @@ class Log:
         self.write(render(at, line) + "\n")
 
 
-def describe(event: RuntimeEvent) -> LogLine:
+def describe(event: RuntimeEvent | EngineEvent) -> LogLine:
+    if type(event) in NAMES:
+        return describe_engine(cast("EngineEvent", event))
+    return describe_runtime(cast("RuntimeEvent", event))
+
+
+def describe_runtime(event: RuntimeEvent) -> LogLine:
     match event:
         case StoreAway():
             fields = {

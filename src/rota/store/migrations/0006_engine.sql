@@ -31,6 +31,12 @@ alter table rota.queues add column gate_id integer;
 alter table rota.tenants add column gate_id integer;
 
 create index tenants_paused on rota.tenants (id) where paused_at is not null;
+-- What a claimer must know of tenants, once a second, however many there are.
+create index tenants_guarded on rota.tenants (id) where gate_id is not null or weight <> 1;
+
+-- The limits as the job says them: their keys have places that a run's payload fills.
+alter table rota.jobs add column limits jsonb;
+alter table rota.jobs add column keep_first boolean not null default false;
 
 -- What a tick hands on to its run. `keep_first`: of the ticks that wait behind a running one, the
 -- policy queue_one keeps the first; otherwise the latest.
@@ -40,6 +46,7 @@ alter table rota.cursors add column keep_first boolean not null default false;
 
 -- The gates that a run passes, the narrowest first; null for the many that pass none.
 alter table rota.live_runs add column gates integer[];
+alter table rota.runs add column gates integer[];
 
 drop index rota.live_runs_waiting;
 create index live_runs_waiting on rota.live_runs (queue_id, tenant_id, priority, ready_at, id)
@@ -48,6 +55,10 @@ where state in ('queued', 'retrying') and gates is null;
 create index live_runs_gated on rota.live_runs
 (queue_id, (gates[1]), priority, ready_at, id)
 where state in ('queued', 'retrying') and gates is not null;
+
+-- Whose turn it is at a gate that keeps an order. Such a gate is the first of its runs.
+create index live_runs_in_order on rota.live_runs ((gates[1]), scheduled_at, id)
+where state in ('blocked', 'queued', 'retrying') and gates is not null;
 
 create index live_runs_deadline on rota.live_runs (deadline_at)
 where state in ('blocked', 'queued', 'retrying') and deadline_at is not null;

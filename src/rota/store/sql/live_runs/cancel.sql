@@ -33,7 +33,7 @@ told as (
     insert into rota.runs (
         id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id,
         queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
-        attempt, failures, losses, payload, reason
+        attempt, failures, losses, payload, reason, gates
     )
     select
         e.id,
@@ -56,7 +56,8 @@ told as (
         e.failures,
         e.losses,
         e.payload,
-        :reason::jsonb
+        :reason::jsonb,
+        e.gates
     from ended as e
 )
 

@@ -43,6 +43,13 @@ where
                 select t.id from rota.tenants as t
                 where t.paused_at is not null
             ))
+            -- Nor does a session claim whose lease has run out: its runs would be lost at once.
+            and exists (
+                select 1 from rota.sessions as s
+                where
+                    s.id = :session_id::uuid
+                    and s.expires_at > rota.now()
+            )
             and not exists (
                 select 1 from rota.queues as q
                 where

@@ -30,7 +30,7 @@ told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, result, reason
+        priority, attempt, failures, losses, payload, result, reason, gates
     )
     select
         e.id,
@@ -55,7 +55,8 @@ told as (
         e.losses,
         e.payload,
         e.result,
-        e.reason
+        e.reason,
+        e.gates
     from ended as e
     cross join (select rota.now() as now) as clock
     returning id, state

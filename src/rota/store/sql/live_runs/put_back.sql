@@ -71,7 +71,7 @@ told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, reason
+        priority, attempt, failures, losses, payload, reason, gates
     )
     select
         c.id,
@@ -95,7 +95,8 @@ told as (
         c.failures,
         c.losses,
         c.payload,
-        c.reason
+        c.reason,
+        c.gates
     from cancelled as c
     returning id, state
 )

@@ -69,7 +69,7 @@ told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, reason
+        priority, attempt, failures, losses, payload, reason, gates
     )
     select
         e.id,
@@ -93,7 +93,8 @@ told as (
         e.failures,
         e.losses + 1,
         e.payload,
-        '{"code": "worker_lost"}'
+        '{"code": "worker_lost"}',
+        e.gates
     from ended as e
     returning id, state
 )

@@ -1,0 +1,150 @@
+"""`rota bench`: measure Rota on this machine, and hold it against its targets. Room: cli."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from rota.cli.output import say
+from rota.cli.settings import settings_for
+from rota.core.errors import InvalidInput
+from rota.node.bench.arena import Wishes
+from rota.node.bench.figures import to_plain
+from rota.node.bench.plot import draw
+from rota.node.bench.report import table
+from rota.node.bench.running import PARTS, Measured, Order, Part, run_bench
+
+TERMINATED: Final = 128 + signal.SIGTERM
+SWITCH: Final = Parameter(negative=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where to measure.
+
+    Parameters
+    ----------
+    data
+        Existing folder in which the benchmark's own PostgreSQL gets a new one, removed afterwards
+        (default: the system's folder for temporary files).
+    server
+        Measure the server of ROTA_DATABASE_URL instead, in databases made for it and dropped
+        afterwards. Its processor time is not measured.
+    """
+
+    data: Path | None = None
+    server: Annotated[bool, SWITCH] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """How to tell.
+
+    Parameters
+    ----------
+    as_json
+        One JSON object on standard output instead of the table.
+    plot
+        Also draw the figures into this file, an SVG.
+    """
+
+    as_json: Annotated[bool, Parameter(name="--json", negative=())] = False
+    plot: Annotated[Path | None, Parameter(name="--plot")] = None
+
+
+HERE: Final = Place()
+PLAIN: Final = Output()
+
+
+def bench(
+    *,
+    only: Annotated[tuple[Part, ...], Parameter(consume_multiple=True, negative=())] = (),
+    quick: Annotated[bool, SWITCH] = False,
+    repeat: Annotated[int, Parameter(validator=Number(gte=1, lte=100))] = 1,
+    place: Annotated[Place, Parameter(name="*")] = HERE,
+    output: Annotated[Output, Parameter(name="*")] = PLAIN,
+) -> int:
+    """Measure Rota on this machine and hold the figures against the targets.
+
+    Starts a PostgreSQL of its own with full durability, and real scheduler and worker processes.
+    The machine should have nothing else to do. Progress goes to standard error.
+
+    Parameters
+    ----------
+    only
+        Parts to measure (default: all of them).
+    quick
+        Less of everything: a first look, not a figure to publish.
+    repeat
+        Rounds of each part; the figures are the medians.
+    """
+    refuse_plot(output.plot)
+    order = Order(
+        parts=tuple(part for part in PARTS if part in only) or tuple(PARTS),
+        wishes=wishes_for(place),
+        environment=os.environ,
+        repeat=repeat,
+        is_quick=quick,
+    )
+    try:
+        measured = asyncio.run(until_told(order))
+    except asyncio.CancelledError:
+        return TERMINATED
+    publish(order, measured, output)
+    return 0
+
+
+async def until_told(order: Order) -> Measured:
+    """Measure; SIGTERM ends it as Ctrl-C does, with everything cleared away."""
+    if (task := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await run_bench(order, say=progress)
+
+
+def refuse_plot(path: Path | None) -> None:
+    """Before anything is measured: minutes later would be late to say so."""
+    if path is None:
+        return
+    if path.suffix.lower() != ".svg":
+        raise InvalidInput("--plot", str(path), "the name of a file that ends in .svg")
+    if not path.parent.is_dir():
+        raise InvalidInput("--plot", str(path), "a file in a folder that exists")
+
+
+def wishes_for(place: Place) -> Wishes:
+    database = settings_for(data=None, config=None).database
+    if place.data is not None and not place.data.is_dir():
+        raise InvalidInput("--data", str(place.data), "a folder that exists")
+    if not place.server:
+        return Wishes(data=place.data, binaries=database.binaries)
+    if database.url is None:
+        raise InvalidInput("--server", True, "ROTA_DATABASE_URL must name the server to measure")
+    return Wishes(url=database.url)
+
+
+def progress(line: str) -> None:
+    print(f"bench: {line}", file=sys.stderr, flush=True)
+
+
+def publish(order: Order, measured: Measured, output: Output) -> None:
+    if output.plot is not None:
+        title = "Rota, quick look" if order.is_quick else "Rota"
+        output.plot.write_text(
+            draw(measured.figures, title=title, note=measured.conditions), "utf-8"
+        )
+    if output.as_json:
+        conditions = {
+            "quick": order.is_quick,
+            "rounds": order.repeat,
+            "conditions": measured.conditions,
+        }
+        say(json.dumps(to_plain(measured.figures) | conditions, ensure_ascii=False))
+    else:
+        say(f"{table(measured.figures)}\n\n{measured.conditions}")

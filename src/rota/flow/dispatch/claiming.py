@@ -1,0 +1,111 @@
+"""Claims runs for the free slots of a worker. Room: flow/dispatch.
+
+A duty that never takes more than can start at once. Each pass serves the worker's queues in turn:
+lanes that are known are claimed from; when there is still room, a survey looks for lanes that are
+not, and runs behind gates get their turn. While runs keep coming it looks again at once; the longer
+nothing comes, the longer it rests, up to the poll interval. Hints and freed slots wake it.
+
+What starts a claimed run is flow/execute; who may go first is core/lanes.py; what a claimer
+remembers is lanes.py.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from rota.core.clock import Clock
+from rota.flow.dispatch.lanes import LaneMemory
+from rota.flow.dispatch.limiting import Limiting
+from rota.store import live_runs
+from rota.store.driver import Connection, Source
+from rota.store.live_runs import Claimed
+
+MOST: Final = 1000
+SURVEY_EVERY: Final = 0.1
+GATED_EVERY: Final = 0.02
+# Rests while nothing comes: from the first of these, doubled, to the last.
+BRISK: Final = 0.002
+POLL: Final = 0.25
+# No slot is free: whoever frees one wakes us.
+NO_ROOM: Final = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class QueueView:
+    """What a claimer knows of one queue."""
+
+    queue_id: int
+    memory: LaneMemory = field(default_factory=LaneMemory)
+    surveyed: float = float("-inf")
+    gated: float = float("-inf")
+
+
+@dataclass(slots=True, kw_only=True)
+class Claiming:
+    source: Source
+    queues: Sequence[QueueView]
+    limits: Limiting
+    free: Callable[[], int]
+    begin: Callable[[Sequence[Claimed]], Awaitable[None]]
+    clock: Clock
+    rest: float = BRISK
+    _turn: int = 0
+
+    async def tick(self) -> float:
+        room = min(MOST, self.free())
+        if room <= 0:
+            return NO_ROOM
+        async with self.source.acquire() as conn:
+            await self.limits.refresh(conn)
+            claimed = 0
+            for view in self._in_turn():
+                claimed += await self._serve(conn, view, room - claimed)
+                if claimed >= room:
+                    return 0.0
+        self.rest = BRISK if claimed else min(POLL, self.rest * 2)
+        return self.rest
+
+    def woken(self) -> None:
+        """Something was hinted at: look briskly for a while."""
+        self.rest = BRISK
+
+    def _in_turn(self) -> Sequence[QueueView]:
+        self._turn = (self._turn + 1) % len(self.queues)
+        return (*self.queues[self._turn :], *self.queues[: self._turn])
+
+    async def _serve(self, conn: Connection, view: QueueView, room: int) -> int:
+        claimed = await self._claim(conn, view, room)
+        now = self.clock.monotonic()
+        if claimed < room and now - view.surveyed >= SURVEY_EVERY:
+            view.surveyed = now
+            if await self._survey(conn, view):
+                claimed += await self._claim(conn, view, room - claimed)
+        if claimed < room and now - view.gated >= GATED_EVERY:
+            claimed += await self._claim_gated(conn, view, room - claimed, now)
+        return claimed
+
+    async def _survey(self, conn: Connection, view: QueueView) -> int:
+        found = await live_runs.survey(conn, queue_id=view.queue_id, known=view.memory.known())
+        view.memory.learn(found, now=self.clock.now())
+        return len(found)
+
+    async def _claim(self, conn: Connection, view: QueueView, room: int) -> int:
+        now, sent = self.clock.now(), self.clock.monotonic()
+        walks = view.memory.walks(room=room, weights=self.limits.weights, now=now)
+        if not walks:
+            return 0
+        runs = await self.limits.claim_open(conn, queue_id=view.queue_id, walks=walks, room=room)
+        took = timedelta(seconds=self.clock.monotonic() - sent)
+        view.memory.note(walks, runs, now=now, took=took)
+        if runs:
+            await self.begin(runs)
+        return len(runs)
+
+    async def _claim_gated(self, conn: Connection, view: QueueView, room: int, now: float) -> int:
+        runs = await self.limits.claim_gated(conn, queue_id=view.queue_id, room=room)
+        if runs:
+            await self.begin(runs)
+        else:
+            view.gated = now
+        return len(runs)

@@ -1,0 +1,64 @@
+"""The claims of one worker, with the limits that are in force. Room: flow/dispatch.
+
+Puts the three sorts of claims behind one door for claiming.py: plain ones, those of queues and
+tenants that are limited as a whole (guarded.py), and those of runs with gates of their own
+(gated.py). What is in force is read about once a second; a pause is asked for by the claims
+themselves.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from rota.core.clock import Clock
+from rota.flow.dispatch.gated import GatedClaims
+from rota.flow.dispatch.guarded import InForce, claim_guarded, gates_in_force
+from rota.store.driver import Connection
+from rota.store.live_runs import Claimed, Walk
+
+REFRESH_EVERY: Final = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Limiting:
+    session_id: UUID
+    queue_ids: tuple[int, ...]
+    kind_ids: tuple[int, ...]
+    clock: Clock
+    _gated: GatedClaims = field(default_factory=GatedClaims)
+    _in_force: InForce = field(default_factory=InForce)
+    _read: float = float("-inf")
+
+    @property
+    def weights(self) -> Mapping[int, int]:
+        return self._in_force.weights
+
+    async def refresh(self, conn: Connection) -> None:
+        """Read what is in force, unless that was done a moment ago."""
+        now = self.clock.monotonic()
+        if now - self._read >= REFRESH_EVERY:
+            self._in_force = await gates_in_force(conn, self.queue_ids)
+            self._read = now
+
+    async def claim_open(
+        self, conn: Connection, *, queue_id: int, walks: Sequence[Walk], room: int
+    ) -> list[Claimed]:
+        return await claim_guarded(
+            conn,
+            session_id=self.session_id,
+            queue_id=queue_id,
+            kind_ids=self.kind_ids,
+            walks=walks,
+            room=room,
+            in_force=self._in_force,
+        )
+
+    async def claim_gated(self, conn: Connection, *, queue_id: int, room: int) -> list[Claimed]:
+        return await self._gated.claim(
+            conn,
+            session_id=self.session_id,
+            queue_id=queue_id,
+            kind_ids=self.kind_ids,
+            room=room,
+        )

@@ -1,0 +1,221 @@
+"""Who works on what: the slots of a worker and the attempts that fill them. Room: flow/execute.
+
+Lives in the engine's loop. It starts claimed runs on the stage, takes their endings back, and keeps
+the list that the heartbeat vouches for: every run from its claim until its ending is stored. A slot
+is free as soon as its attempt ended; but while more endings wait to be stored than slots exist,
+nothing new is claimed.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from rota.core.attempt import Ended, Stopping
+from rota.core.events import AttemptStuck, Emit, LoopBlocked
+from rota.core.executor import Executor
+from rota.core.outcome import Failed, Failure, HandedBack, Outcome
+from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.briefing import Briefing
+from rota.flow.execute.effects import StageEffects
+from rota.flow.execute.stage import Stage
+from rota.store.live_runs import Claimed
+from rota.store.logs import Piece
+from rota.store.notes import Progress
+
+# Endings that may wait to be stored before claiming pauses, in slots.
+BACKLOG: Final = 2
+CLOSING_SECONDS: Final = 15.0
+# Attempts that ignored every request to stop; so many leaked threads want a new process.
+MOST_STUCK: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """What a stage is made of; made anew when a blocked stage is replaced."""
+
+    executors: tuple[Executor, ...]
+    effects: StageEffects
+
+
+class Crew:
+    """`kinds` names the kinds that this worker knows, by id; `changed` is called when slots fall
+    free or endings wait.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int,
+        kinds: dict[int, str],
+        make_kit: Callable[[Callable[[Attempt], None]], Kit],
+        briefing: Briefing,
+        changed: Callable[[], object],
+        emit: Emit,
+    ) -> None:
+        self.slots = slots
+        self.running: dict[UUID, Attempt] = {}
+        self.stuck = 0
+        self._kinds = kinds
+        self._make_kit = make_kit
+        self._briefing = briefing
+        self._changed = changed
+        self._emit = emit
+        self._busy = 0
+        self._ended: deque[Ended] = deque()
+        self._noted: dict[int, Attempt] = {}
+        # Written by the stage's thread, emptied here.
+        self._told: deque[tuple[Attempt, Ended, bool]] = deque()
+        self._is_called = False
+        self._loop = asyncio.get_running_loop()
+        self._stage, self._by_kind, self._effects = self._set_stage()
+
+    @property
+    def free(self) -> int:
+        if len(self._ended) > BACKLOG * self.slots:
+            return 0
+        return self.slots - self._busy
+
+    @property
+    def busy(self) -> int:
+        return self._busy
+
+    @property
+    def stage(self) -> Stage:
+        return self._stage
+
+    async def begin(self, runs: Sequence[Claimed]) -> None:
+        """Start runs that were claimed for us; from here on the heartbeat vouches for them."""
+        payloads = await self._briefing.brief(runs)
+        policy, by_kind, kinds = self._briefing.policy, self._by_kind, self._kinds
+        attempts = []
+        for run, payload in zip(runs, payloads, strict=True):
+            kind = kinds[run.kind_id]
+            attempt = Attempt(
+                run, kind, policy(run.policy_id), payload, by_kind[kind], self._effects
+            )
+            self.running[run.id] = attempt
+            attempts.append(attempt)
+        self._busy += len(attempts)
+        self._stage.begin(attempts)
+
+    def stop(self, run_ids: Iterable[UUID], why: Stopping) -> None:
+        """Ask runs to stop; those that are not here are not ours."""
+        found = [self.running[run_id] for run_id in run_ids if run_id in self.running]
+        if found:
+            self._stage.stop(found, why)
+
+    def stop_all(self, why: Stopping) -> None:
+        self._stage.stop(list(self.running.values()), why)
+
+    def take_ended(self, most: int) -> list[Ended]:
+        return [self._ended.popleft() for _ in range(min(most, len(self._ended)))]
+
+    def put_back_ended(self, ended: Sequence[Ended]) -> None:
+        """What could not be stored comes first again."""
+        self._ended.extendleft(reversed(ended))
+
+    def forget(self, run_ids: Collection[UUID]) -> None:
+        """These are stored, or somebody else's: no need to vouch for them any more."""
+        for run_id in run_ids:
+            self.running.pop(run_id, None)
+
+    def take_notes(self, most: int) -> tuple[list[Piece], list[Progress]]:
+        """Output and progress that nobody has stored yet."""
+        pieces: list[Piece] = []
+        told: list[Progress] = []
+        for key in list(self._noted):
+            attempt = self._noted.pop(key)
+            run = attempt.run
+            if attempt.output is not None:
+                room = most - len(pieces)
+                said = attempt.output.take(room)
+                pieces += [Piece(run.id, run.attempt, s.seq, s.stream, s.at, s.chunk) for s in said]
+                if len(said) == room:
+                    self._noted[key] = attempt
+            progress = attempt.take_progress()
+            if progress is not None:
+                told.append(Progress(run.id, run.attempt, *progress))
+            if len(pieces) >= most:
+                break
+        return pieces, told
+
+    def replace_stage(self, silent: float) -> None:
+        """The loop of the attempts stands still: blame whoever blocks it, save the others.
+
+        The others are handed back and start again elsewhere, which costs them no retry.
+        """
+        blocked, culprit = self._stage, self._stage.current()
+        self._emit(LoopBlocked(seconds=silent, kind=culprit.kind if culprit else None))
+        message = f"it blocked the event loop for {silent:.0f} s; blocking work belongs in a thread"
+        for attempt in list(self.running.values()):
+            attempt.is_closed = True
+            if not self._count(attempt):
+                continue
+            outcome: Outcome = HandedBack()
+            if attempt is culprit:
+                outcome = Failed(failure=Failure(type="LoopBlocked", message=message))
+            self._ended.append(ended_by_us(attempt, outcome))
+        self._stage, self._by_kind, self._effects = self._set_stage()
+        blocked.abandon()
+        self._changed()
+
+    async def close(self) -> None:
+        if not await asyncio.to_thread(self._stage.close, CLOSING_SECONDS):
+            self._stage.abandon()
+
+    def _set_stage(self) -> tuple[Stage, dict[str, Executor], StageEffects]:
+        kit = self._make_kit(self._note)
+        stage = Stage((*kit.executors,), closing=kit.effects.close, tell=self._tell)
+        stage.open()
+        by_kind = {kind: executor for executor in kit.executors for kind in executor.kinds}
+        return stage, by_kind, kit.effects
+
+    def _note(self, attempt: Attempt) -> None:
+        self._noted[id(attempt)] = attempt
+
+    def _tell(self, attempt: Attempt, ended: Ended, is_stuck: bool) -> None:  # noqa: FBT001 — a callback
+        """In the stage's thread: keep the ending and call the engine, once for many."""
+        self._told.append((attempt, ended, is_stuck))
+        if not self._is_called:
+            self._is_called = True
+            self._loop.call_soon_threadsafe(self._collect)
+
+    def _collect(self) -> None:
+        self._is_called = False
+        while self._told:
+            attempt, ended, is_stuck = self._told.popleft()
+            if not self._count(attempt):
+                continue
+            self._ended.append(ended)
+            if is_stuck:
+                self.stuck += 1
+                self._emit(
+                    AttemptStuck(run_id=attempt.run_id, kind=attempt.kind, attempt=attempt.attempt)
+                )
+        self._changed()
+
+    def _count(self, attempt: Attempt) -> bool:
+        """Free its slot, once: a stage that was replaced may still tell of an ending."""
+        if attempt.is_counted:
+            return False
+        attempt.is_counted = True
+        self._busy -= 1
+        return True
+
+
+def ended_by_us(attempt: Attempt, outcome: Outcome) -> Ended:
+    run = attempt.run
+    return Ended(
+        run_id=run.id,
+        attempt=run.attempt,
+        failures=run.failures,
+        kind=attempt.kind,
+        policy=attempt.policy,
+        deadline_at=run.deadline_at,
+        outcome=outcome,
+        result=None,
+        is_recorded=attempt.is_recorded,
+    )

@@ -1,0 +1,100 @@
+"""What an attempt may write to the database while it runs. Room: flow/execute.
+
+Checkpoints, and transactions in which the handler's own effects and the completion of the run are
+committed together (exactly once, E2). Connections belong to the loop of a stage, so each stage has
+effects of its own; the pool is opened when somebody first needs it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from rota.core.errors import InvalidInput, LeaseLost
+from rota.core.states import RunState
+from rota.flow.execute.attempt import Attempt
+from rota.store import live_runs, notes
+from rota.store.driver import Connection, Pool
+from rota.store.live_runs import Ending
+from rota.store.pool import Access, open_pool
+from rota.store.translate import translated
+
+POOL_SIZE: Final = 4
+MOST_CHECKPOINT: Final = 256_000
+
+
+class StageEffects:
+    """`noted` hears of attempts that have something to store: output or progress."""
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        session_id: UUID,
+        now: Callable[[], datetime],
+        noted: Callable[[Attempt], None],
+    ) -> None:
+        self.now = now
+        self.noted = noted
+        self._access = access
+        self._session_id = session_id
+        self._pool: Pool | None = None
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+    async def checkpoint(self, attempt: Attempt, value: object) -> None:
+        encoded = msgspec.json.encode(value)
+        if len(encoded) > MOST_CHECKPOINT:
+            raise InvalidInput("checkpoint", len(encoded), f"at most {MOST_CHECKPOINT} bytes")
+        async with (await self._connections()).acquire() as conn:
+            await notes.save_checkpoint(
+                conn,
+                run_id=attempt.run_id,
+                attempt=attempt.attempt,
+                session_id=self._session_id,
+                checkpoint=encoded.decode(),
+            )
+
+    async def resume(self, attempt: Attempt) -> Any:
+        if attempt.attempt == 1:
+            return None
+        async with (await self._connections()).acquire() as conn:
+            note = (await notes.get(conn, [attempt.run_id])).get(attempt.run_id)
+        if note is None or note.checkpoint is None:
+            return None
+        return msgspec.json.decode(note.checkpoint)
+
+    @asynccontextmanager
+    async def transaction(self, attempt: Attempt) -> AsyncIterator[Connection]:
+        """A connection in a transaction that also completes the run: both happen, or neither.
+
+        The fence is asked last: if the attempt is no longer ours, or was asked to cancel, all of it
+        is rolled back and `LeaseLost` is raised.
+        """
+        async with (await self._connections()).acquire() as conn:
+            with translated():
+                async with conn.transaction():
+                    yield conn
+                    await self._complete(conn, attempt)
+        attempt.is_recorded = True
+
+    async def _complete(self, conn: Connection, attempt: Attempt) -> None:
+        ending = Ending(attempt.run_id, attempt.attempt, RunState.SUCCEEDED)
+        moved = await live_runs.finish(conn, session_id=self._session_id, endings=[ending])
+        if moved.get(attempt.run_id) is not RunState.SUCCEEDED:
+            raise LeaseLost(thing="run", id=attempt.run_id)
+
+    async def _connections(self) -> Pool:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await self._stack.enter_async_context(
+                    open_pool(self._access, size=POOL_SIZE)
+                )
+        return self._pool

@@ -1,0 +1,39 @@
+"""Lets running attempts end when the worker drains. Room: flow/execute.
+
+Told to stop, it waits for the attempts that run. What still runs when `drain` is over is asked to
+stop and handed back to the queue: it costs no retry, and another worker starts it again.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from rota.core.attempt import Stopping
+from rota.flow.execute.crew import Crew
+from rota.runtime.clock import AlarmClock
+from rota.runtime.pulse import Pulse
+from rota.runtime.stop import Halt
+
+LOOK_EVERY: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executing:
+    crew: Crew
+    clock: AlarmClock
+    drain: timedelta
+    name: str = "executing"
+
+    async def run(self, stop: Halt, /) -> None:
+        await stop.wait()
+        await self._wait(self.drain.total_seconds())
+        if self.crew.busy:
+            self.crew.stop_all(Stopping.DRAIN)
+            # The stage gives up on each by itself, when its grace is over.
+            await self._wait(float("inf"))
+
+    async def _wait(self, seconds: float) -> None:
+        end = self.clock.monotonic() + seconds
+        pulse = Pulse()
+        while self.crew.busy and self.clock.monotonic() < end:
+            await pulse.wait(self.clock, LOOK_EVERY)

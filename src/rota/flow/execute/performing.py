@@ -1,0 +1,101 @@
+"""From a claimed run to an outcome: one attempt, whatever its handler does. Room: flow/execute.
+
+This is the second of the two places that may catch any exception (the other is runtime/tiers.py):
+what a handler raises is an outcome. What becomes of the run then is core/settle.py.
+"""
+
+import asyncio
+import traceback
+from typing import Final, assert_never
+
+import msgspec
+
+from rota.core.attempt import Stopping
+from rota.core.errors import InvalidInput
+from rota.core.executor import Fail, Retry, Snooze, Stream
+from rota.core.outcome import (
+    Cancelled,
+    Failed,
+    Failure,
+    HandedBack,
+    Outcome,
+    Snoozed,
+    Succeeded,
+)
+from rota.flow.execute.attempt import Attempt
+
+MOST_RESULT: Final = 64_000
+MOST_MESSAGE: Final = 8_000
+TRACEBACK_FRAMES: Final = 30
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def perform(attempt: Attempt) -> Outcome:
+    """Run the executor; never raises but for a cancellation that nobody asked us for."""
+    try:
+        return await attempt.executor.run(attempt.read(), attempt)
+    except asyncio.CancelledError:
+        if attempt.stopping is None:
+            return _failed(attempt, "CancelledError", "the handler cancelled itself")
+        return stopped(attempt.stopping)
+    except InvalidInput as error:
+        return Failed(failure=Failure(type="InvalidInput", message=_cut(str(error))), final=True)
+    except Fail as error:
+        return Failed(failure=_failure(error), final=True)
+    except Retry as error:
+        return Failed(failure=_failure(error), retry_after=error.after)
+    except Snooze as error:
+        return Snoozed(delay=error.delay)
+    except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
+        trace = traceback.format_exception(error, limit=TRACEBACK_FRAMES)
+        attempt.write(Stream.ROTA, "".join(trace).encode(errors="replace"))
+        return Failed(failure=_failure(error))
+
+
+def stopped(why: Stopping) -> Outcome:
+    """How an attempt ends that stopped because it was asked to."""
+    match why:
+        case Stopping.TIMEOUT:
+            failure = Failure(type="Timeout", message="it took longer than its timeout")
+            return Failed(failure=failure, timed_out=True)
+        case Stopping.CANCEL:
+            return Cancelled()
+        case Stopping.DRAIN:
+            return HandedBack()
+        case _:
+            assert_never(why)
+
+
+def result_of(outcome: Outcome) -> tuple[Outcome, str | None]:
+    """The result as JSON. One that JSON does not know makes the attempt a failure, finally: the
+    handler would return it again.
+    """
+    if not isinstance(outcome, Succeeded) or outcome.result is None:
+        return outcome, None
+    try:
+        encoded = _encode(outcome.result)
+    except Exception as error:  # noqa: BLE001 — foreign objects may raise anything here
+        message = _cut(f"the result cannot be written as JSON: {error}")
+        failure = Failure(type=type(error).__name__, message=message)
+        return Failed(failure=failure, final=True), None
+    if len(encoded) > MOST_RESULT:
+        start = encoded[: MOST_RESULT // 2].decode(errors="replace")
+        encoded = _encode({"truncated": True, "bytes": len(encoded), "start": start})
+    # PostgreSQL's jsonb knows no NUL; in JSON it can only be written like this.
+    return outcome, encoded.decode().replace("\\u0000", "\\ufffd")
+
+
+def _failed(attempt: Attempt, type_: str, message: str) -> Failed:
+    attempt.write(Stream.ROTA, f"{message}\n".encode())
+    return Failed(failure=Failure(type=type_, message=message))
+
+
+def _failure(error: BaseException) -> Failure:
+    return Failure(type=type(error).__name__, message=_cut(str(error)))
+
+
+def _cut(text: str) -> str:
+    """No longer than may be stored, and without what PostgreSQL cannot store."""
+    text = text.replace("\x00", "\ufffd").encode(errors="replace").decode(errors="replace")
+    return text if len(text) <= MOST_MESSAGE else f"{text[:MOST_MESSAGE]}…"

@@ -1,0 +1,177 @@
+"""The stage: an event loop in a thread of its own, on which attempts run. Room: flow/execute.
+
+User code may block its loop. If that were the worker's own loop, one bad handler would stop claims,
+completions and time-outs of all the others; so attempts have a loop for themselves. The engine
+starts attempts in batches, asks them to stop, and hears of their endings, each by one call across
+the threads. A stage that no longer answers is left behind (crew.py): its thread is daemonic, and
+what it still produces is void.
+"""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from rota.core.attempt import Ended, Stopping
+from rota.core.executor import Executor
+from rota.core.outcome import Outcome
+from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.performing import perform, result_of, stopped
+
+SWEEP_EVERY: Final = 0.1
+# Beyond the grace, for what the executor itself needs to kill and to clean up.
+MARGIN: Final = 2.0
+
+
+class Stage:
+    """`tell` is called in the stage's thread whenever an attempt has ended."""
+
+    def __init__(
+        self,
+        executors: Sequence[Executor],
+        *,
+        closing: Callable[[], Awaitable[None]],
+        tell: Callable[[Attempt, Ended, bool], None],
+    ) -> None:
+        self._executors = executors
+        self._close_rest = closing
+        self._tell = tell
+        self._running: dict[int, Attempt] = {}
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._closing = asyncio.Event()
+        self._answered = 0
+        self._thread = threading.Thread(target=self._run, name="rota-stage", daemon=True)
+
+    def open(self) -> None:
+        """Start the thread and open the executors; raises what they raise."""
+        self._thread.start()
+        self._ready.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def begin(self, attempts: Sequence[Attempt]) -> None:
+        """Start attempts. Called in the engine's thread."""
+        self._call(self._begin, attempts)
+
+    def stop(self, attempts: Sequence[Attempt], why: Stopping) -> None:
+        """Ask attempts to stop. Called in the engine's thread."""
+        self._call(self._stop, attempts, why)
+
+    def ask(self, number: int) -> None:
+        """Make the loop answer with a number; `answered` tells the last one."""
+        self._call(self._answer, number)
+
+    @property
+    def answered(self) -> int:
+        return self._answered
+
+    def current(self) -> Attempt | None:
+        """The attempt whose code runs at this moment, seen from another thread."""
+        task = asyncio.current_task(self._loop)
+        return next((a for a in list(self._running.values()) if a.task is task), None)
+
+    def close(self, timeout: float) -> bool:
+        """Close the executors and end the thread; False if it did not end in time."""
+        self._call(self._closing.set)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def abandon(self) -> None:
+        """Leave it: should it ever turn again, it cancels everything and ends."""
+
+        def give_up() -> None:
+            for attempt in self._running.values():
+                if attempt.task is not None:
+                    attempt.task.cancel()
+            self._closing.set()
+
+        self._call(give_up)
+
+    def _call(self, what: Callable[..., Any], *args: Any) -> None:
+        with suppress(RuntimeError):  # its loop is closed: nothing runs there any more
+            self._loop.call_soon_threadsafe(what, *args)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._live())
+        finally:
+            self._loop.close()
+
+    async def _live(self) -> None:
+        opened: list[Executor] = []
+        try:
+            for executor in self._executors:
+                await executor.open()
+                opened.append(executor)
+        except BaseException as error:  # noqa: BLE001 — handed to whoever opens the stage
+            self._failure = error
+        finally:
+            self._ready.set()
+        if self._failure is None:
+            self._sweep()
+            await self._closing.wait()
+        for executor in reversed(opened):
+            await executor.close()
+        await self._close_rest()
+
+    def _begin(self, attempts: Sequence[Attempt]) -> None:
+        create, now = self._loop.create_task, self._loop.time()
+        for attempt in attempts:
+            timeout = attempt.policy.timeout
+            if timeout is not None:
+                attempt.stop_at = now + timeout.total_seconds()
+            self._running[id(attempt)] = attempt
+            attempt.task = create(self._carry_out(attempt))
+
+    async def _carry_out(self, attempt: Attempt) -> None:
+        outcome = await perform(attempt)
+        self._end(attempt, outcome)
+
+    def _end(self, attempt: Attempt, outcome: Outcome, *, is_stuck: bool = False) -> None:
+        self._running.pop(id(attempt), None)
+        if attempt.is_closed:
+            return
+        attempt.is_closed = True
+        outcome, result = result_of(outcome)
+        run = attempt.run
+        ended = Ended(
+            run.id,
+            run.attempt,
+            run.failures,
+            attempt.kind,
+            attempt.policy,
+            run.deadline_at,
+            outcome,
+            result,
+            attempt.is_recorded,
+        )
+        self._tell(attempt, ended, is_stuck)
+
+    def _stop(self, attempts: Sequence[Attempt], why: Stopping) -> None:
+        for attempt in attempts:
+            # The first reason stands: a run that is cancelled while it times out has timed out.
+            if attempt.stopping is None and attempt.task is not None and not attempt.is_closed:
+                attempt.stopping = why
+                attempt.give_up_at = (
+                    self._loop.time() + attempt.policy.grace.total_seconds() + MARGIN
+                )
+                attempt.task.cancel()
+
+    def _sweep(self) -> None:
+        """Ask what is over its time to stop; give up on what did not stop when asked."""
+        now = self._loop.time()
+        for attempt in list(self._running.values()):
+            if attempt.stopping is None:
+                if attempt.stop_at is not None and now >= attempt.stop_at:
+                    self._stop([attempt], Stopping.TIMEOUT)
+            elif attempt.give_up_at is not None and now >= attempt.give_up_at:
+                self._end(attempt, stopped(attempt.stopping), is_stuck=True)
+        if not self._closing.is_set():
+            self._loop.call_later(SWEEP_EVERY, self._sweep)
+
+    def _answer(self, number: int) -> None:
+        self._answered = number

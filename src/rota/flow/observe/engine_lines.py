@@ -1,0 +1,42 @@
+"""What each event of the engine is called in the log, and how loud it is. Room: flow/observe."""
+
+from dataclasses import fields
+from datetime import timedelta
+from typing import Any, Final
+
+from rota.core import events
+from rota.core.events import EngineEvent
+from rota.flow.observe.lines import Level, LogLine
+
+NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
+    events.SessionOpened: ("session.opened", Level.INFO),
+    events.ShardsMoved: ("shards.moved", Level.INFO),
+    events.FiresRefused: ("fires.refused", Level.INFO),
+    events.TicksCaughtUp: ("ticks.caught_up", Level.INFO),
+    events.JobQuarantined: ("job.quarantined", Level.ERROR),
+    events.WorkersBuried: ("workers.buried", Level.WARNING),
+    events.RunsReclaimed: ("runs.reclaimed", Level.WARNING),
+    events.RunsExpired: ("runs.expired", Level.INFO),
+    events.ResultsRefused: ("results.refused", Level.WARNING),
+    events.AttemptFailed: ("attempt.failed", Level.INFO),
+    events.AttemptStuck: ("attempt.stuck", Level.ERROR),
+    events.LoopBlocked: ("loop.blocked", Level.ERROR),
+    events.ClockApart: ("clock.apart", Level.WARNING),
+}
+
+
+def describe_engine(event: EngineEvent) -> LogLine:
+    name, level = NAMES[type(event)]
+    named = (named_value(field.name, getattr(event, field.name)) for field in fields(event))
+    return LogLine(name, level, dict(named))
+
+
+def named_value(name: str, value: Any) -> tuple[str, Any]:
+    """Durations are seconds and say so; several names are one list."""
+    match value:
+        case timedelta():
+            return f"{name}_s", round(value.total_seconds(), 3)
+        case tuple():
+            return name, ",".join(map(str, value))
+        case _:
+            return name, value

@@ -1,0 +1,19 @@
+"""A log line as a value: a constant name, a level, fields. Room: flow/observe."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+
+class Level(IntEnum):
+    DEBUG = 10
+    INFO = 20
+    WARNING = 30
+    ERROR = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    name: str
+    level: Level
+    fields: dict[str, Any]

@@ -1,0 +1,29 @@
+"""Removes what nobody can need any more: dead sessions, old idempotency keys. Room: flow/record.
+
+A duty that does little and rarely, in bounded batches, far from the hot path. History is dropped by
+the day elsewhere (keeping_days.py).
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from rota.store import idempotency, sessions
+from rota.store.driver import Source
+
+MOST: Final = 500
+EVERY: Final = 30.0
+# Long enough to look at yesterday's crash, short enough to keep the list readable.
+KEEP_SESSIONS: Final = timedelta(days=1)
+KEEP_KEYS: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning:
+    source: Source
+
+    async def tick(self) -> float:
+        async with self.source.acquire() as conn:
+            forgotten = await sessions.forget(conn, after=KEEP_SESSIONS, most=MOST)
+            pruned = await idempotency.prune(conn, keep=KEEP_KEYS, most=MOST)
+        return 0.0 if max(forgotten, pruned) >= MOST else EVERY

@@ -1,0 +1,180 @@
+"""Stores how attempts ended, many at a time. Room: flow/record.
+
+Endings are taken as they lie there: while one batch is being committed the next one gathers, so
+the batches grow with the load and an idle system does not wait. A batch that could not be sent is
+sent again until the lease is lost; every ending is fenced by (run, attempt, session), so sending it
+twice changes nothing. What becomes of a run is decided in core/settle.py.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from rota.core.attempt import Ended
+from rota.core.events import AttemptFailed, Emit, ResultsRefused
+from rota.core.outcome import Cancelled, Failed, HandedBack, Outcome, Snoozed, Succeeded
+from rota.core.settle import Attempted, Settlement, settle
+from rota.core.states import RunState
+from rota.runtime.service import Duty
+from rota.runtime.stop import Halt
+from rota.store import live_runs
+from rota.store.driver import Connection, Source
+from rota.store.live_runs import Ending, PutBack
+
+MOST: Final = 1000
+IDLE: Final = 1.0
+
+_SUCCEEDED: Final = RunState.SUCCEEDED
+
+
+@dataclass(slots=True, kw_only=True)
+class Recording:
+    """`take` gives endings, `give_back` takes those that could not be stored, `forget` hears of
+    those that need no vouching any more.
+    """
+
+    source: Source
+    session_id: UUID
+    take: Callable[[int], list[Ended]]
+    give_back: Callable[[Sequence[Ended]], None]
+    forget: Callable[[Collection[UUID]], None]
+    now: Callable[[], datetime]
+    chance: Random
+    emit: Emit
+    _is_repeated: bool = False
+
+    async def tick(self) -> float:
+        batch = self.take(MOST)
+        if not batch:
+            return IDLE
+        try:
+            await self._store(batch)
+        except BaseException:
+            # Also when cancelled: the last tier may still get it through.
+            self.give_back(batch)
+            self._is_repeated = True
+            raise
+        self._is_repeated = False
+        self.forget([ended.run_id for ended in batch])
+        return 0.0
+
+    async def _store(self, batch: Sequence[Ended]) -> None:
+        endings: list[Ending] = []
+        back: list[PutBack] = []
+        for ended in batch:
+            if type(ended.outcome) is Succeeded:
+                if not ended.is_recorded:
+                    endings.append(
+                        Ending(ended.run_id, ended.attempt, _SUCCEEDED, None, ended.result)
+                    )
+            elif not ended.is_recorded:
+                self._sort(ended, endings, back)
+        async with self.source.acquire() as conn:
+            await self._send(conn, endings, back)
+
+    async def _send(
+        self, conn: Connection, endings: Sequence[Ending], back: Sequence[PutBack]
+    ) -> None:
+        kept = 0
+        if endings:
+            kept += len(await live_runs.finish(conn, session_id=self.session_id, endings=endings))
+        if back:
+            kept += len(await live_runs.put_back(conn, session_id=self.session_id, attempts=back))
+        refused = len(endings) + len(back) - kept
+        # What a repeated batch finds refused may have been stored by the first sending.
+        if refused and not self._is_repeated:
+            self.emit(ResultsRefused(count=refused))
+
+    def _sort(self, ended: Ended, endings: list[Ending], back: list[PutBack]) -> None:
+        """Settle an attempt that did not just succeed, and add it to what it makes of its run."""
+        now = self.now()
+        run = Attempted(
+            state=RunState.RUNNING,
+            failures=ended.failures,
+            losses=0,
+            guarantee=ended.policy.guarantee,
+            deadline_at=ended.deadline_at,
+        )
+        settled = settle(
+            run, ended.outcome, policy=ended.policy.retries, now=now, chance=self.chance
+        )
+        wait = None if settled.ready_at is None else settled.ready_at - now
+        reason = told(ended.outcome)
+        if isinstance(ended.outcome, Failed):
+            self._report(ended, ended.outcome, wait)
+        if wait is None:
+            endings.append(
+                Ending(ended.run_id, ended.attempt, settled.state, settled.failures, None, reason)
+            )
+        else:
+            back.append(put_back(ended, settled, wait, reason))
+
+    def _report(self, ended: Ended, outcome: Failed, wait: timedelta | None) -> None:
+        self.emit(
+            AttemptFailed(
+                run_id=ended.run_id,
+                kind=ended.kind,
+                attempt=ended.attempt,
+                reason=f"{outcome.failure.type}: {outcome.failure.message}",
+                retry_in=wait,
+            )
+        )
+
+
+def put_back(ended: Ended, settled: Settlement, wait: timedelta, reason: str | None) -> PutBack:
+    return PutBack(
+        ended.run_id,
+        ended.attempt,
+        settled.state,
+        kind_of(ended.outcome),
+        settled.failures,
+        wait,
+        reason,
+    )
+
+
+def kind_of(outcome: Outcome) -> str:
+    """The word for it in the table of attempts."""
+    match outcome:
+        case Snoozed():
+            return "snoozed"
+        case HandedBack():
+            return "released"
+        case Failed(timed_out=True):
+            return "timed_out"
+        case _:
+            return "failed"
+
+
+def told(outcome: Outcome) -> str | None:
+    """Why an attempt did not succeed, as JSON."""
+    match outcome:
+        case Failed():
+            failure = outcome.failure
+            reason = {"type": failure.type, "message": failure.message}
+        case HandedBack():
+            reason = {"code": "handed_back"}
+        case Cancelled():
+            reason = {"code": "cancelled"}
+        case _:
+            return None
+    return msgspec.json.encode(reason).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRecords:
+    """The recording duty, and a last pass over what is left when it is told to stop."""
+
+    duty: Duty
+    recording: Recording
+    name: str = "recording"
+
+    async def run(self, stop: Halt, /) -> None:
+        await self.duty.run(stop)
+        while await self.recording.tick() == 0.0:
+            pass

@@ -1,0 +1,54 @@
+"""Takes back the runs of workers that died (E12). Room: flow/record.
+
+Every node does this, once a second and in small batches: sessions whose lease ran out are buried,
+which no heartbeat can undo, and then the runs that no living session executes are queued again, or
+ended if they must not run again. Two nodes that do it at once share the work.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rota.core.events import Emit, RunsExpired, RunsReclaimed, WorkersBuried
+from rota.core.states import FINAL
+from rota.store import live_runs, sessions
+from rota.store.driver import Source
+
+MOST: Final = 500
+EVERY: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescuing:
+    """`freed` is called when runs wait again: the hint for claimers."""
+
+    source: Source
+    freed: Callable[[], object]
+    emit: Emit
+
+    async def tick(self) -> float:
+        async with self.source.acquire() as conn:
+            buried = await sessions.bury(conn)
+            moved = await live_runs.reclaim(conn, most=MOST)
+        if buried:
+            self.emit(WorkersBuried(names=tuple(session.name for session in buried)))
+        if moved:
+            ended = sum(run.state in FINAL for run in moved)
+            self.emit(RunsReclaimed(waiting=len(moved) - ended, ended=ended))
+            self.freed()
+        return 0.0 if len(moved) >= MOST else EVERY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expiring:
+    """Ends waiting runs whose deadline has passed (E9)."""
+
+    source: Source
+    emit: Emit
+
+    async def tick(self) -> float:
+        async with self.source.acquire() as conn:
+            expired = await live_runs.expire(conn, most=MOST)
+        if expired:
+            self.emit(RunsExpired(count=len(expired)))
+        return 0.0 if len(expired) >= MOST else EVERY

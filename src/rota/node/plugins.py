@@ -1,0 +1,72 @@
+"""Which executors a worker has: the built-in ones, its handlers, and plug-ins. Room: node.
+
+A plug-in is an entry point of the group `rota.executors` that names a callable without arguments;
+it makes an executor (core/executor.py). Executors belong to one event loop, so they are made anew
+for each stage.
+"""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+from rota.config.settings import Executors
+from rota.core.errors import InvalidInput
+from rota.core.executor import Executor
+from rota.executors.http import Guard, HttpExecutor
+from rota.executors.python import Handlers, PythonExecutor
+from rota.executors.shell import ShellExecutor
+
+GROUP: Final = "rota.executors"
+
+MakeExecutors = Callable[[], tuple[Executor, ...]]
+
+
+def executors_of(settings: Executors, *, app: str | None = None) -> MakeExecutors:
+    """How to make the executors of a worker; `app` is `module:attribute` of its handlers."""
+    handlers = None if app is None else load_handlers(app)
+    plugins = [entry.load() for entry in entry_points(group=GROUP)]
+
+    def make() -> tuple[Executor, ...]:
+        guard = Guard(
+            allow_networks=settings.http_allow_networks,
+            allow_hosts=settings.http_allow_hosts,
+            allow_ports=settings.http_allow_ports,
+        )
+        made: list[Executor] = [HttpExecutor(guard=guard), ShellExecutor(settings.shell_allow)]
+        if handlers is not None:
+            made.append(PythonExecutor(handlers, source=app))
+        made += [plugin() for plugin in plugins]
+        refuse_doubles(made)
+        return tuple(made)
+
+    return make
+
+
+def load_handlers(app: str) -> Handlers:
+    """The handlers that `module:attribute` names, looked for in the current folder, too."""
+    module, colon, attribute = app.partition(":")
+    if not (module and colon and attribute):
+        raise InvalidInput("app", app, "module:attribute, for example jobs:handlers")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput("app", app, f"a module that can be imported: {error}") from error
+    if not isinstance(found, Handlers):
+        raise InvalidInput("app", app, f"the name of a Handlers object, not of {type(found)}")
+    return found
+
+
+def refuse_doubles(executors: list[Executor]) -> None:
+    seen: dict[str, Executor] = {}
+    for executor in executors:
+        for kind in executor.kinds:
+            if kind in seen:
+                both = f"{type(seen[kind]).__name__} and {type(executor).__name__}"
+                raise InvalidInput("kind", kind, f"one executor for it, not {both}")
+            seen[kind] = executor

@@ -1,0 +1,53 @@
+"""What every process of Rota does around its tiers: log, signals, database. Room: node."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+
+from rota.config.settings import Settings
+from rota.flow.observe.lines import Level
+from rota.flow.observe.log import Log
+from rota.node.database import Database, open_database
+from rota.runtime.clock import SystemClock
+from rota.runtime.collector import relax_collector
+from rota.runtime.service import Ground
+from rota.runtime.signals import stop_on_signals
+from rota.runtime.stop import Stop
+from rota.runtime.tiers import Tier, run_node
+from rota.runtime.watchdog import Watchdog
+
+Write = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the services of a process stand."""
+
+    settings: Settings
+    database: Database
+    ground: Ground
+    stop: Stop
+
+
+OpenTiers = Callable[[Place], AbstractAsyncContextManager[list[Tier]]]
+
+
+async def run_process(settings: Settings, *, name: str, open_tiers: OpenTiers, write: Write) -> int:
+    """Open the database, run the tiers until told to stop, and return the exit code."""
+    async with open_place(settings, name=name, write=write) as place, open_tiers(place) as tiers:
+        ending = await run_node(tiers, place.stop, place.ground)
+    return ending.exit_code
+
+
+@asynccontextmanager
+async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIterator[Place]:
+    relax_collector()
+    clock = SystemClock()
+    level = Level[settings.log.level.upper()]
+    log = Log(level=level, as_json=settings.log.format == "json", now=clock.now, write=write)
+    stop = Stop()
+    with stop_on_signals(stop), Watchdog() as watchdog:
+        ground = Ground(clock=clock, emit=log, chance=Random(), watchdog=watchdog)
+        async with open_database(settings.database, name=name) as database:
+            yield Place(settings=settings, database=database, ground=ground, stop=stop)

@@ -1,0 +1,287 @@
+"""A worker process: claims runs, carries them out, records them. Room: node.
+
+The tiers let go in this order: first no more claims, then what runs may end, then the last endings
+are stored, and only then does the heartbeat stop vouching for them.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.config.settings import Settings
+from rota.core.attempt import Stopping
+from rota.core.errors import StoreUnavailable
+from rota.core.events import SessionOpened
+from rota.core.executor import Executor
+from rota.core.ids import stamped
+from rota.core.lease import Lease
+from rota.flow.dispatch.claiming import Claiming, QueueView
+from rota.flow.dispatch.hinting import Hinting, Listening
+from rota.flow.dispatch.limiting import Limiting
+from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.briefing import Briefing
+from rota.flow.execute.crew import Crew, Kit
+from rota.flow.execute.effects import StageEffects
+from rota.flow.execute.executing import Executing
+from rota.flow.execute.overseeing import Overseeing
+from rota.flow.execute.vouching import Vouching
+from rota.flow.record.noting import LastNotes, Noting
+from rota.flow.record.recording import LastRecords, Recording
+from rota.flow.record.rescuing import Rescuing
+from rota.node.plugins import MakeExecutors, executors_of
+from rota.node.process import Place, Write, run_process
+from rota.runtime.pulse import Pulse
+from rota.runtime.service import Duty, Ground
+from rota.runtime.tiers import Tier
+from rota.store import hints, names, sessions
+from rota.store.driver import Pool
+from rota.store.pool import Access, Line, open_connection, open_pool
+from rota.store.sessions import Beat, NewSession, Role
+
+SOON: Final = timedelta(seconds=5)
+# What follows the drain: the grace of handlers that are cancelled, and their clean-up.
+AFTER_DRAIN: Final = timedelta(minutes=11)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A worker as the database knows it."""
+
+    session_id: UUID
+    queue_ids: tuple[int, ...]
+    kinds: dict[int, str]
+
+
+class Lines(NamedTuple):
+    """Connections that one duty each keeps for itself."""
+
+    claims: Line
+    records: Line
+    hints: Line
+    ears: Line
+
+
+@dataclass(slots=True)
+class Wakes:
+    """The pulses of a worker, and who rings them."""
+
+    claiming: Pulse
+    recording: Pulse
+    hinting: Pulse
+
+    def changed(self) -> None:
+        self.claiming.wake()
+        self.recording.wake()
+
+
+async def run_worker(
+    settings: Settings, *, app: str | None, ready: Callable[[str], object], write: Write
+) -> int:
+    """A process that is a worker and nothing else; `ready` is told what it serves."""
+    make_executors = executors_of(settings.executors, app=app)
+
+    @asynccontextmanager
+    async def open_tiers(place: Place) -> AsyncIterator[list[Tier]]:
+        async with open_worker(
+            settings,
+            place.database.access,
+            place.ground,
+            make_executors,
+            drain=place.stop.drain.set,
+        ) as opened:
+            queues = ", ".join(settings.worker.queues)
+            ready(f"worker ready: {settings.worker.slots} slots for {queues}")
+            yield opened
+
+    return await run_process(settings, name="rota worker", open_tiers=open_tiers, write=write)
+
+
+@asynccontextmanager
+async def open_worker(
+    settings: Settings,
+    access: Access,
+    ground: Ground,
+    make_executors: MakeExecutors,
+    *,
+    drain: Callable[[], object],
+) -> AsyncIterator[list[Tier]]:
+    """Register the worker and yield what it runs; end its session when the block is left."""
+    async with AsyncExitStack() as stack:
+        executors = make_executors()
+        member = await register(settings, access, ground, executors)
+        stack.push_async_callback(leave, access, member.session_id)
+        lines = Lines(*(Line(access, hot=True) for _ in range(4)))
+        for line in lines:
+            stack.callback(line.close)
+        pool = await stack.enter_async_context(open_pool(access, size=2))
+        wakes = Wakes(Pulse(), Pulse(), Pulse())
+        # The first stage takes the executors that told us their kinds.
+        ready = [executors]
+
+        def make_kit(noted: Callable[[Attempt], None]) -> Kit:
+            effects = StageEffects(
+                access, session_id=member.session_id, now=ground.clock.now, noted=noted
+            )
+            return Kit(executors=ready.pop() if ready else make_executors(), effects=effects)
+
+        crew = Crew(
+            slots=settings.worker.slots,
+            kinds=member.kinds,
+            make_kit=make_kit,
+            briefing=Briefing(lines.claims),
+            changed=wakes.changed,
+            emit=ground.emit,
+        )
+        stack.push_async_callback(crew.close)
+        yield tiers(settings, access, ground, Parts(member, crew, wakes, lines, pool, drain))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    member: Member
+    crew: Crew
+    wakes: Wakes
+    lines: Lines
+    pool: Pool
+    drain: Callable[[], object]
+
+
+def tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> list[Tier]:
+    """What a worker runs, in the order it lets go."""
+    member, crew, wakes = parts.member, parts.crew, parts.wakes
+    lines = parts.lines
+    hinting = Hinting(line=lines.hints, pulse=wakes.hinting)
+    claiming = Claiming(
+        source=lines.claims,
+        queues=[QueueView(queue_id=queue_id) for queue_id in member.queue_ids],
+        limits=Limiting(
+            session_id=member.session_id,
+            queue_ids=member.queue_ids,
+            kind_ids=tuple(member.kinds),
+            clock=ground.clock,
+        ),
+        free=lambda: crew.free,
+        begin=crew.begin,
+        clock=ground.clock,
+    )
+    vouching = Vouching(
+        access=access,
+        session_id=member.session_id,
+        lease=lease_of(settings),
+        running=crew.running.keys(),
+        heed=lambda beat: heed(beat, crew, parts.drain),
+        end=os._exit,
+    )
+
+    def woken() -> None:
+        claiming.woken()
+        wakes.claiming.wake()
+
+    listening = Listening(
+        line=lines.ears,
+        wakes={hints.RUNS: woken, hints.CANCELS: vouching.hurry},
+        clock=ground.clock,
+    )
+    overseeing = Overseeing(crew=crew, clock=ground.clock, limit=settings.worker.blocked_after)
+    rescuing = Rescuing(source=parts.pool, freed=lambda: hinting.hint(hints.RUNS), emit=ground.emit)
+    drain = settings.worker.drain
+    return [
+        Tier(
+            [
+                Duty("claiming", claiming.tick, wakes.claiming, ground),
+                Duty("listening", listening.tick, Pulse(), ground),
+            ],
+            grace=SOON,
+        ),
+        Tier(
+            [Executing(crew=crew, clock=ground.clock, drain=drain)],
+            grace=drain + AFTER_DRAIN,
+        ),
+        Tier(
+            [
+                recording(ground, parts),
+                noting(ground, parts),
+                Duty("overseeing", overseeing.tick, Pulse(), ground),
+            ],
+            grace=SOON,
+        ),
+        Tier(
+            [
+                Duty("rescuing", rescuing.tick, Pulse(), ground),
+                Duty("hinting", hinting.tick, wakes.hinting, ground),
+                vouching,
+            ],
+            grace=SOON,
+        ),
+    ]
+
+
+def recording(ground: Ground, parts: Parts) -> LastRecords:
+    crew = parts.crew
+    duty = Recording(
+        source=parts.lines.records,
+        session_id=parts.member.session_id,
+        take=crew.take_ended,
+        give_back=crew.put_back_ended,
+        forget=crew.forget,
+        now=ground.clock.now,
+        chance=ground.chance,
+        emit=ground.emit,
+    )
+    return LastRecords(
+        duty=Duty("recording", duty.tick, parts.wakes.recording, ground), recording=duty
+    )
+
+
+def noting(ground: Ground, parts: Parts) -> LastNotes:
+    duty = Noting(source=parts.pool, take=parts.crew.take_notes)
+    return LastNotes(duty=Duty("noting", duty.tick, Pulse(), ground), noting=duty)
+
+
+def heed(beat: Beat, crew: Crew, drain: Callable[[], object]) -> None:
+    """Do what the heartbeat brought back."""
+    crew.stop(beat.cancelling, Stopping.CANCEL)
+    if beat.draining:
+        drain()
+
+
+async def register(
+    settings: Settings, access: Access, ground: Ground, executors: tuple[Executor, ...]
+) -> Member:
+    """Write the session: its queues, and the kinds it can run."""
+    worker = settings.worker
+    kinds = [kind for executor in executors for kind in executor.kinds]
+    async with open_connection(access) as conn:
+        queue_ids = [await names.queue_id(conn, name) for name in worker.queues]
+        by_id = {await names.kind_id(conn, kind): kind for kind in kinds}
+        session = NewSession(
+            id=stamped(ground.clock.now(), ground.chance.randbytes(10)),
+            role=Role.WORKER,
+            name=f"{socket.gethostname()}:{os.getpid()}",
+            queues=tuple(queue_ids),
+            kinds=tuple(by_id),
+            slots=worker.slots,
+        )
+        await sessions.open_session(conn, session, ttl=worker.lease)
+    ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
+    return Member(session_id=session.id, queue_ids=tuple(queue_ids), kinds=by_id)
+
+
+async def leave(access: Access, session_id: UUID) -> None:
+    """End the session, so that nobody waits for its lease. If that fails, the lease does it."""
+    try:
+        async with asyncio.timeout(SOON.total_seconds()), open_connection(access) as conn:
+            await sessions.close(conn, session_id)
+    except (StoreUnavailable, TimeoutError):
+        return
+
+
+def lease_of(settings: Settings) -> Lease:
+    worker = settings.worker
+    return Lease(ttl=worker.lease, renew_every=worker.beat_every, stop_after=worker.stop_after)

@@ -1,0 +1,3 @@
+-- Tell listeners that there is something to look at. Never in the transaction that made it so: the
+-- lock of NOTIFY would make all commits wait for each other (F42).
+select pg_notify(:channel::text, :payload::text)::text as sent;

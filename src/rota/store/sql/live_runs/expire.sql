@@ -1,0 +1,50 @@
+-- End waiting runs whose deadline has passed.
+with late as (
+    select r.id
+    from rota.live_runs as r
+    where
+        r.state in ('blocked', 'queued', 'retrying')
+        and r.deadline_at is not null
+        and r.deadline_at <= rota.now()
+    order by r.deadline_at
+    limit :most::integer
+    for update skip locked
+),
+
+ended as (
+    delete from rota.live_runs as r
+    using late as l
+    where r.id = l.id
+    returning r.*
+)
+
+insert into rota.runs (
+    id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id, queue_id,
+    kind_id, policy_id, job_version, state, left_state, trigger, priority, attempt, failures,
+    losses, payload, reason, gates
+)
+select
+    e.id,
+    e.job_id,
+    e.scheduled_at,
+    e.due_at,
+    e.created_at,
+    e.started_at,
+    rota.now(),
+    e.tenant_id,
+    e.queue_id,
+    e.kind_id,
+    e.policy_id,
+    e.job_version,
+    'expired',
+    e.state,
+    e.trigger,
+    e.priority,
+    e.attempt,
+    e.failures,
+    e.losses,
+    e.payload,
+    '{"code": "deadline"}',
+    e.gates
+from ended as e
+returning id;

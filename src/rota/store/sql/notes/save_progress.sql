@@ -1,0 +1,24 @@
+-- Keep how far attempts got. An older attempt never overwrites what a newer one said.
+insert into rota.run_notes as n (run_id, attempt, noted_at, progress, message)
+select
+    p.run_id,
+    p.attempt,
+    rota.now(),
+    p.progress,
+    p.message
+from
+    unnest(
+        :run_ids::uuid[],
+        :attempts::smallint[],
+        :progresses::real[],
+        :messages::text[]
+    ) as p (run_id, attempt, progress, message)
+order by p.run_id
+on conflict (run_id) do update
+    set
+        attempt = excluded.attempt,
+        noted_at = excluded.noted_at,
+        progress = excluded.progress,
+        message = excluded.message
+    where n.attempt <= excluded.attempt
+returning n.run_id;

@@ -1,0 +1,243 @@
+"""What becomes of a run, by what its handler does (E2, E8, E9, E13, E14)."""
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+from tests.support.shop import CLOCK, Shop, until
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Context, Fail, Retry, Snooze
+from rota.core.outcome import Guarantee
+from rota.core.policy import Policy
+from rota.core.retry import Growth, Jitter, Retries
+from rota.core.states import RunState
+from rota.store import logs, notes
+
+AT_ONCE = Retries(most=2, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+IMPATIENT = Policy(retries=AT_ONCE)
+
+
+async def test_a_waiting_run_is_carried_out_and_its_result_is_kept(shop: Shop) -> None:
+    @shop.handlers.handler("add")
+    async def add(_context: Context, payload: Any) -> Any:
+        return {"sum": sum(payload)}
+
+    run_id = await shop.submit("add", [1, 2, 3])
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt, run.failures) == (RunState.SUCCEEDED, 1, 0)
+    assert json.loads(run.result or "") == {"sum": 6}
+
+
+async def test_a_run_that_fails_is_tried_again_and_then_is_dead(shop: Shop) -> None:
+    @shop.handlers.handler("broken")
+    async def broken(context: Context, _payload: Any) -> None:
+        raise ValueError(f"attempt {context.attempt}")
+
+    run_id = await shop.submit("broken", policy=IMPATIENT)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt, run.failures) == (RunState.DEAD, 3, 3)
+    assert json.loads(run.reason or "") == {"type": "ValueError", "message": "attempt 3"}
+    assert await shop.attempts(run_id) == [(1, "failed"), (2, "failed")]
+
+
+async def test_the_traceback_of_a_failure_is_in_the_log(shop: Shop) -> None:
+    @shop.handlers.handler("broken")
+    async def broken(_context: Context, _payload: Any) -> None:
+        raise ValueError("the very reason")
+
+    run_id = await shop.submit("broken", policy=Policy(retries=Retries(most=0)))
+    async with shop.worker():
+        await shop.ends(run_id)
+    said = b"".join(line.chunk for line in await logs.read(shop.conn, run_id))
+
+    assert b"Traceback" in said
+    assert b"ValueError: the very reason" in said
+
+
+async def test_fail_means_never_again(shop: Shop) -> None:
+    @shop.handlers.handler("hopeless")
+    async def hopeless(_context: Context, _payload: Any) -> None:
+        raise Fail("no such customer")
+
+    run_id = await shop.submit("hopeless", policy=IMPATIENT)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt) == (RunState.DEAD, 1)
+    assert json.loads(run.reason or "")["message"] == "no such customer"
+
+
+async def test_retry_waits_as_long_as_it_was_asked_to(shop: Shop) -> None:
+    @shop.handlers.handler("later")
+    async def later(context: Context, _payload: Any) -> None:
+        if context.attempt == 1:
+            raise Retry("busy", after=timedelta(hours=1))
+
+    run_id = await shop.submit("later", policy=IMPATIENT)
+    async with shop.worker():
+        await shop.reaches(run_id, RunState.RETRYING)
+    ready_at = await shop.conn.fetchval("select ready_at from rota.live_runs where id = $1", run_id)
+
+    assert ready_at - CLOCK.now() > timedelta(minutes=59)
+
+
+async def test_a_snooze_costs_no_retry(shop: Shop) -> None:
+    @shop.handlers.handler("sleepy")
+    async def sleepy(context: Context, _payload: Any) -> str:
+        if context.attempt <= 5:
+            raise Snooze(timedelta(0))
+        return "awake"
+
+    run_id = await shop.submit("sleepy", policy=Policy(retries=Retries(most=0)))
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt, run.failures) == (RunState.SUCCEEDED, 6, 0)
+    assert {outcome for _, outcome in await shop.attempts(run_id)} == {"snoozed"}
+
+
+async def test_a_payload_that_is_refused_fails_at_once_with_the_reason(shop: Shop) -> None:
+    def check(payload: Any) -> Any:
+        raise InvalidInput("payload.amount", payload, "a number")
+
+    @shop.handlers.handler("strict", check=check)
+    async def strict(_context: Context, _payload: Any) -> None:
+        raise AssertionError("never called")
+
+    run_id = await shop.submit("strict", {"amount": "much"}, policy=IMPATIENT)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt) == (RunState.DEAD, 1)
+    assert "payload.amount" in json.loads(run.reason or "")["message"]
+
+
+async def test_a_result_that_is_not_json_is_a_failure_that_says_so(shop: Shop) -> None:
+    @shop.handlers.handler("odd")
+    async def odd(_context: Context, _payload: Any) -> object:
+        return object()
+
+    run_id = await shop.submit("odd", policy=IMPATIENT)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt) == (RunState.DEAD, 1)
+    assert "JSON" in json.loads(run.reason or "")["message"]
+
+
+async def test_an_attempt_that_takes_too_long_is_stopped_and_costs_a_retry(shop: Shop) -> None:
+    @shop.handlers.handler("slow")
+    async def slow(context: Context, _payload: Any) -> str:
+        if context.attempt == 1:
+            await asyncio.Event().wait()
+        return "quick"
+
+    policy = Policy(retries=AT_ONCE, timeout=timedelta(milliseconds=200))
+    run_id = await shop.submit("slow", policy=policy)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt, run.failures) == (RunState.SUCCEEDED, 2, 1)
+    assert await shop.attempts(run_id) == [(1, "timed_out")]
+
+
+async def test_an_at_most_once_run_that_fails_is_not_tried_again(shop: Shop) -> None:
+    @shop.handlers.handler("once")
+    async def once(_context: Context, _payload: Any) -> None:
+        raise ValueError("half done")
+
+    policy = Policy(retries=AT_ONCE, guarantee=Guarantee.AT_MOST_ONCE)
+    run_id = await shop.submit("once", policy=policy)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt) == (RunState.DEAD, 1)
+
+
+async def test_a_run_past_its_deadline_expires_instead_of_being_retried(shop: Shop) -> None:
+    @shop.handlers.handler("broken")
+    async def broken(_context: Context, _payload: Any) -> None:
+        raise ValueError
+
+    hour = Retries(most=3, growth=Growth.CONSTANT, first=timedelta(hours=1), jitter=Jitter.NONE)
+    deadline = CLOCK.now() + timedelta(minutes=1)
+    run_id = await shop.submit("broken", policy=Policy(retries=hour), deadline_at=deadline)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert run.state is RunState.EXPIRED
+
+
+async def test_a_later_attempt_goes_on_from_the_last_checkpoint(shop: Shop) -> None:
+    @shop.handlers.handler("long")
+    async def long(context: Context, _payload: Any) -> int:
+        done: int = await context.resume() or 0
+        await context.checkpoint(done + 10)
+        if context.attempt < 3:
+            raise ValueError("interrupted")
+        return done
+
+    run_id = await shop.submit("long", policy=IMPATIENT)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, json.loads(run.result or "")) == (RunState.SUCCEEDED, 20)
+
+
+async def test_progress_and_output_can_be_seen_while_the_run_goes_on(shop: Shop) -> None:
+    @shop.handlers.handler("chatty")
+    async def chatty(context: Context, _payload: Any) -> None:
+        print("first line")  # noqa: T201 — that is what is tested
+        context.progress(0.25, "a quarter")
+        await asyncio.Event().wait()
+
+    async def seen() -> bool:
+        note = (await notes.get(shop.conn, [run_id])).get(run_id)
+        said = b"".join(line.chunk for line in await logs.read(shop.conn, run_id))
+        return bool(note and note.progress == 0.25 and b"first line" in said)
+
+    run_id = await shop.submit("chatty", policy=Policy(timeout=timedelta(seconds=30)))
+    async with shop.worker() as worker:
+        assert await until(seen)
+        assert (await shop.look(run_id)).state is RunState.RUNNING
+        worker.stop.request()
+        worker.stop.request()
+
+
+async def test_output_is_kept_in_order_and_cut_at_a_megabyte(shop: Shop) -> None:
+    @shop.handlers.handler("loud")
+    async def loud(_context: Context, _payload: Any) -> None:
+        for number in range(60_000):
+            print(f"line {number:08} of sixty thousand")  # noqa: T201 — that is what is tested
+
+    run_id = await shop.submit("loud")
+    async with shop.worker():
+        await shop.ends(run_id)
+    pieces = await logs.read(shop.conn, run_id, most=10_000)
+    said = b"".join(piece.chunk for piece in pieces).splitlines()
+
+    assert said[0] == b"line 00000000 of sixty thousand"
+    assert said[:20_000] == sorted(said[:20_000])
+    assert 1_000_000 <= sum(len(piece.chunk) for piece in pieces) < 1_001_000
+    assert b"was cut" in said[-1]
+
+
+async def test_a_kind_that_this_worker_does_not_know_is_left_alone(shop: Shop) -> None:
+    @shop.handlers.handler("known")
+    async def known(_context: Context, _payload: Any) -> None:
+        pass
+
+    foreign = await shop.submit("unknown")
+    mine = [await shop.submit("known") for _ in range(3)]
+    async with shop.worker():
+        for run_id in mine:
+            await shop.ends(run_id)
+
+    run = await shop.look(foreign)
+    assert (run.state, run.attempt) == (RunState.QUEUED, 0)

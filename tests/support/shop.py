@@ -1,0 +1,157 @@
+"""A real worker inside the test's process: submit runs, wait for what becomes of them.
+
+The clock is the machine's. Nothing here waits for a time; `until` waits for a condition, and fails
+with what it last saw.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+from typing import Any, TypeVar
+from uuid import UUID
+
+from rota.config.settings import Settings, Worker
+from rota.core.executor import Executor
+from rota.core.ids import stamped
+from rota.core.policy import Policy, to_plain
+from rota.core.states import RunState
+from rota.executors.python import Handlers, PythonExecutor
+from rota.node.worker import open_worker
+from rota.runtime.clock import SystemClock
+from rota.runtime.service import Ground
+from rota.runtime.stop import Stop
+from rota.runtime.tiers import Ending, run_node
+from rota.runtime.watchdog import Watchdog
+from rota.store import live_runs, names
+from rota.store.driver import Connection
+from rota.store.live_runs import NewRun, Run
+from rota.store.pool import Access, open_connection
+
+T = TypeVar("T")
+PATIENCE = 20.0
+CLOCK = SystemClock()
+QUICK = Worker(
+    lease=timedelta(seconds=2),
+    beat_every=timedelta(milliseconds=200),
+    stop_after=timedelta(milliseconds=1200),
+    drain=timedelta(seconds=10),
+    blocked_after=timedelta(seconds=1),
+)
+
+
+async def until(look: Callable[[], Awaitable[T | None]], *, patience: float = PATIENCE) -> T:
+    """Look again and again until the answer is true; return it."""
+    end = CLOCK.monotonic() + patience
+    while True:
+        seen = await look()
+        if seen:
+            return seen
+        if CLOCK.monotonic() > end:
+            raise AssertionError(f"still {seen!r} after {patience} s")
+        await CLOCK.sleep(0.01)
+
+
+@dataclass(kw_only=True)
+class Crewed:
+    """A worker that runs."""
+
+    stop: Stop
+    node: "asyncio.Task[Ending]"
+
+    async def drain(self) -> Ending:
+        self.stop.request()
+        return await self.node
+
+
+@dataclass(kw_only=True)
+class Shop:
+    conn: Connection
+    access: Access
+    handlers: Handlers = field(default_factory=Handlers)
+    others: tuple[Callable[[], Executor], ...] = ()
+    events: list[object] = field(default_factory=list)
+    chance: Random = field(default_factory=lambda: Random(7))
+
+    def make_executors(self) -> tuple[Executor, ...]:
+        return (PythonExecutor(self.handlers), *(make() for make in self.others))
+
+    @asynccontextmanager
+    async def worker(self, settings: Worker = QUICK) -> AsyncIterator[Crewed]:
+        """A worker for the block; it is drained at the end unless it has ended already."""
+        stop = Stop()
+        async with AsyncExitStack() as stack:
+            watchdog = stack.enter_context(Watchdog())
+            ground = Ground(
+                clock=CLOCK, emit=self.events.append, chance=self.chance, watchdog=watchdog
+            )
+            tiers = await stack.enter_async_context(
+                open_worker(
+                    Settings(worker=settings),
+                    self.access,
+                    ground,
+                    self.make_executors,
+                    drain=stop.drain.set,
+                )
+            )
+            node = asyncio.create_task(run_node(tiers, stop, ground))
+            try:
+                yield Crewed(stop=stop, node=node)
+            finally:
+                stop.request()
+                await node
+
+    async def submit(
+        self, kind: str, payload: object = None, *, policy: Policy | None = None, **given: Any
+    ) -> UUID:
+        now = CLOCK.now()
+        body = json.dumps(to_plain(policy or Policy()))
+        run = NewRun(
+            id=stamped(now, self.chance.randbytes(10)),
+            job_id=stamped(now, self.chance.randbytes(10)),
+            scheduled_at=now,
+            due_at=now,
+            tenant_id=1,
+            queue_id=await names.queue_id(self.conn, "default"),
+            kind_id=await names.kind_id(self.conn, kind),
+            policy_id=await names.policy_id(self.conn, body),
+            guarantee=(policy or Policy()).guarantee,
+            payload=json.dumps(payload),
+            **given,
+        )
+        return (await live_runs.insert_many(self.conn, [run]))[0]
+
+    async def look(self, run_id: UUID) -> Run:
+        return (await live_runs.get(self.conn, [run_id]))[run_id]
+
+    async def reaches(self, run_id: UUID, *states: RunState) -> Run:
+        """Wait until the run is in one of the states."""
+
+        async def arrived() -> Run | None:
+            run = await self.look(run_id)
+            return run if run.state in states else None
+
+        return await until(arrived)
+
+    async def ends(self, run_id: UUID) -> Run:
+        async def ended() -> Run | None:
+            run = await self.look(run_id)
+            return run if run.finished_at else None
+
+        return await until(ended)
+
+    async def attempts(self, run_id: UUID) -> list[tuple[int, str]]:
+        rows = await self.conn.fetch(
+            "select attempt, outcome from rota.attempts where run_id = $1 order by attempt", run_id
+        )
+        return [(row[0], row[1]) for row in rows]
+
+
+@asynccontextmanager
+async def open_shop(database: str) -> AsyncIterator[Shop]:
+    access = Access(url=database)
+    async with open_connection(access) as conn:
+        yield Shop(conn=conn, access=access)
