@@ -7,8 +7,8 @@ BIN := .venv/bin
 help: ## what each word does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-up: setup ## set up what is missing and start Rota
-	@exec $(BIN)/rota up
+up: setup ## set up what is missing and start Rota with example jobs
+	@exec $(BIN)/rota up --demo
 
 setup: ## prepare .venv and .venv/bin/rota, start nothing
 	@$(PYTHON) tools/bootstrap.py

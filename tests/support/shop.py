@@ -88,7 +88,7 @@ class Shop:
             ground = Ground(
                 clock=CLOCK, emit=self.events.append, chance=self.chance, watchdog=watchdog
             )
-            tiers = await stack.enter_async_context(
+            opened = await stack.enter_async_context(
                 open_worker(
                     Settings(worker=settings),
                     self.access,
@@ -97,7 +97,7 @@ class Shop:
                     drain=stop.drain.set,
                 )
             )
-            node = asyncio.create_task(run_node(tiers, stop, ground))
+            node = asyncio.create_task(run_node(opened.tiers, stop, ground))
             try:
                 yield Crewed(stop=stop, node=node)
             finally:

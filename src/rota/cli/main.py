@@ -26,9 +26,19 @@ app.command(
     help="Measure Rota on this machine.",
 )
 app.command(
+    "rota.cli.commands.scheduler:scheduler",
+    name="scheduler",
+    help="Run a scheduler: fire jobs when they are due.",
+)
+app.command(
     "rota.cli.commands.worker:worker",
     name="worker",
     help="Run a worker: claim runs and carry them out.",
+)
+app.command(
+    "rota.cli.commands.status:status",
+    name="status",
+    help="Show what runs, what waits and what ended lately.",
 )
 
 

@@ -1,65 +1,90 @@
 """All of Rota in one process, for one machine: `rota up`. Room: node.
 
-So far the database and its upkeep; schedulers, workers and the API join the list of tiers as they
-are built.
+A scheduler, a worker and the upkeep around them, on the embedded database or on a server. Other
+processes may join on the same database at any time: nothing here assumes to be alone.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from random import Random
+from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
-from rota.flow.observe.lines import Level
-from rota.flow.observe.log import Log
-from rota.flow.record.keeping_days import KeepingDays
-from rota.node.database import Database, open_database
-from rota.runtime.clock import SystemClock
-from rota.runtime.collector import relax_collector
+from rota.core.ids import stamped
+from rota.node.database import Database
+from rota.node.demo.jobs import plant
+from rota.node.demo.telling import Telling
+from rota.node.plugins import executors_of
+from rota.node.process import Place, Write, run_process
+from rota.node.scheduler import open_scheduler
+from rota.node.upkeep import upkeep
+from rota.node.worker import open_worker
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
-from rota.runtime.signals import stop_on_signals
-from rota.runtime.stop import Stop
-from rota.runtime.tiers import Tier, run_node
-from rota.runtime.watchdog import Watchdog
-from rota.store.driver import Pool
+from rota.runtime.tiers import Tier
 from rota.store.embedded import Embedded
-from rota.store.pool import open_pool
+from rota.store.fitness import database_time
+from rota.store.pool import open_connection, open_pool
 
 # How soon the embedded server comes back when its keeper was killed with it.
-LOOK_AFTER_EVERY = timedelta(seconds=2)
+LOOK_AFTER_EVERY: Final = timedelta(seconds=2)
+SOON: Final = timedelta(seconds=5)
+DEMO: Final = "rota.node.demo.handlers:handlers"
+
+
+class Up(NamedTuple):
+    """What is told once all is up; `planted` counts the example jobs that were written."""
+
+    database: Database
+    planted: int | None
 
 
 async def run_everything(
-    settings: Settings, *, ready: Callable[[Database], object], write: Callable[[str], object]
+    settings: Settings, *, demo: bool, ready: Callable[[Up], object], write: Write, say: Write
 ) -> int:
-    """Run until told to stop, and return the exit code. `ready` is called once all is up."""
-    relax_collector()
-    clock = SystemClock()
-    level = Level[settings.log.level.upper()]
-    log = Log(level=level, as_json=settings.log.format == "json", now=clock.now, write=write)
-    stop = Stop()
-    with stop_on_signals(stop), Watchdog() as watchdog:
-        ground = Ground(clock=clock, emit=log, chance=Random(), watchdog=watchdog)
-        async with (
-            open_database(settings.database, name="rota up") as database,
-            open_pool(database.access, size=settings.database.pool_max) as pool,
-        ):
-            ready(database)
-            ending = await run_node(tiers(settings, database, pool, ground), stop, ground)
-    return ending.exit_code
+    """Run until told to stop, and return the exit code. `say` hears of the example jobs' runs."""
+
+    @asynccontextmanager
+    async def opening(place: Place) -> AsyncIterator[list[Tier]]:
+        async with open_everything(place, demo=demo, say=say) as tiers:
+            planted = await plant_demo(place) if demo else None
+            ready(Up(place.database, planted))
+            yield tiers
+
+    return await run_process(settings, name="rota up", open_tiers=opening, write=write)
 
 
-def tiers(settings: Settings, database: Database, pool: Pool, ground: Ground) -> list[Tier]:
+@asynccontextmanager
+async def open_everything(
+    place: Place, *, demo: bool, say: Callable[[str], object]
+) -> AsyncIterator[list[Tier]]:
     """What runs, in the order it lets go."""
-    days = KeepingDays(
-        pool=pool, ahead=settings.retention.partitions_ahead, keep=settings.retention.runs
-    )
-    upkeep = Duty("keeping days", days.tick, Pulse(), ground)
-    services = [upkeep]
-    if database.embedded is not None:
-        services.append(looking_after(database.embedded, ground))
-    return [Tier(services, grace=timedelta(seconds=5))]
+    settings, access, ground = place.settings, place.database.access, place.ground
+    make_executors = executors_of(settings.executors, app=DEMO if demo else None)
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(open_pool(access, size=4))
+        worker = await stack.enter_async_context(
+            open_worker(settings, access, ground, make_executors, drain=place.stop.drain.set)
+        )
+        scheduler = await stack.enter_async_context(
+            open_scheduler(settings, access, ground, fired=lambda _queue_ids: worker.woken())
+        )
+        duties = upkeep(settings.retention, pool, ground, freed=worker.woken)
+        if demo:
+            telling = Telling(source=pool, say=say, name_begins="demo: ")
+            duties.append(Duty("telling", telling.tick, Pulse(), ground))
+        if place.database.embedded is not None:
+            duties.append(looking_after(place.database.embedded, ground))
+        yield [*scheduler, *worker.tiers, Tier(duties, grace=SOON)]
+
+
+async def plant_demo(place: Place) -> int:
+    """Write the example jobs that are not there yet."""
+    ground = place.ground
+    async with open_connection(place.database.access) as conn:
+        now = await database_time(conn)
+        return await plant(conn, now=now, new_id=lambda: stamped(now, ground.chance.randbytes(10)))
 
 
 def looking_after(embedded: Embedded, ground: Ground) -> Duty:

@@ -35,7 +35,10 @@ def executors_of(settings: Executors, *, app: str | None = None) -> MakeExecutor
             allow_hosts=settings.http_allow_hosts,
             allow_ports=settings.http_allow_ports,
         )
-        made: list[Executor] = [HttpExecutor(guard=guard), ShellExecutor(settings.shell_allow)]
+        made: list[Executor] = [
+            HttpExecutor(guard=guard),
+            ShellExecutor(allow=settings.shell_allow),
+        ]
         if handlers is not None:
             made.append(PythonExecutor(handlers, source=app))
         made += [plugin() for plugin in plugins]

@@ -67,6 +67,13 @@ class Lines(NamedTuple):
     ears: Line
 
 
+class OpenWorker(NamedTuple):
+    """What a worker runs, and whom to tell that runs wait."""
+
+    tiers: list[Tier]
+    woken: Callable[[], None]
+
+
 @dataclass(slots=True)
 class Wakes:
     """The pulses of a worker, and who rings them."""
@@ -87,7 +94,7 @@ async def run_worker(
     make_executors = executors_of(settings.executors, app=app)
 
     @asynccontextmanager
-    async def open_tiers(place: Place) -> AsyncIterator[list[Tier]]:
+    async def opening(place: Place) -> AsyncIterator[list[Tier]]:
         async with open_worker(
             settings,
             place.database.access,
@@ -97,9 +104,9 @@ async def run_worker(
         ) as opened:
             queues = ", ".join(settings.worker.queues)
             ready(f"worker ready: {settings.worker.slots} slots for {queues}")
-            yield opened
+            yield opened.tiers
 
-    return await run_process(settings, name="rota worker", open_tiers=open_tiers, write=write)
+    return await run_process(settings, name="rota worker", open_tiers=opening, write=write)
 
 
 @asynccontextmanager
@@ -110,7 +117,7 @@ async def open_worker(
     make_executors: MakeExecutors,
     *,
     drain: Callable[[], object],
-) -> AsyncIterator[list[Tier]]:
+) -> AsyncIterator[OpenWorker]:
     """Register the worker and yield what it runs; end its session when the block is left."""
     async with AsyncExitStack() as stack:
         executors = make_executors()
@@ -139,7 +146,7 @@ async def open_worker(
             emit=ground.emit,
         )
         stack.push_async_callback(crew.close)
-        yield tiers(settings, access, ground, Parts(member, crew, wakes, lines, pool, drain))
+        yield open_tiers(settings, access, ground, Parts(member, crew, wakes, lines, pool, drain))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,7 @@ class Parts:
     drain: Callable[[], object]
 
 
-def tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> list[Tier]:
+def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> OpenWorker:
     """What a worker runs, in the order it lets go."""
     member, crew, wakes = parts.member, parts.crew, parts.wakes
     lines = parts.lines
@@ -191,7 +198,7 @@ def tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> l
     overseeing = Overseeing(crew=crew, clock=ground.clock, limit=settings.worker.blocked_after)
     rescuing = Rescuing(source=parts.pool, freed=lambda: hinting.hint(hints.RUNS), emit=ground.emit)
     drain = settings.worker.drain
-    return [
+    tiers = [
         Tier(
             [
                 Duty("claiming", claiming.tick, wakes.claiming, ground),
@@ -220,6 +227,7 @@ def tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> l
             grace=SOON,
         ),
     ]
+    return OpenWorker(tiers, woken)
 
 
 def recording(ground: Ground, parts: Parts) -> LastRecords:

@@ -5,26 +5,43 @@ from pathlib import Path
 
 from rota.cli.output import say, write_log
 from rota.cli.settings import settings_for
-from rota.node.database import Database
-from rota.node.everything import run_everything
+from rota.node.everything import Up, run_everything
 
 
-def up(*, data: Path | None = None, config: Path | None = None) -> int:
+def up(
+    *,
+    data: Path | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    demo: bool = False,
+    config: Path | None = None,
+) -> int:
     """Start Rota on this machine, with a PostgreSQL of its own unless ROTA_DATABASE_URL names one.
 
     Parameters
     ----------
     data
         Folder of the embedded database (default: .rota in the current folder).
+    host
+        Address that the API listens on (default: 127.0.0.1). There is no API yet.
+    port
+        Port that the API listens on (default: 7070). There is no API yet.
+    demo
+        Add example jobs, and run them.
     config
         Settings file (default: rota.toml here, then /etc/rota/rota.toml).
     """
-    settings = settings_for(data=data, config=config)
-    return asyncio.run(run_everything(settings, ready=announce, write=write_log))
+    settings = settings_for(data=data, config=config, flags={"api": {"host": host, "port": port}})
+    return asyncio.run(
+        run_everything(settings, demo=demo, ready=announce, write=write_log, say=say)
+    )
 
 
-def announce(database: Database) -> None:
+def announce(up: Up) -> None:
+    database = up.database
     place = f"embedded in {database.embedded.home}" if database.embedded else "server"
     schema = f"migrated ({len(database.applied)} steps)" if database.applied else "up to date"
     say(f"PostgreSQL {database.version}, {place}; schema {schema}")
+    if up.planted is not None:
+        say(f"{up.planted} example jobs were added; `rota status` shows what becomes of them")
     say("Rota is up. Stop it with Ctrl-C.")

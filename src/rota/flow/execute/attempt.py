@@ -116,6 +116,14 @@ class Attempt:
     def cancelled(self) -> bool:
         return self.stopping is not None
 
+    def time_limit(self) -> timedelta | None:
+        """How long it may take: its timeout, or what the deadline of the run leaves."""
+        deadline = self.run.deadline_at
+        if deadline is None:
+            return self.policy.timeout
+        left = deadline - self.run.started_at
+        return left if self.policy.timeout is None else min(left, self.policy.timeout)
+
     def read(self) -> Any:
         """Let the executor check the payload."""
         try:

@@ -5,7 +5,6 @@ what a handler raises is an outcome. What becomes of the run then is core/settle
 """
 
 import asyncio
-import traceback
 from typing import Final, assert_never
 
 import msgspec
@@ -22,11 +21,11 @@ from rota.core.outcome import (
     Snoozed,
     Succeeded,
 )
+from rota.flow.execute import tracebacks
 from rota.flow.execute.attempt import Attempt
 
 MOST_RESULT: Final = 64_000
 MOST_MESSAGE: Final = 8_000
-TRACEBACK_FRAMES: Final = 30
 
 _encode = msgspec.json.Encoder().encode
 
@@ -48,8 +47,7 @@ async def perform(attempt: Attempt) -> Outcome:
     except Snooze as error:
         return Snoozed(delay=error.delay)
     except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
-        trace = traceback.format_exception(error, limit=TRACEBACK_FRAMES)
-        attempt.write(Stream.ROTA, "".join(trace).encode(errors="replace"))
+        attempt.write(Stream.ROTA, tracebacks.told(error).encode(errors="replace"))
         return Failed(failure=_failure(error))
 
 

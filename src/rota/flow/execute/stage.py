@@ -11,6 +11,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, Final
 
 from rota.core.attempt import Ended, Stopping
@@ -20,6 +21,9 @@ from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.performing import perform, result_of, stopped
 
 SWEEP_EVERY: Final = 0.1
+# For what is cancelled when the stage is closed.
+LAST_MOMENT: Final = 2.0
+NO_TIME: Final = timedelta(0)
 # Beyond the grace, for what the executor itself needs to kill and to clean up.
 MARGIN: Final = 2.0
 
@@ -114,18 +118,31 @@ class Stage:
         if self._failure is None:
             self._sweep()
             await self._closing.wait()
+            await self._clear()
         for executor in reversed(opened):
             await executor.close()
         await self._close_rest()
 
+    async def _clear(self) -> None:
+        """Cancel what is left, and what handlers left behind; wait a moment for it to end."""
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=LAST_MOMENT)
+        await self._loop.shutdown_asyncgens()
+
     def _begin(self, attempts: Sequence[Attempt]) -> None:
         create, now = self._loop.create_task, self._loop.time()
         for attempt in attempts:
-            timeout = attempt.policy.timeout
-            if timeout is not None:
-                attempt.stop_at = now + timeout.total_seconds()
-            self._running[id(attempt)] = attempt
-            attempt.task = create(self._carry_out(attempt))
+            limit = attempt.time_limit()
+            if limit is not None:
+                attempt.stop_at = now + limit.total_seconds()
+            if limit is None or limit > NO_TIME:
+                self._running[id(attempt)] = attempt
+                attempt.task = create(self._carry_out(attempt))
+            else:
+                self._end(attempt, stopped(Stopping.TIMEOUT))
 
     async def _carry_out(self, attempt: Attempt) -> None:
         outcome = await perform(attempt)

@@ -5,7 +5,8 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from tests.support.shop import CLOCK, Shop, until
+import msgspec
+from tests.support.shop import CLOCK, QUICK, Shop, until
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context, Fail, Retry, Snooze
@@ -216,8 +217,10 @@ async def test_output_is_kept_in_order_and_cut_at_a_megabyte(shop: Shop) -> None
         for number in range(60_000):
             print(f"line {number:08} of sixty thousand")  # noqa: T201 — that is what is tested
 
+    # Printing all of it may take longer than a loop may usually be blocked.
+    patient = msgspec.structs.replace(QUICK, blocked_after=timedelta(minutes=5))
     run_id = await shop.submit("loud")
-    async with shop.worker():
+    async with shop.worker(patient):
         await shop.ends(run_id)
     pieces = await logs.read(shop.conn, run_id, most=10_000)
     said = b"".join(piece.chunk for piece in pieces).splitlines()
@@ -241,3 +244,30 @@ async def test_a_kind_that_this_worker_does_not_know_is_left_alone(shop: Shop) -
 
     run = await shop.look(foreign)
     assert (run.state, run.attempt) == (RunState.QUEUED, 0)
+
+
+async def test_a_running_attempt_is_stopped_at_the_deadline_of_its_run(shop: Shop) -> None:
+    @shop.handlers.handler("endless")
+    async def endless(_context: Context, _payload: Any) -> None:
+        await asyncio.Event().wait()
+
+    deadline = CLOCK.now() + timedelta(seconds=2)
+    run_id = await shop.submit("endless", policy=Policy(timeout=None), deadline_at=deadline)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert (run.state, run.attempt) == (RunState.EXPIRED, 1)
+
+
+async def test_a_run_that_is_claimed_after_its_deadline_does_not_start(shop: Shop) -> None:
+    @shop.handlers.handler("late")
+    async def late(_context: Context, _payload: Any) -> None:
+        raise AssertionError("never called")
+
+    deadline = CLOCK.now() - timedelta(seconds=1)
+    run_id = await shop.submit("late", policy=Policy(timeout=None), deadline_at=deadline)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert run.state is RunState.EXPIRED
+    assert "AssertionError" not in (run.reason or "")

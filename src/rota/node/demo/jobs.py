@@ -1,0 +1,80 @@
+"""The example jobs of `rota up --demo`. Room: node."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from rota.core.limits import Limit
+from rota.core.overlap import Overlap
+from rota.core.policy import Policy
+from rota.core.retry import Retries
+from rota.core.submission import JobSpec
+from rota.flow.submit.submitting import submit
+from rota.store import catalog
+from rota.store.driver import Connection
+
+# The tenant `default`, which is there from the beginning.
+TENANT: Final = 1
+QUICK: Final = Policy(retries=Retries(first=timedelta(seconds=2)), timeout=timedelta(minutes=1))
+
+
+def specs() -> list[JobSpec]:
+    """What each of them shows is said in handlers.py."""
+    return [
+        JobSpec(name="demo: heartbeat", kind="demo.heartbeat", schedule={"every": "5s"}),
+        JobSpec(
+            name="demo: report every minute",
+            kind="demo.report",
+            schedule={"cron": "* * * * *", "timezone": "Europe/Berlin"},
+            payload={"pages": 10},
+            policy=QUICK,
+        ),
+        JobSpec(
+            name="demo: flaky service",
+            kind="demo.flaky",
+            schedule={"every": "10s"},
+            policy=QUICK,
+        ),
+        JobSpec(
+            name="demo: dead letter",
+            kind="demo.hopeless",
+            schedule={"cron": "*/5 * * * *"},
+        ),
+        JobSpec(
+            name="demo: import with checkpoint",
+            kind="demo.import",
+            schedule={"every": "30s"},
+            policy=QUICK,
+        ),
+        JobSpec(name="demo: slower than its interval", kind="demo.slow", schedule={"every": "5s"}),
+        *(
+            JobSpec(
+                name=f"demo: customer {number}",
+                kind="demo.customer",
+                schedule={"every": "3s"},
+                payload={"customer": number},
+                overlap=Overlap.ALLOW,
+                limits=(Limit(key="customer:{args.customer}", most=1),),
+            )
+            for number in (1, 2)
+        ),
+        JobSpec(
+            name="demo: low priority",
+            kind="demo.heartbeat",
+            schedule={"every": "15s"},
+            priority=9,
+            overlap=Overlap.QUEUE_ALL,
+        ),
+    ]
+
+
+async def plant(conn: Connection, *, now: datetime, new_id: Callable[[], UUID]) -> int:
+    """Write the example jobs that are not there yet; return how many those were."""
+    wanted = specs()
+    names = [spec.name for spec in wanted]
+    present = await catalog.named(conn, tenant_id=TENANT, names=names)
+    missing = [spec for spec in wanted if spec.name not in present]
+    if missing:
+        await submit(conn, missing, now=now, new_id=new_id)
+    return len(missing)

@@ -1,0 +1,48 @@
+"""Tells on the terminal what becomes of the example jobs. Room: node.
+
+A duty that reads what ended since it last looked: enough for a demonstration, and no part of how
+Rota is watched in earnest.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from rota.core.states import RunState
+from rota.store.driver import Source
+from rota.store.fitness import database_time
+from rota.store.overview import Latest, latest
+
+EVERY: Final = 1.0
+MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+@dataclass(slots=True, kw_only=True)
+class Telling:
+    source: Source
+    say: Callable[[str], object]
+    name_begins: str
+    _since: datetime | None = None
+
+    async def tick(self) -> float:
+        async with self.source.acquire() as conn:
+            if self._since is None:
+                self._since = await database_time(conn)
+            ended = await latest(conn, since=self._since)
+        for run in ended:
+            self._since = run.finished_at
+            if run.name is not None and run.name.startswith(self.name_begins):
+                self.say(sentence(run))
+        return EVERY
+
+
+def sentence(run: Latest) -> str:
+    said = f"{run.finished_at:%H:%M:%S}  {run.name}  {run.state.value}"
+    if run.started_at is not None:
+        said += f" after {(run.finished_at - run.started_at) / MILLISECOND:.0f} ms"
+    if run.attempt > 1:
+        said += f", at attempt {run.attempt}"
+    if run.state is not RunState.SUCCEEDED and run.reason:
+        said += f": {run.reason}"
+    return said

@@ -1,0 +1,9 @@
+-- The jobs of a tenant that have these names now.
+select
+    j.id,
+    j.name
+from rota.jobs as j
+where
+    j.tenant_id = :tenant_id::integer
+    and j.name = any(:names::text[])
+    and j.state <> 'deleted';
