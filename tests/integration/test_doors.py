@@ -45,6 +45,7 @@ def test_the_house_as_it_is_keeps_its_rules(house: Path) -> None:
         ("store/jobs.py", "import rota.config", "Rooms only look down"),
         ("runtime/pulse.py", "import rota.flow", "Rooms only look down"),
         ("flow/dispatch/lanes.py", "import rota.flow.record", "do not know each other"),
+        ("executors/shell/limits.py", "import rota.executors.http", "do not know each other"),
         ("core/retry.py", "import random", "Core is pure"),
         ("core/time/tick.py", "import time", "Core is pure"),
         ("flow/record/keeping_days.py", "import asyncpg", "Only the store imports the driver"),

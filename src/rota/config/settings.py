@@ -205,11 +205,26 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_length=100,
         ),
     ] = ()
+    shell_user: Annotated[
+        str | None,
+        text(
+            "the name of a user",
+            "Whom programs run as, if the worker is root; otherwise as the worker's own user.",
+        ),
+    ] = None
     http_allow_networks: Annotated[
         tuple[str, ...],
         text(
             "a list of networks such as 10.0.0.0/8",
             "Private networks that jobs of the kind `http` may reach; by default none.",
+            max_length=100,
+        ),
+    ] = ()
+    http_deny_networks: Annotated[
+        tuple[str, ...],
+        text(
+            "a list of networks such as 10.1.2.0/24",
+            "Networks that jobs of the kind `http` may never reach, whatever else is allowed.",
             max_length=100,
         ),
     ] = ()

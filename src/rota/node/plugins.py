@@ -34,10 +34,11 @@ def executors_of(settings: Executors, *, app: str | None = None) -> MakeExecutor
             allow_networks=settings.http_allow_networks,
             allow_hosts=settings.http_allow_hosts,
             allow_ports=settings.http_allow_ports,
+            deny_networks=settings.http_deny_networks,
         )
         made: list[Executor] = [
             HttpExecutor(guard=guard),
-            ShellExecutor(allow=settings.shell_allow),
+            ShellExecutor(allow=settings.shell_allow, user=settings.shell_user),
         ]
         if handlers is not None:
             made.append(PythonExecutor(handlers, source=app))

@@ -1,0 +1,196 @@
+"""One attempt of an HTTP job. Room: executors/http.
+
+Sends the request with the headers that let a receiver see an effect once: the same idempotency key
+for all attempts of a run, and an attempt number that only grows. Follows redirects only if the
+payload says so, and judges each of them as it judged the first target. What a response means is
+decided in answer.py.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from importlib import metadata
+from typing import Any
+
+from aiohttp import ClientConnectorDNSError, ClientError, ClientResponse, ClientSession
+from aiohttp import ClientTimeout as Limits
+from yarl import URL
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Context, Stream
+from rota.core.outcome import Failed, Failure, Outcome
+from rota.core.time import moments
+from rota.executors.http.answer import Answer, Body, clip
+from rota.executors.http.connecting import Lookup, SystemLookup, TargetRefused, open_session
+from rota.executors.http.guard import Guard
+from rota.executors.http.spec import Request, read_request
+from rota.executors.http.target import Target, redirected
+
+KIND = "http"
+CONNECTING = 5.0
+# Looking the name up and agreeing on TLS are not counted as connecting.
+CONNECTED = 15.0
+FIRST_BYTE = 30.0
+LONGEST_FIRST_BYTE = 300.0
+MOVED = frozenset({301, 302, 303, 307, 308})
+# What a payload's headers may be told to another origin: nothing that could be a credential.
+HARMLESS = frozenset({"accept", "accept-language", "content-type"})
+LONGEST_MESSAGE = 2048
+
+
+class Abandoned(Exception):
+    """A redirect that is not followed; carries the failure to report."""
+
+    def __init__(self, type_: str, message: str) -> None:
+        super().__init__(message)
+        self.type = type_
+
+
+class HttpExecutor:
+    """Reaches what `guard` lets pass. `lookup` turns a name into addresses; the machine's own way
+    to do that unless a test, or an operator with a resolver of his own, gives another.
+    """
+
+    def __init__(self, *, guard: Guard | None = None, lookup: Lookup | None = None) -> None:
+        self._guard = guard or Guard()
+        self._given_lookup = lookup
+        self._system_lookup: SystemLookup | None = None
+        self._session: ClientSession | None = None
+        self._name = f"rota/{metadata.version('rota')}"
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        return (KIND,)
+
+    def read(self, kind: str, payload: Any) -> Request:
+        if kind != KIND:
+            raise InvalidInput("kind", kind, KIND)
+        return read_request(payload)
+
+    async def open(self) -> None:
+        lookup = self._given_lookup
+        if lookup is None:
+            lookup = self._system_lookup = SystemLookup()
+        self._session = open_session(self._guard, lookup)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+        if self._system_lookup is not None:
+            self._system_lookup.close()
+
+    async def run(self, spec: Request, context: Context) -> Outcome:
+        try:
+            async with asyncio.timeout(seconds(spec.timeout)):
+                return await self._follow(spec, context)
+        except TargetRefused as refused:
+            return failed("target refused", str(refused), final=True)
+        except Abandoned as abandoned:
+            return failed(abandoned.type, str(abandoned), final=True)
+        except InvalidInput as wrong:  # only a redirect can still be unreadable
+            return failed("bad redirect", str(wrong), final=True)
+        except (ClientError, OSError) as error:
+            return failed(kind_of(error), describe(spec, error), final=False)
+
+    async def _follow(self, spec: Request, context: Context) -> Outcome:
+        target, method, body = spec.target, spec.method, spec.body
+        headers = dict(spec.headers)
+        for hop in range(spec.redirects + 1):
+            answer = await self._send(spec, target, method, body, self._sent(headers, context))
+            note = f"{method} {target.shown} answered {answer.status}, {answer.body.size} bytes\n"
+            context.write(Stream.ROTA, note.encode())
+            if answer.status not in MOVED or answer.status in spec.ok or hop == spec.redirects:
+                break
+            before, target = target, next_target(target, answer)
+            if target.origin != before.origin:
+                headers = {n: v for n, v in headers.items() if n.lower() in HARMLESS}
+            if answer.status == 303 or (answer.status in {301, 302} and method == "POST"):
+                method, body = ("HEAD" if method == "HEAD" else "GET"), None
+        return answer.settle(spec, target.shown)
+
+    async def _send(
+        self,
+        spec: Request,
+        target: Target,
+        method: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+    ) -> Answer:
+        if refusal := self._guard.judge_target(target):
+            raise TargetRefused(refusal)
+        if self._session is None:
+            raise RuntimeError("open() comes before the first run")
+        async with self._session.request(
+            method,
+            URL(target.url, encoded=True),
+            data=body,
+            headers=headers,
+            allow_redirects=False,
+            timeout=limits(spec),
+        ) as response:
+            return await read_answer(response, spec.max_body)
+
+    def _sent(self, headers: Mapping[str, str], context: Context) -> dict[str, str]:
+        return {
+            **headers,
+            "Accept-Encoding": "gzip",
+            "User-Agent": self._name,
+            "Idempotency-Key": context.idempotency_key,
+            "Rota-Run": str(context.run_id),
+            "Rota-Attempt": str(context.attempt),
+            "Rota-Fence": str(context.attempt),
+            "Rota-Scheduled-At": moments.rfc3339(context.scheduled_at),
+        }
+
+
+def seconds(length: timedelta | None) -> float | None:
+    return None if length is None else length.total_seconds()
+
+
+def limits(spec: Request) -> Limits:
+    """A payload that gives itself time may also wait longer for the first byte."""
+    first_byte = min(max(FIRST_BYTE, seconds(spec.timeout) or 0), LONGEST_FIRST_BYTE)
+    return Limits(total=None, connect=CONNECTED, sock_connect=CONNECTING, sock_read=first_byte)
+
+
+async def read_answer(response: ClientResponse, limit: int) -> Answer:
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    body = Body(encoding=encoding)
+    await body.read(response.content.iter_any(), limit)
+    return Answer(
+        status=response.status,
+        headers={name.lower(): value for name, value in response.headers.items()},
+        charset=response.charset or "utf-8",
+        body=body,
+    )
+
+
+def next_target(source: Target, answer: Answer) -> Target:
+    location = answer.headers.get("location")
+    if location is None:
+        raise Abandoned(f"http {answer.status}", f"{source.shown} redirects to nowhere")
+    target = redirected(source, location)
+    if source.scheme == "https" and target.scheme == "http":
+        raise Abandoned("insecure redirect", f"{source.shown} redirects from https to http")
+    return target
+
+
+def kind_of(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "timeout"
+    if isinstance(error, ClientConnectorDNSError):
+        return "name not resolved"
+    if isinstance(error, ssl.SSLError) or "SSL" in type(error).__name__:
+        return "tls"
+    return "network"
+
+
+def describe(spec: Request, error: BaseException) -> str:
+    said = str(error) or ("no answer in time" if isinstance(error, TimeoutError) else repr(error))
+    return f"{spec.method} {spec.target.shown}: {said}"
+
+
+def failed(type_: str, message: str, *, final: bool) -> Failed:
+    failure = Failure(type=type_, message=clip(message, LONGEST_MESSAGE))
+    return Failed(failure=failure, final=final)

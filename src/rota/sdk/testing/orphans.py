@@ -1,0 +1,73 @@
+"""Sees every process that a test leaves behind. Room: sdk/testing.
+
+A child that forks twice is nobody's child any more, so looking at the own children finds nothing.
+While `adopting`, orphans come to this process instead of to init (Linux), and are found below it.
+Elsewhere only those are found that still have their parents.
+"""
+
+import contextlib
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+LINUX = sys.platform == "linux"
+
+
+@contextlib.contextmanager
+def adopting() -> Iterator[None]:
+    """Be the parent of orphans inside the block; the dead among them are buried at its end."""
+    become_subreaper(wanted=True)
+    try:
+        yield
+    finally:
+        become_subreaper(wanted=False)
+        for number, state in family().items():
+            if state == "Z":
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(number, os.WNOHANG)
+
+
+def become_subreaper(*, wanted: bool) -> None:
+    if LINUX:
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+
+
+def living() -> frozenset[int]:
+    """The processes below this one that are not dead."""
+    return frozenset(number for number, state in family().items() if state != "Z")
+
+
+def family() -> dict[int, str]:
+    """All processes below this one, each with the letter of its state."""
+    table = from_proc() if LINUX else from_ps()
+    found: dict[int, str] = {}
+    near = {os.getpid()}
+    while near:
+        near = {number for number, (parent, _) in table.items() if parent in near} - found.keys()
+        found.update((number, table[number][1]) for number in near)
+    return found
+
+
+def from_proc() -> dict[int, tuple[int, str]]:
+    table = {}
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            number = int(folder.name)
+            state, parent = (folder / "stat").read_text().rpartition(") ")[2].split()[:2]
+            table[number] = int(parent), state
+    return table
+
+
+def from_ps() -> dict[int, tuple[int, str]]:
+    command = ["/bin/ps", "-A", "-o", "pid=,ppid=,state=,comm="]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    table = {}
+    for line in said.splitlines():
+        number, parent, state, name = line.split(None, 3)
+        if name.rpartition("/")[2] != "ps":
+            table[int(number)] = int(parent), state[0]
+    return table
