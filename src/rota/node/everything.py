@@ -61,7 +61,7 @@ async def open_everything(
 ) -> AsyncIterator[list[Tier]]:
     """What runs, in the order it lets go."""
     settings, access, ground = place.settings, place.database.access, place.ground
-    make_executors = executors_of(settings.executors, app=DEMO if demo else None)
+    make_executors = executors_of(settings, app=DEMO if demo else None)
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(open_pool(access, size=4))
         worker = await stack.enter_async_context(

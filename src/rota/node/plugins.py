@@ -12,11 +12,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
-from rota.config.settings import Executors
+from rota.config.settings import Settings
 from rota.core.errors import InvalidInput
 from rota.core.executor import Executor
 from rota.executors.http import Guard, HttpExecutor
-from rota.executors.python import Handlers, PythonExecutor
+from rota.executors.python import Handlers, Limits, PythonExecutor
 from rota.executors.shell import ShellExecutor
 
 GROUP: Final = "rota.executors"
@@ -24,24 +24,28 @@ GROUP: Final = "rota.executors"
 MakeExecutors = Callable[[], tuple[Executor, ...]]
 
 
-def executors_of(settings: Executors, *, app: str | None = None) -> MakeExecutors:
+def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors:
     """How to make the executors of a worker; `app` is `module:attribute` of its handlers."""
     handlers = None if app is None else load_handlers(app)
     plugins = [entry.load() for entry in entry_points(group=GROUP)]
 
+    allowed = settings.executors
+    # A claimed run must not wait for a thread or a child while its time runs.
+    limits = Limits(threads=settings.worker.slots, children=settings.worker.slots)
+
     def make() -> tuple[Executor, ...]:
         guard = Guard(
-            allow_networks=settings.http_allow_networks,
-            allow_hosts=settings.http_allow_hosts,
-            allow_ports=settings.http_allow_ports,
-            deny_networks=settings.http_deny_networks,
+            allow_networks=allowed.http_allow_networks,
+            allow_hosts=allowed.http_allow_hosts,
+            allow_ports=allowed.http_allow_ports,
+            deny_networks=allowed.http_deny_networks,
         )
         made: list[Executor] = [
             HttpExecutor(guard=guard),
-            ShellExecutor(allow=settings.shell_allow, user=settings.shell_user),
+            ShellExecutor(allow=allowed.shell_allow, user=allowed.shell_user),
         ]
         if handlers is not None:
-            made.append(PythonExecutor(handlers, source=app))
+            made.append(PythonExecutor(handlers, source=app, limits=limits))
         made += [plugin() for plugin in plugins]
         refuse_doubles(made)
         return tuple(made)

@@ -1,5 +1,6 @@
 """What every process of Rota does around its tiers: log, signals, database. Room: node."""
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ async def run_process(settings: Settings, *, name: str, open_tiers: OpenTiers, w
 @asynccontextmanager
 async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIterator[Place]:
     relax_collector()
+    # What handlers log goes to the logs of their attempts; at Python's usual level, little would.
+    logging.getLogger().setLevel(logging.INFO)
     clock = SystemClock()
     level = Level[settings.log.level.upper()]
     log = Log(level=level, as_json=settings.log.format == "json", now=clock.now, write=write)

@@ -91,7 +91,7 @@ async def run_worker(
     settings: Settings, *, app: str | None, ready: Callable[[str], object], write: Write
 ) -> int:
     """A process that is a worker and nothing else; `ready` is told what it serves."""
-    make_executors = executors_of(settings.executors, app=app)
+    make_executors = executors_of(settings, app=app)
 
     @asynccontextmanager
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:

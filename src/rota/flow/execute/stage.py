@@ -100,8 +100,12 @@ class Stage:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
+        life = self._loop.create_task(self._live())
         try:
-            self._loop.run_until_complete(self._live())
+            while not life.done():
+                # A task that a handler left behind may raise SystemExit, which stops any loop.
+                with suppress(SystemExit, KeyboardInterrupt):
+                    self._loop.run_until_complete(life)
         finally:
             self._loop.close()
 

@@ -284,3 +284,24 @@ async def test_the_third_lost_worker_quarantines_the_run(shop: Shop) -> None:
 
     run = await shop.look(run_id)
     assert (run.state, run.attempt, run.losses) == (RunState.QUARANTINED, 3, 3)
+
+
+async def test_a_task_that_a_handler_left_behind_cannot_end_the_worker(shop: Shop) -> None:
+    @shop.handlers.handler("careless")
+    async def careless(_context: Context, _payload: Any) -> None:
+        async def later() -> None:
+            sys.exit(3)
+
+        tasks.append(asyncio.ensure_future(later()))
+
+    @shop.handlers.handler("good")
+    async def good(_context: Context, _payload: Any) -> None:
+        pass
+
+    tasks: list[object] = []
+    careless_id = await shop.submit("careless")
+    async with shop.worker():
+        await shop.ends(careless_id)
+        good_run = await shop.ends(await shop.submit("good"))
+
+    assert good_run.state is RunState.SUCCEEDED

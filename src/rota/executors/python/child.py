@@ -1,0 +1,155 @@
+"""The program of a child process: handlers, one call after the other. Room: executors/python.
+
+    python -m rota.executors.python.child <socket> <parent> <memory> <module:attribute>
+
+Started by child_process.py. Sync handlers run in the main thread, where an interrupt reaches them;
+async ones on a loop that lives as long as the child. Whatever a handler does ends this process at
+worst.
+"""
+
+import asyncio
+import contextlib
+import faulthandler
+import importlib
+import io
+import logging
+import socket
+import sys
+import traceback
+from typing import Any, Final
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Fail, Retry, Snooze
+from rota.executors.python import confinement, frames
+from rota.executors.python.contexts import AttemptCancelled, ChildContext, SyncContext
+from rota.executors.python.failures import message_of, refuse_awaitable, traceback_of
+from rota.executors.python.frames import Meaning
+from rota.executors.python.handlers import Handler, Handlers
+from rota.executors.python.link import CallLine, Interrupts, Link
+from rota.executors.python.output import Records, Sink
+
+MEANINGS: Final[tuple[tuple[type[BaseException], Meaning], ...]] = (
+    (Fail, Meaning.FAIL),
+    (Retry, Meaning.RETRY),
+    (Snooze, Meaning.SNOOZE),
+    (InvalidInput, Meaning.INVALID),
+    (AttemptCancelled, Meaning.STOPPED),
+    (asyncio.CancelledError, Meaning.STOPPED),
+)
+
+
+class Performer:
+    """Carries out calls. `current` is the context of the one in progress."""
+
+    def __init__(self, link: Link, interrupts: Interrupts) -> None:
+        self.handlers = Handlers()
+        self.current: Sink | None = None
+        self._link = link
+        self._interrupts = interrupts
+
+    def carry_out(self, call: frames.Call, runner: asyncio.Runner) -> None:
+        line = CallLine(self._link)
+        last: frames.Returned | frames.Raised
+        try:
+            handler = self.handlers.find(call.kind)
+            payload = frames.from_json(call.payload)
+            if handler.check is not None:
+                payload = handler.check(payload)
+            if handler.is_async:
+                context = ChildContext.over(line, call.facts)
+                value = runner.run(self._await(handler, payload, context))
+            else:
+                value = self._call(handler, payload, SyncContext.over(line, call.facts))
+            last = frames.Returned(value=frames.to_json(value), resident=confinement.resident())
+        except BaseException as error:  # noqa: BLE001 — whatever it is, it ends the run alone
+            last = raised(error)
+        self.current = None
+        flush()
+        try:
+            line.end(last)
+        except InvalidInput as error:  # a result larger than a frame
+            line.end(raised(error))
+
+    def _call(self, handler: Handler, payload: Any, context: SyncContext) -> Any:
+        self.current = context
+        with self._interrupts.delivered_to(stop):
+            return refuse_awaitable(handler.call(context, payload))
+
+    async def _await(self, handler: Handler, payload: Any, context: ChildContext) -> Any:
+        self.current = context
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def cancel() -> None:
+            if task is not None:
+                loop.call_soon_threadsafe(task.cancel)
+
+        with self._interrupts.delivered_to(cancel):
+            return await handler.call(context, payload)
+
+
+def stop() -> None:
+    raise AttemptCancelled
+
+
+def raised(error: BaseException, *, is_leaving: bool = False) -> frames.Raised:
+    if isinstance(error, MemoryError):
+        # What the handler's frames still hold may be all there is, and the words below need some.
+        traceback.clear_frames(error.__traceback__)
+    delay = getattr(error, "after", None) if isinstance(error, Retry) else None
+    return frames.Raised(
+        type=type(error).__name__,
+        message=message_of(error).encode("utf-8", "backslashreplace").decode(),
+        traceback=traceback_of(error).encode("utf-8", "backslashreplace").decode(),
+        meaning=next((word for kind, word in MEANINGS if isinstance(error, kind)), Meaning.ERROR),
+        delay=error.delay if isinstance(error, Snooze) else delay,
+        resident=confinement.resident(),
+        is_leaving=is_leaving or isinstance(error, MemoryError),
+    )
+
+
+def load(source: str) -> Handlers:
+    """Import the registry that `module:attribute` names."""
+    module, _, attribute = source.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in attribute.split("."):
+        found = getattr(found, name)
+    if not isinstance(found, Handlers):
+        raise InvalidInput("source", source, "the module:attribute of a Handlers")
+    return found
+
+
+def flush() -> None:
+    """What a handler printed reaches the worker before its result does."""
+    for stream in (sys.stdout, sys.stderr):
+        # A handler may have closed or replaced them.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+
+
+def main(words: list[str]) -> int:
+    descriptor, parent, memory, source = words
+    confinement.die_with(int(parent))
+    confinement.limit(memory=int(memory))
+    confinement.restore_path()
+    faulthandler.enable()  # a crash in C leaves its stack in the log of the attempt
+    interrupts = Interrupts()
+    interrupts.install()
+    link = Link(socket.socket(fileno=int(descriptor)), interrupts)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    performer = Performer(link, interrupts)
+    logging.root.addHandler(Records(lambda: performer.current))
+    logging.root.setLevel(logging.INFO)
+    try:
+        performer.handlers = load(source)
+    except BaseException as error:  # noqa: BLE001 — told to whoever waits for the first result
+        link.send(raised(error, is_leaving=True))
+        return 1
+    with asyncio.Runner() as runner:
+        while isinstance(call := link.receive(), frames.Call):
+            performer.carry_out(call, runner)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,250 @@
+"""One child process as the worker sees it. Room: executors/python.
+
+It is started in a session of its own, so that a signal to its group reaches whatever a handler
+starts. Its output is read a piece at a time and handed to the attempt at once: a handler that
+prints faster than that waits on its pipe, and the worker's memory stays as it is. Which child
+takes which call is decided in children.py, and what is said in frames.py.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Awaitable, Callable
+from typing import IO, Any, Final, Self, assert_never
+
+import msgspec
+
+from rota.core.errors import LeaseLost
+from rota.core.executor import Context, Stream
+from rota.core.outcome import Failed, Failure, Outcome, Snoozed, Succeeded
+from rota.executors.python import frames
+from rota.executors.python.frames import Meaning
+from rota.executors.python.spawning import spawn, watch
+
+PIECE: Final = 65_536
+# What a child wrote before its last word waits in a pipe, which holds 1 MB at most.
+MOST_PIECES: Final = 16
+# How long a child may take to leave by itself, and how long the kernel to end a killed one.
+LEAVING: Final = 2.0
+DYING: Final = 1.0
+
+
+class ChildProcess:
+    """Takes one call at a time. `ended` gives its exit code."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self.runs = 0
+        self.resident = 0
+        # No more calls: it is leaving, was interrupted, or has spoken nonsense.
+        self.is_spent = False
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+        self._context: Context | None = None
+        # The length of the message that comes next, once it is known.
+        self._awaited: int | None = None
+        self._owes_reply = False
+        self._deadline: asyncio.TimerHandle | None = None
+        self._pipes: list[tuple[IO[bytes], Stream]] = []
+        for pipe, stream in ((process.stdout, Stream.STDOUT), (process.stderr, Stream.STDERR)):
+            assert pipe is not None  # noqa: S101 — `spawn` asks for both
+            os.set_blocking(pipe.fileno(), False)
+            self._loop.add_reader(pipe.fileno(), self._pour, pipe, stream)
+            self._pipes.append((pipe, stream))
+        watch(process, self._on_end)
+
+    @classmethod
+    async def start(cls, source: str, *, memory: int) -> Self:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            reader, writer = await asyncio.open_unix_connection(sock=ours)
+            try:
+                process = spawn(theirs, source, memory)
+            except BaseException:
+                writer.close()
+                raise
+        return cls(process, reader, writer)
+
+    async def perform(self, call: frames.Call, context: Context) -> Outcome:
+        """Have it carry out one call. When cancelled, stop it within the grace: by force then."""
+        self._context = context
+        self.runs += 1
+        try:
+            return await self._converse(call, context)
+        except asyncio.CancelledError:
+            await self._stop(context)
+            raise
+        except BaseException:  # the context refused something; the handler still runs
+            self.kill()
+            raise
+        finally:
+            self._pour_out()
+            self._context = None
+
+    def dismiss(self) -> None:
+        """Let it go: it ends at the end of its socket, or else by force."""
+        self.is_spent = True
+        self._writer.close()
+        if not self.ended.done() and self._deadline is None:
+            self._deadline = self._loop.call_later(LEAVING, self.kill)
+
+    def kill(self) -> None:
+        """End its whole group now."""
+        self.is_spent = True
+        self._signal(os.killpg, signal.SIGKILL)
+
+    async def _converse(self, call: frames.Call, context: Context) -> Outcome:
+        try:
+            await self._send(call)
+            return await self._follow(context)
+        except (OSError, asyncio.IncompleteReadError):
+            return await self._lost("")
+        except msgspec.MsgspecError as error:  # a handler wrote to the socket, or broke the memory
+            return await self._lost(f" after it had sent nonsense ({error})")
+
+    async def _follow(self, context: Context) -> Outcome:
+        while True:
+            frame = await self._receive()
+            match frame:
+                case frames.Written():
+                    context.write(frame.stream, frame.chunk)
+                case frames.Progressed():
+                    context.progress(frame.fraction, frame.message)
+                case frames.Checkpoint():
+                    await self._answer(context.checkpoint(frames.from_json(frame.value)))
+                case frames.Resume():
+                    await self._answer(context.resume())
+                case frames.Returned():
+                    self.resident = frame.resident
+                    return Succeeded(result=frames.from_json(frame.value))
+                case frames.Raised():
+                    self.resident = frame.resident
+                    self.is_spent |= frame.is_leaving
+                    return judge(frame, context)
+                case _:
+                    assert_never(frame)
+
+    async def _answer(self, answer: Awaitable[Any]) -> None:
+        self._owes_reply = True
+        try:
+            reply = frames.Reply(value=frames.to_json(await answer))
+        except LeaseLost as error:
+            reply = frames.Reply(error=str(error), is_lost=True)
+        except Exception as error:  # noqa: BLE001 — raised again in the child, where it was asked
+            reply = frames.Reply(error=f"{type(error).__name__}: {error}")
+        self._owes_reply = False
+        await self._send(reply)
+
+    async def _send(self, frame: frames.FromWorker) -> None:
+        self._writer.write(frames.pack(frame))
+        await self._writer.drain()
+
+    async def _receive(self) -> frames.FromChild:
+        # A cancellation may come between the two; `_stop` then goes on where it was.
+        if self._awaited is None:
+            self._awaited = frames.length(await self._reader.readexactly(frames.HEAD.size))
+        body = await self._reader.readexactly(self._awaited)
+        self._awaited = None
+        return frames.TO_WORKER.decode(body)
+
+    async def _lost(self, how: str) -> Failed:
+        """The conversation broke off: nearly always because the process ended."""
+        self.kill()
+        await asyncio.wait((self.ended,), timeout=DYING)
+        fate = described(self.ended.result()) if self.ended.done() else "does not end"
+        failure = Failure(type="child lost", message=f"the process of the handler {fate}{how}")
+        return Failed(failure=failure)
+
+    async def _stop(self, context: Context) -> None:
+        """Interrupt the handler, keep answering it for its grace, then end the group: whatever is
+        left of it would go on working for a run that is over.
+        """
+        self.is_spent = True
+        try:
+            self._signal(os.kill, signal.SIGINT)
+            self._signal(os.killpg, signal.SIGTERM)
+            if self._owes_reply:
+                # The handler waits for it, and would not hear the interrupt before.
+                self._writer.write(frames.pack(frames.Reply(error="the attempt is stopping")))
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError, msgspec.MsgspecError):
+                async with asyncio.timeout(context.grace.total_seconds()):
+                    await self._follow(context)
+        finally:
+            self.kill()
+            await asyncio.wait((self.ended,), timeout=DYING)
+
+    def _signal(self, send: Callable[[int, int], None], number: signal.Signals) -> None:
+        # Only `_on_end` reaps it, and until then its number is its own. Popen.send_signal would
+        # reap it on the way, before the rest of its group is ended.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                send(self._process.pid, number)
+
+    def _pour(self, pipe: IO[bytes], stream: Stream) -> bool:
+        """Hand one piece of output on; False when there is none now."""
+        try:
+            chunk = os.read(pipe.fileno(), PIECE)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._loop.remove_reader(pipe.fileno())
+            return False
+        # What comes between two attempts belongs to neither.
+        if self._context is not None:
+            self._context.write(stream, chunk)
+        return True
+
+    def _pour_out(self) -> None:
+        for pipe, stream in self._pipes:
+            for _ in range(MOST_PIECES):
+                if pipe.closed or not self._pour(pipe, stream):
+                    break
+
+    def _on_end(self) -> None:
+        # First the rest of its group, while its number cannot have passed to another.
+        self.kill()
+        code = self._process.wait()
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._pour_out()
+        for pipe, _ in self._pipes:
+            self._loop.remove_reader(pipe.fileno())
+            pipe.close()
+        self.ended.set_result(code)
+
+
+def judge(raised: frames.Raised, context: Context) -> Outcome:
+    """What the engine makes of the same exception on the loop."""
+    failure = Failure(type=raised.type, message=raised.message)
+    match raised.meaning:
+        case Meaning.FAIL | Meaning.INVALID:
+            return Failed(failure=failure, final=True)
+        case Meaning.RETRY:
+            return Failed(failure=failure, retry_after=raised.delay)
+        case Meaning.SNOOZE if raised.delay is not None:
+            return Snoozed(delay=raised.delay)
+        case Meaning.STOPPED:
+            return Failed(failure=failure)
+        case _:
+            context.write(Stream.ROTA, raised.traceback.encode())
+            return Failed(failure=failure)
+
+
+def described(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:  # a real-time signal has no name
+        name = f"signal {-code}"
+    return f"was ended by {name}"

@@ -1,0 +1,119 @@
+"""What a handler gets that does not run on the worker's loop. Room: executors/python.
+
+An async handler on the loop gets the engine's own context. A sync handler gets a `SyncContext`,
+whose methods block; an async handler in a child process gets a `ChildContext`. Both reach the
+engine through a line: threads.py has one to the loop, link.py one through a socket.
+"""
+
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from typing import Any, NoReturn, Protocol, Self
+from uuid import UUID
+
+from rota.core.executor import Context, Fail, Stream
+
+NO_TRANSACTION = "context.transaction() needs an async handler without isolation"
+
+
+class AttemptCancelled(BaseException):
+    """Raised inside a sync handler whose attempt was asked to stop. Not an `Exception`, so that
+    `except Exception` around a unit of work does not swallow it.
+    """
+
+
+class Line(Protocol):
+    """The way from a handler back to the engine; safe from any thread of the handler."""
+
+    @property
+    def cancelled(self) -> bool: ...
+    def write(self, stream: Stream, chunk: bytes) -> None: ...
+    def progress(self, fraction: float, message: str) -> None: ...
+    def checkpoint(self, value: object) -> None: ...
+    def resume(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Facts:
+    """What does not change during an attempt; core/executor.py says what each is."""
+
+    run_id: UUID
+    job_id: UUID
+    kind: str
+    attempt: int
+    idempotency_key: str
+    scheduled_at: datetime
+    due_at: datetime
+    timeout: timedelta | None
+    grace: timedelta
+
+    @classmethod
+    def of(cls, context: "Context | Facts") -> "Facts":
+        return Facts(**{name: getattr(context, name) for name in NAMES})
+
+
+NAMES = tuple(each.name for each in fields(Facts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Remote(Facts):
+    """What both contexts have in common."""
+
+    line: Line = field(repr=False)
+
+    @classmethod
+    def over(cls, line: Line, context: Context | Facts) -> Self:
+        return cls(line=line, **{name: getattr(context, name) for name in NAMES})
+
+    @property
+    def cancelled(self) -> bool:
+        return self.line.cancelled
+
+    def write(self, stream: Stream, chunk: bytes) -> None:
+        self.line.write(stream, chunk)
+
+    def transaction(self) -> NoReturn:
+        raise Fail(NO_TRANSACTION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SyncContext(Remote):
+    """`Context` for sync handlers: the same, but nothing is awaited, and once the attempt was asked
+    to stop, `progress`, `checkpoint` and `resume` raise `AttemptCancelled`.
+    """
+
+    def progress(self, fraction: float, message: str = "") -> None:
+        self._refuse_if_cancelled()
+        self.line.progress(fraction, message)
+
+    def checkpoint(self, value: object) -> None:
+        """Store where to go on from; durable once this returns. Raises `LeaseLost`."""
+        self._refuse_if_cancelled()
+        self.line.checkpoint(value)
+        self._refuse_if_cancelled()
+
+    def resume(self) -> Any:
+        """The last checkpoint of an earlier attempt, or None."""
+        self._refuse_if_cancelled()
+        return self.line.resume()
+
+    def _refuse_if_cancelled(self) -> None:
+        if self.line.cancelled:
+            raise AttemptCancelled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChildContext(Remote):
+    """Implements `core.executor.Context` for async handlers in a child process.
+
+    A checkpoint blocks the child's loop for the round trip: there is one run in a child, and the
+    worker answers at once.
+    """
+
+    def progress(self, fraction: float, message: str = "") -> None:
+        self.line.progress(fraction, message)
+
+    async def checkpoint(self, value: object) -> None:
+        self.line.checkpoint(value)
+
+    async def resume(self) -> Any:
+        return self.line.resume()

@@ -1,0 +1,126 @@
+"""What a worker and its child process say to each other. Room: executors/python.
+
+A frame is four bytes of length and one message in msgpack, never pickle: reading it runs no code.
+Values that are JSON by contract (payload, result, checkpoint) travel as JSON inside, so that a
+child sees the numbers and strings that the engine sees.
+
+    worker                 child
+    Call          ──▶
+                  ◀──      Written, Progressed            as often as the handler likes
+                  ◀──      Checkpoint | Resume
+    Reply         ──▶
+                  ◀──      Returned | Raised              and then the next Call
+"""
+
+import struct
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Stream
+from rota.executors.python.contexts import Facts
+
+MOST: Final = 16 * 2**20
+HEAD: Final = struct.Struct("!I")
+
+
+class Meaning(StrEnum):
+    """What an exception says about the run, where it says something."""
+
+    ERROR = "error"
+    FAIL = "fail"
+    RETRY = "retry"
+    SNOOZE = "snooze"
+    INVALID = "invalid"
+    STOPPED = "stopped"
+
+
+class Frame(
+    msgspec.Struct, frozen=True, kw_only=True, array_like=True, tag=True, tag_field="frame"
+):
+    """What all messages have in common."""
+
+
+class Call(Frame, frozen=True, kw_only=True):
+    kind: str
+    facts: Facts
+    payload: bytes
+
+
+class Reply(Frame, frozen=True, kw_only=True):
+    """To a checkpoint or a wish to resume; `error` says why it could not be."""
+
+    value: bytes = b"null"
+    error: str = ""
+    is_lost: bool = False
+
+
+class Written(Frame, frozen=True, kw_only=True):
+    stream: Stream
+    chunk: bytes
+
+
+class Progressed(Frame, frozen=True, kw_only=True):
+    fraction: float
+    message: str
+
+
+class Checkpoint(Frame, frozen=True, kw_only=True):
+    value: bytes
+
+
+class Resume(Frame, frozen=True, kw_only=True):
+    pass
+
+
+class Returned(Frame, frozen=True, kw_only=True):
+    """`resident` is the memory the child holds now, in bytes."""
+
+    value: bytes
+    resident: int
+
+
+class Raised(Frame, frozen=True, kw_only=True):
+    """`is_leaving` when the child cannot take another call."""
+
+    type: str
+    message: str
+    traceback: str
+    meaning: Meaning
+    delay: timedelta | None
+    resident: int
+    is_leaving: bool
+
+
+FromWorker = Call | Reply
+FromChild = Written | Progressed | Checkpoint | Resume | Returned | Raised
+
+ENCODER: Final = msgspec.msgpack.Encoder()
+TO_WORKER: Final[msgspec.msgpack.Decoder[FromChild]] = msgspec.msgpack.Decoder(FromChild)
+TO_CHILD: Final[msgspec.msgpack.Decoder[FromWorker]] = msgspec.msgpack.Decoder(FromWorker)
+
+
+def pack(frame: Frame) -> bytes:
+    body = ENCODER.encode(frame)
+    if len(body) > MOST:
+        raise InvalidInput("value", f"{len(body)} bytes", f"at most {MOST} bytes")
+    return HEAD.pack(len(body)) + body
+
+
+def length(head: bytes) -> int:
+    """The length that follows; a length that no frame has is an error of the protocol."""
+    (count,) = HEAD.unpack(head)
+    if count > MOST:
+        raise msgspec.DecodeError(f"a frame of {count} bytes")
+    return int(count)
+
+
+def to_json(value: Any) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def from_json(value: bytes) -> Any:
+    return msgspec.json.decode(value)
