@@ -10,11 +10,12 @@ from uuid import UUID, uuid4
 from rota.core.ids import tick_run_id
 from rota.core.states import RunState
 from rota.flow.dispatch.lanes import LaneMemory
-from rota.store import cursors, live_runs
+from rota.store import cursors, live_runs, sessions
 from rota.store.cursors import Due, Firing, Ownership
 from rota.store.driver import Connection
 from rota.store.live_runs import Claimed, Ending
 from rota.store.pool import Access, open_connection
+from rota.store.sessions import NewSession, Role
 
 CLAIM = 1000
 WORKERS = 2
@@ -43,6 +44,8 @@ class Drain:
             open_connection(self.access, hot=True) as claiming,
             open_connection(self.access, hot=True) as finishing,
         ):
+            session = NewSession(id=self.session, role=Role.WORKER, name="bench")
+            await sessions.open_session(claiming, session, ttl=timedelta(hours=1))
             # Both are prepared before the clock runs, as in a worker that is up.
             await self._claim(claiming, LaneMemory(), room=0)
             await live_runs.finish(finishing, session_id=self.session, endings=[])

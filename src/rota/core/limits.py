@@ -1,28 +1,21 @@
-"""Concurrency and rate arithmetic (E7). Room: core.
+"""How many runs may pass a gate: so many at a time, so many per time (E7). Room: core.
 
-A concurrency limit is a number of slots, each a row that names its holder. A rate limit is one
-timestamp per key, moved by the generic cell rate algorithm: no counters, no windows with a cliff
-at their edge. Both are decided here and kept by the store.
+A rate limit is one timestamp per gate, moved by the generic cell rate algorithm: no counters, no
+windows with a cliff at their edge. A limit on those at work is counted anew for every claim
+(core/gates.py says why). Both are decided in core and kept by the store.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, Final
 
 from rota.core.errors import InvalidInput
+from rota.core.time import durations
 
-MOST_SLOTS = 10_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
-    key: str
-    most: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= len(self.key) <= 200:
-            raise InvalidInput("limits.key", self.key, "1 to 200 characters")
-        if not 1 <= self.most <= MOST_SLOTS:
-            raise InvalidInput("limits.max", self.most, f"1 to {MOST_SLOTS}")
+MOST_AT_ONCE: Final = 10_000
+MOST_PER_TIME: Final = 1_000_000
+LONGEST_PERIOD: Final = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +27,37 @@ class Rate:
     burst: int = 1
 
     def __post_init__(self) -> None:
-        if self.count < 1 or self.per <= timedelta(0):
-            raise InvalidInput("rate", (self.count, self.per), "at least 1 per a positive time")
+        if not 1 <= self.count <= MOST_PER_TIME:
+            raise InvalidInput("rate.count", self.count, f"1 to {MOST_PER_TIME}")
+        if not timedelta(0) < self.per <= LONGEST_PERIOD:
+            raise InvalidInput("rate.per", self.per, "a positive time of at most a year")
+        if self.spacing <= timedelta(0):
+            raise InvalidInput("rate", (self.count, self.per), "at most one a microsecond")
         if not 1 <= self.burst <= self.count:
             raise InvalidInput("rate.burst", self.burst, f"1 to {self.count}")
 
     @property
     def spacing(self) -> timedelta:
         return self.per / self.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a gate lets through; None means no limit of that sort.
+
+    `in_order` is one at a time in the order of (scheduled_at, id), a waiting retry included.
+    """
+
+    most: int | None = None
+    rate: Rate | None = None
+    in_order: bool = False
+
+    def __post_init__(self) -> None:
+        if self.most is not None and not 1 <= self.most <= MOST_AT_ONCE:
+            raise InvalidInput("limits.max", self.most, f"1 to {MOST_AT_ONCE}")
+
+
+OPEN: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +70,7 @@ class Admission:
 
 
 def admit(rate: Rate, *, paid_until: datetime | None, wanted: int, now: datetime) -> Admission:
-    """Admit up to `wanted` starts at `now`, given the stored timestamp of the key.
+    """Admit up to `wanted` starts at `now`, given the stored timestamp of the gate.
 
     `paid_until` is the time at which everything admitted so far is paid for. It may run ahead of
     now by `burst` spacings; a start is admitted while it would not run further.
@@ -69,8 +85,39 @@ def admit(rate: Rate, *, paid_until: datetime | None, wanted: int, now: datetime
     return Admission(admitted=admitted, paid_until=paid, next_at=next_at)
 
 
-def slots_to_add(limit: Limit, *, existing: int) -> range:
-    """The numbers of the slots that a raised limit still lacks; a lowered one just stops using its
-    highest slots, which fall free when their holders end.
-    """
-    return range(existing, max(existing, limit.most))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A limit that a job asks for. `key` may have places for the payload: `customer:{args.id}`."""
+
+    key: str
+    most: int | None = None
+    rate: Rate | None = None
+
+    def __post_init__(self) -> None:
+        if self.most is None and self.rate is None:
+            raise InvalidInput("max", None, "max or rate; a limit must limit something")
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(most=self.most, rate=self.rate)
+
+
+def limit_to_plain(limit: Limit) -> dict[str, object]:
+    """The stored form, of types that JSON has."""
+    rate = limit.rate
+    return {
+        "key": limit.key,
+        "max": limit.most,
+        "rate": rate and {"count": rate.count, "per": durations.iso(rate.per), "burst": rate.burst},
+    }
+
+
+def limit_from_plain(value: Mapping[str, Any]) -> Limit:
+    """Read the stored form."""
+    rate = value["rate"]
+    return Limit(
+        key=value["key"],
+        most=value["max"],
+        rate=rate
+        and Rate(count=rate["count"], per=durations.parse(rate["per"]), burst=rate["burst"]),
+    )

@@ -1,19 +1,35 @@
-"""Everything Rota asks of jobs: writing, pausing, and reading their payloads. Room: store."""
+"""Everything Rota asks of jobs: writing, changing, pausing, and what their runs need. Room: store.
+
+A change locks the job and its cursor, is computed by the caller, and is written with both in one
+statement; a tick that is decided at the same time precedes it or finds another version (F13).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core.errors import InvalidInput, LeaseLost, NotFound, StoreFailed
 from rota.core.outcome import Guarantee
+from rota.core.overlap import Alive, Overlap
 from rota.core.shard import shard_of
+from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
-from rota.store.statement import statement
+from rota.store.live_runs import array_text
+from rota.store.statement import Nothing, statement
+
+FREE: Final = "a name that no other job of the tenant has"
+TAKEN_SQLSTATE: Final = "23505"
 
 
 class Written(NamedTuple):
     id: UUID
+
+
+class Taken(NamedTuple):
+    tenant_id: int
+    name: str
 
 
 class Payload(NamedTuple):
@@ -25,6 +41,53 @@ class Payload(NamedTuple):
 class Paused(NamedTuple):
     id: UUID
     version: int
+
+
+class Job(NamedTuple):
+    """What a change of a job, or a run of it, needs to know; JSON as text."""
+
+    id: UUID
+    tenant_id: int
+    state: JobState
+    version: int
+    kind_id: int
+    queue_id: int
+    policy_id: int
+    priority: int
+    overlap: Overlap
+    keep_first: bool
+    guarantee: Guarantee
+    schedule: str | None
+    payload: str | None
+    limits: str | None
+    policy: str
+
+
+class Cursor(NamedTuple):
+    tick_at: datetime
+    fire_at: datetime | None
+    fired: int | None = None
+    schedule_id: int | None = None
+
+
+class Living(NamedTuple):
+    id: UUID
+    state: RunState
+    attempt: int
+
+
+class Version(NamedTuple):
+    version: int
+
+
+class Record(NamedTuple):
+    """A tick that did not become a run, or a run that was refused."""
+
+    id: UUID
+    scheduled_at: datetime
+    state: RunState
+    reason: str
+    payload: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,48 +102,75 @@ class NewJob:
     kind_id: int
     queue_id: int
     policy_id: int
+    state: JobState = JobState.ACTIVE
     priority: int = 5
     overlap: str = "skip"
+    keep_first: bool = False
     guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
     schedule: str | None = None
     schedule_id: int | None = None
     payload: str | None = None
     labels: str = "{}"
     user_id: str | None = None
+    limits: str | None = None
+    gates: tuple[int, ...] = ()
+    deadline: timedelta | None = None
     tick_at: datetime | None = None
     fire_at: datetime | None = None
     fired: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a job is from now on; the rest of it stays."""
+
+    state: JobState
+    policy_id: int
+    guarantee: Guarantee
+    schedule: str | None
+    payload: str | None
+    gates: tuple[int, ...] = ()
+    deadline: timedelta | None = None
+    cursor: Cursor | None = None
+
+
 INSERT_MANY = statement("jobs/insert_many", Written)
+TAKEN = statement("jobs/taken", Taken)
 PAYLOADS = statement("jobs/payloads", Payload)
 PAUSE = statement("jobs/pause", Paused)
+READ = statement("jobs/read", Job)
+LOCK = statement("jobs/lock", Job)
+LOCK_CURSOR = statement("jobs/lock_cursor", Cursor)
+ALIVE = statement("jobs/alive", Living)
+TOUCH = statement("jobs/touch", Version)
+REPLACE = statement("jobs/replace", Version)
+RECORD = statement("jobs/record", Written)
+SUPERSEDE = statement("jobs/supersede", Written)
+PIN_PAYLOAD = statement("jobs/pin_payload", Nothing)
 
 
 async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
-    """Write jobs and their cursors, all or none."""
-    written = await INSERT_MANY.all(
-        conn,
-        ids=[job.id for job in jobs],
-        tenant_ids=[job.tenant_id for job in jobs],
-        names=[job.name for job in jobs],
-        kind_ids=[job.kind_id for job in jobs],
-        queue_ids=[job.queue_id for job in jobs],
-        policy_ids=[job.policy_id for job in jobs],
-        priorities=[job.priority for job in jobs],
-        overlap_policies=[job.overlap for job in jobs],
-        guarantees=[job.guarantee for job in jobs],
-        schedules=[job.schedule for job in jobs],
-        payloads=[job.payload for job in jobs],
-        labels=[job.labels for job in jobs],
-        user_ids=[job.user_id for job in jobs],
-        tick_ats=[job.tick_at for job in jobs],
-        fire_ats=[job.fire_at for job in jobs],
-        fired=[job.fired for job in jobs],
-        schedule_ids=[job.schedule_id for job in jobs],
-        shards=[shard_of(job.id) for job in jobs],
+    """Write jobs and their cursors, all or none: a name that is taken refuses them."""
+    try:
+        await INSERT_MANY.all(conn, **_columns(jobs))
+    except StoreFailed as error:
+        if error.sqlstate != TAKEN_SQLSTATE or "jobs_name" not in error.message:
+            raise
+        # Somebody took it since we looked; which one it is, an aborted transaction cannot say.
+        raise InvalidInput(
+            "name", jobs[0].name if len(jobs) == 1 else "one of them", FREE
+        ) from None
+    return [job.id for job in jobs]
+
+
+async def refuse_taken(conn: Connection, jobs: Sequence[NewJob]) -> None:
+    """Say which of these jobs has the name of another, before any is written."""
+    rows = await TAKEN.all(
+        conn, tenant_ids=[job.tenant_id for job in jobs], names=[job.name for job in jobs]
     )
-    return [row.id for row in written]
+    for place, job in enumerate(jobs if rows else ()):
+        if (job.tenant_id, job.name) in rows:
+            raise InvalidInput(f"jobs[{place}].name", job.name, FREE)
 
 
 async def payloads(conn: Connection, ids: Sequence[UUID]) -> list[Payload]:
@@ -90,3 +180,121 @@ async def payloads(conn: Connection, ids: Sequence[UUID]) -> list[Payload]:
 async def pause(conn: Connection, *, ids: Sequence[UUID], held: str) -> list[UUID]:
     """Pause jobs; once this has returned, no tick of theirs is decided any more."""
     return [row.id for row in await PAUSE.all(conn, ids=ids, held=held)]
+
+
+async def read(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Job]:
+    """Jobs by id, without those that are deleted."""
+    return {row.id: row for row in await READ.all(conn, ids=ids)}
+
+
+async def lock(conn: Connection, id_: UUID) -> Job:
+    """One job, locked until the end of the transaction."""
+    job = await LOCK.one(conn, ids=[id_])
+    if job is None:
+        raise NotFound("job", str(id_))
+    return job
+
+
+async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:
+    """The cursor of a job that the caller has locked; None if it has no ticks to come."""
+    return await LOCK_CURSOR.one(conn, id=id_)
+
+
+async def alive(conn: Connection, id_: UUID) -> list[Alive]:
+    """The unfinished runs of a job."""
+    return [Alive(*row) for row in await ALIVE.all(conn, id=id_)]
+
+
+async def touch(conn: Connection, id_: UUID) -> int:
+    """Make a tick that is being decided now be decided again, after this transaction."""
+    row = await TOUCH.one(conn, id=id_)
+    if row is None:
+        raise NotFound("job", str(id_))
+    return row.version
+
+
+async def replace(conn: Connection, job: Job, change: Change) -> int:
+    """Write what became of a job that the caller has locked; return its new version."""
+    cursor = change.cursor
+    row = await REPLACE.one(
+        conn,
+        id=job.id,
+        version=job.version,
+        state=change.state,
+        policy_id=change.policy_id,
+        guarantee=change.guarantee,
+        schedule=change.schedule,
+        payload=change.payload,
+        schedule_id=cursor and cursor.schedule_id,
+        gates=list(change.gates) or None,
+        deadline=change.deadline,
+        tick_at=cursor and cursor.tick_at,
+        fire_at=cursor and cursor.fire_at,
+        fired=cursor and cursor.fired,
+        shard=shard_of(job.id),
+    )
+    if row is None:
+        raise LeaseLost(thing="job", id=job.id)
+    return row.version
+
+
+async def record(
+    conn: Connection, job: Job, records: Sequence[Record], *, trigger: str = "tick"
+) -> list[UUID]:
+    """Keep what did not become a run."""
+    rows = await RECORD.all(
+        conn,
+        job_id=job.id,
+        tenant_id=job.tenant_id,
+        queue_id=job.queue_id,
+        kind_id=job.kind_id,
+        policy_id=job.policy_id,
+        job_version=job.version,
+        priority=job.priority,
+        trigger=trigger,
+        ids=[each.id for each in records],
+        scheduled_ats=[each.scheduled_at for each in records],
+        states=[each.state for each in records],
+        payloads=[each.payload for each in records],
+        reasons=[each.reason for each in records],
+    )
+    return [row.id for row in rows]
+
+
+async def supersede(conn: Connection, ids: Sequence[UUID], *, into: UUID) -> list[UUID]:
+    """End waiting runs that another one stands for."""
+    return [row.id for row in await SUPERSEDE.all(conn, ids=ids, into_id=into)]
+
+
+async def pin_payload(conn: Connection, job: Job) -> None:
+    """Let the runs that exist keep the payload that their job has now."""
+    ids = [run.id for run in await alive(conn, job.id)]
+    await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")
+
+
+def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
+    return {
+        "ids": [job.id for job in jobs],
+        "tenant_ids": [job.tenant_id for job in jobs],
+        "names": [job.name for job in jobs],
+        "states": [job.state for job in jobs],
+        "kind_ids": [job.kind_id for job in jobs],
+        "queue_ids": [job.queue_id for job in jobs],
+        "policy_ids": [job.policy_id for job in jobs],
+        "priorities": [job.priority for job in jobs],
+        "overlap_policies": [job.overlap for job in jobs],
+        "guarantees": [job.guarantee for job in jobs],
+        "schedules": [job.schedule for job in jobs],
+        "payloads": [job.payload for job in jobs],
+        "labels": [job.labels for job in jobs],
+        "user_ids": [job.user_id for job in jobs],
+        "limits": [job.limits for job in jobs],
+        "keep_firsts": [job.keep_first for job in jobs],
+        "tick_ats": [job.tick_at for job in jobs],
+        "fire_ats": [job.fire_at for job in jobs],
+        "fired": [job.fired for job in jobs],
+        "schedule_ids": [job.schedule_id for job in jobs],
+        "shards": [shard_of(job.id) for job in jobs],
+        "gates": [array_text(job.gates) for job in jobs],
+        "deadlines": [job.deadline for job in jobs],
+    }

@@ -1,20 +1,27 @@
 """Everything Rota asks of the interned things: queues, kinds, policies, schedules. Room: store.
 
 A name or a body becomes a small integer once, when a job is written, and the hot tables carry the
-integer. Two processes that intern the same name at once get the same id.
+integer. Two processes that intern the same name at once get the same id. Tenants are looked up and
+never made here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from rota.core.errors import StoreUnavailable
+from rota.core.errors import NotFound, StoreUnavailable
 from rota.store.driver import Connection
 from rota.store.statement import Statement, statement
 
 
-class Interned(NamedTuple):
+class Named(NamedTuple):
     id: int
+    name: str
+
+
+class Digested(NamedTuple):
+    id: int
+    digest: bytes
 
 
 class Body(NamedTuple):
@@ -22,30 +29,57 @@ class Body(NamedTuple):
     body: str
 
 
-INTERN_QUEUE = statement("names/intern_queue", Interned)
-INTERN_KIND = statement("names/intern_kind", Interned)
-INTERN_POLICY = statement("names/intern_policy", Interned)
-INTERN_SCHEDULE = statement("names/intern_schedule", Interned)
+INTERN_QUEUES = statement("names/intern_queues", Named)
+INTERN_KINDS = statement("names/intern_kinds", Named)
+INTERN_POLICIES = statement("names/intern_policies", Digested)
+INTERN_SCHEDULES = statement("names/intern_schedules", Digested)
+TENANTS = statement("names/tenants", Named)
 POLICIES = statement("names/policies", Body)
 SCHEDULES = statement("names/schedules", Body)
 
 
 async def queue_id(conn: Connection, name: str) -> int:
-    return await _intern(conn, INTERN_QUEUE, name=name)
+    return (await queue_ids(conn, [name]))[name]
+
+
+async def queue_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
+    return await _intern_names(conn, INTERN_QUEUES, names)
 
 
 async def kind_id(conn: Connection, name: str) -> int:
-    return await _intern(conn, INTERN_KIND, name=name)
+    return (await kind_ids(conn, [name]))[name]
+
+
+async def kind_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
+    return await _intern_names(conn, INTERN_KINDS, names)
 
 
 async def policy_id(conn: Connection, body: str) -> int:
     """`body` is canonical JSON: equal policies must be equal texts."""
-    return await _intern(conn, INTERN_POLICY, digest=_digest(body), body=body)
+    return (await policy_ids(conn, [body]))[body]
+
+
+async def policy_ids(conn: Connection, bodies: Iterable[str]) -> dict[str, int]:
+    return await _intern_bodies(conn, INTERN_POLICIES, bodies)
 
 
 async def schedule_id(conn: Connection, body: str) -> int:
     """`body` is canonical JSON: equal schedules must be equal texts."""
-    return await _intern(conn, INTERN_SCHEDULE, digest=_digest(body), body=body)
+    return (await schedule_ids(conn, [body]))[body]
+
+
+async def schedule_ids(conn: Connection, bodies: Iterable[str]) -> dict[str, int]:
+    return await _intern_bodies(conn, INTERN_SCHEDULES, bodies)
+
+
+async def tenant_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
+    """The ids of tenants; `NotFound` names the first that does not exist."""
+    wanted = sorted(set(names))
+    found = {row.name: row.id for row in await TENANTS.all(conn, names=wanted)}
+    for name in wanted:
+        if name not in found:
+            raise NotFound("tenant", name)
+    return found
 
 
 async def policies(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
@@ -56,13 +90,41 @@ async def schedules(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
     return {row.id: row.body for row in await SCHEDULES.all(conn, ids=ids)}
 
 
-async def _intern(conn: Connection, which: Statement[Interned], **values: object) -> int:
-    # No row means that another process made it after our snapshot: the second look sees it.
+async def _intern_names(
+    conn: Connection, which: Statement[Named], names: Iterable[str]
+) -> dict[str, int]:
+    missing = set(names)
+    ids: dict[str, int] = {}
+    # What is missing was made by another process after our snapshot: the second look sees it.
     for _ in range(3):
-        row = await which.one(conn, **values)
-        if row is not None:
-            return row.id
-    raise StoreUnavailable(reason=f"{which.name} found neither the old row nor room for a new one")
+        if not missing:
+            return ids
+        ids |= {row.name: row.id for row in await which.all(conn, names=sorted(missing))}
+        missing -= ids.keys()
+    _refuse(which.name, missing)
+    return ids
+
+
+async def _intern_bodies(
+    conn: Connection, which: Statement[Digested], bodies: Iterable[str]
+) -> dict[str, int]:
+    wanted: Mapping[bytes, str] = {_digest(body): body for body in bodies}
+    missing = set(wanted)
+    ids: dict[bytes, int] = {}
+    for _ in range(3):
+        if not missing:
+            break
+        digests = sorted(missing)
+        rows = await which.all(conn, digests=digests, bodies=[wanted[each] for each in digests])
+        ids |= {row.digest: row.id for row in rows}
+        missing -= ids.keys()
+    _refuse(which.name, missing)
+    return {wanted[digest]: id_ for digest, id_ in ids.items()}
+
+
+def _refuse(name: str, missing: set[str] | set[bytes]) -> None:
+    if missing:
+        raise StoreUnavailable(reason=f"{name} found neither the old row nor room for a new one")
 
 
 def _digest(body: str) -> bytes:

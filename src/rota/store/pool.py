@@ -56,9 +56,36 @@ async def open_pool(access: Access, *, size: int, hot: bool = False) -> AsyncIte
             min_size=1, max_size=size, init=watch_peer, **_arguments(access, hot=hot)
         )
     try:
-        yield cast("Pool", pool)
+        yield Translating(pool)
     finally:
         pool.terminate()
+
+
+class Translating:
+    """A pool whose own troubles are errors of ours, too: a connection that cannot be had."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Connection]:
+        with translated():
+            conn = await self._pool.acquire()
+        try:
+            yield conn
+        finally:
+            # Giving back asks the server to reset the connection, which may fail like anything.
+            with translated():
+                await self._pool.release(conn)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    def terminate(self) -> None:
+        self._pool.terminate()
+
+    async def expire_connections(self) -> None:
+        await self._pool.expire_connections()
 
 
 @asynccontextmanager

@@ -29,6 +29,7 @@ class Freed(NamedTuple):
 
 OWNERS = statement("shards/owners", Shard)
 HOLD = statement("shards/hold", Held)
+RENEW = statement("shards/renew", Held)
 RELEASE = statement("shards/release", Freed)
 
 
@@ -41,6 +42,13 @@ async def hold(
 ) -> dict[int, int]:
     """Take or renew shards; return the epochs of those that are held now."""
     return {row.id: row.epoch for row in await HOLD.all(conn, owner=owner, shards=shards, ttl=ttl)}
+
+
+async def renew(
+    conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
+) -> dict[int, int]:
+    """Renew leases that still hold; return the epochs of those."""
+    return {row.id: row.epoch for row in await RENEW.all(conn, owner=owner, shards=shards, ttl=ttl)}
 
 
 async def release(conn: Connection, *, owner: UUID, shards: Sequence[int]) -> list[int]:

@@ -15,6 +15,7 @@ import pytest
 from rota.store import cursors, live_runs, sessions, shards
 from rota.store.driver import Connection
 from rota.store.pool import Access, open_connection
+from rota.store.sessions import NewSession, Role
 from rota.store.statement import Statement
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -67,9 +68,11 @@ async def test_every_hot_statement_walks_its_indexes(hot: Connection) -> None:
 
 async def test_a_claim_reads_no_more_than_it_takes(hot: Connection) -> None:
     waiting = await hot.fetchval("select count(*) from rota.live_runs where state = 'queued'")
+    session = NewSession(id=uuid4(), role=Role.WORKER, name="test")
+    await sessions.open_session(hot, session, ttl=timedelta(hours=1))
     arguments = live_runs.CLAIM._bind(
         {
-            "session_id": uuid4(),
+            "session_id": session.id,
             "queue_id": 1,
             "kind_ids": [1],
             "tenant_ids": [1, 2],

@@ -27,6 +27,7 @@ PYTHON_OF = {
     "int2": int,
     "int4": int,
     "int8": int,
+    "float4": float,
     "bool": bool,
     "text": str,
     "jsonb": str,

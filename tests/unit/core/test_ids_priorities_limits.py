@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rota.core.errors import InvalidInput, cut
 from rota.core.ids import first_id_of, keyed_run_id, stamped, tick_run_id, time_of
-from rota.core.limits import Limit, Rate, admit, slots_to_add
+from rota.core.limits import Limits, Rate, admit
 from rota.core.priority import aged, parse_priority, rank
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -121,20 +121,14 @@ def test_no_window_ever_sees_more_than_its_rate_and_burst(
         assert len(window) <= count + rate.burst
 
 
-def test_a_raised_limit_adds_slots_and_a_lowered_one_adds_none() -> None:
-    limit = Limit(key="customer 7", most=3)
-
-    assert list(slots_to_add(limit, existing=1)) == [1, 2]
-    assert list(slots_to_add(limit, existing=9)) == []
-
-
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Limit(key="", most=1),
-        lambda: Limit(key="k", most=0),
+        lambda: Limits(most=0),
+        lambda: Limits(most=10_001),
         lambda: Rate(count=0, per=timedelta(seconds=1)),
         lambda: Rate(count=1, per=timedelta(0)),
+        lambda: Rate(count=1_000_000, per=timedelta(microseconds=1)),
         lambda: Rate(count=1, per=timedelta(seconds=1), burst=2),
     ],
 )

@@ -39,6 +39,8 @@ class QueueView:
     memory: LaneMemory = field(default_factory=LaneMemory)
     surveyed: float = float("-inf")
     gated: float = float("-inf")
+    # Plain runs filled all slots before gated ones were looked at: next time these go first.
+    owes_gated: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,14 +77,21 @@ class Claiming:
         return (*self.queues[self._turn :], *self.queues[: self._turn])
 
     async def _serve(self, conn: Connection, view: QueueView, room: int) -> int:
-        claimed = await self._claim(conn, view, room)
-        now = self.clock.monotonic()
+        now, claimed = self.clock.monotonic(), 0
+        if view.owes_gated and now - view.gated >= GATED_EVERY:
+            view.gated = now
+            claimed = await self._claim_gated(conn, view, (room + 1) // 2)
+        claimed += await self._claim(conn, view, room - claimed)
         if claimed < room and now - view.surveyed >= SURVEY_EVERY:
             view.surveyed = now
             if await self._survey(conn, view):
                 claimed += await self._claim(conn, view, room - claimed)
+        view.owes_gated = claimed >= room
         if claimed < room and now - view.gated >= GATED_EVERY:
-            claimed += await self._claim_gated(conn, view, room - claimed, now)
+            gated = await self._claim_gated(conn, view, room - claimed)
+            claimed += gated
+            if not gated:
+                view.gated = now
         return claimed
 
     async def _survey(self, conn: Connection, view: QueueView) -> int:
@@ -91,6 +100,8 @@ class Claiming:
         return len(found)
 
     async def _claim(self, conn: Connection, view: QueueView, room: int) -> int:
+        if room <= 0:
+            return 0
         now, sent = self.clock.now(), self.clock.monotonic()
         walks = view.memory.walks(room=room, weights=self.limits.weights, now=now)
         if not walks:
@@ -102,10 +113,8 @@ class Claiming:
             await self.begin(runs)
         return len(runs)
 
-    async def _claim_gated(self, conn: Connection, view: QueueView, room: int, now: float) -> int:
+    async def _claim_gated(self, conn: Connection, view: QueueView, room: int) -> int:
         runs = await self.limits.claim_gated(conn, queue_id=view.queue_id, room=room)
         if runs:
             await self.begin(runs)
-        else:
-            view.gated = now
         return len(runs)

@@ -62,8 +62,8 @@ class Briefing:
                 ids = [job_id for job_id, _ in lacking]
                 current = {row.id: row for row in await jobs.payloads(conn, ids)}
                 for job_id, version in lacking:
-                    # A run keeps its job's version, but only the job's last payload is stored: an
-                    # edit reaches runs that already wait.
+                    # Only the job's last payload is stored; an edit has written the old one into
+                    # the runs that were there already.
                     row = current.get(job_id)
                     found[job_id, version] = None if row is None else row.payload
         self._keep(found)

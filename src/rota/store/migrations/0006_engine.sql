@@ -56,8 +56,9 @@ create index live_runs_gated on rota.live_runs
 (queue_id, (gates[1]), priority, ready_at, id)
 where state in ('queued', 'retrying') and gates is not null;
 
--- Whose turn it is at a gate that keeps an order. Such a gate is the first of its runs.
-create index live_runs_in_order on rota.live_runs ((gates[1]), scheduled_at, id)
+-- Whose turn it is at a gate that keeps an order. Such a gate is the first of its runs. As bigint,
+-- so that the planner cannot take this index for the one above, and read and sort what waits.
+create index live_runs_in_order on rota.live_runs ((gates[1]::bigint), scheduled_at, id)
 where state in ('blocked', 'queued', 'retrying') and gates is not null;
 
 create index live_runs_deadline on rota.live_runs (deadline_at)

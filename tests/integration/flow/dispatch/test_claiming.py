@@ -9,9 +9,10 @@ import pytest
 from tests.support.standing import Standing, WorldClock
 from tests.support.world import World
 
+from rota.core.limits import Limits
 from rota.flow.dispatch.claiming import BRISK, POLL, Claiming, QueueView
 from rota.flow.dispatch.limiting import Limiting
-from rota.store import sessions
+from rota.store import gates, sessions
 from rota.store.live_runs import Claimed
 
 
@@ -181,3 +182,17 @@ async def test_a_claimer_that_filled_its_slots_comes_back_at_once(world: World) 
     claiming, _hands = await claimer(world, slots=5)
 
     assert await claiming.tick() == 0.0
+
+
+async def test_a_backlog_of_plain_runs_does_not_starve_those_behind_a_gate(world: World) -> None:
+    gate = await gates.put(world.conn, tenant_id=1, key="one at a time", limits=Limits(most=1))
+    gated = await world.run(gates=(gate,))
+    await world.runs(100)
+    claiming, hands = await claimer(world, slots=10)
+
+    await claiming.tick()
+    await world.advance(seconds=1)
+    hands.slots += 10
+    await claiming.tick()
+
+    assert gated in hands.ids

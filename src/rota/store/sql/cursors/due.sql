@@ -1,4 +1,4 @@
--- The cursors of these shards that are to be decided before a time, soonest first.
+-- The cursors of these shards that are to be decided in a span of time, soonest first.
 -- One index walk per shard: a plain `shard = any(…)` would read and sort all that is due.
 select
     due.job_id,
@@ -7,8 +7,10 @@ select
     due.fire_at,
     due.fired,
     due.schedule_id,
-    due.shard
-from unnest(:shards::smallint[]) as held (shard)
+    due.shard,
+    due.queue_id,
+    due.overlap
+from unnest(:shards::smallint[], :afters::timestamptz[]) as held (shard, after)
 cross join
     lateral (
         select
@@ -18,11 +20,14 @@ cross join
             c.fire_at,
             c.fired,
             c.schedule_id,
-            c.shard
+            c.shard,
+            c.queue_id,
+            c.overlap
         from rota.cursors as c
         where
             c.shard = held.shard
             and c.fire_at is not null
+            and c.fire_at > held.after
             and c.fire_at <= :before::timestamptz
         order by c.fire_at asc
         limit :per_shard::integer

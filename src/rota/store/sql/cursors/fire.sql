@@ -1,4 +1,5 @@
 -- Decide one tick of each job in the batch: move its cursor and make its run, or record why not.
+-- For the overlap policies skip and allow, which are nearly all; the others are fire_over.sql.
 -- A row whose shard, version or tick is no longer what the scheduler read changes nothing and is
 -- not returned. The shard rows are locked, so a new owner waits for this decision or precedes it.
 with held as materialized (
@@ -15,10 +16,11 @@ ticks as (
         tick.job_id,
         tick.version,
         tick.tick_at,
-        tick.due_at,
         tick.run_id,
         tick.next_tick_at,
-        tick.next_fire_at
+        -- Left out if it is the same, which it is without jitter.
+        coalesce(tick.due_at, tick.tick_at) as due_at,
+        coalesce(tick.next_fire_at, tick.next_tick_at) as next_fire_at
     from
         unnest(
             :job_ids::uuid[],
@@ -47,7 +49,7 @@ moved as (
         and c.shard = any(array(select held.id from held))
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
-        c.policy_id, c.version, c.priority, c.overlap, c.guarantee
+        c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline
 ),
 
 -- The last tick of a job ends its cursor, and the job with it.
@@ -63,7 +65,7 @@ ended as (
         and c.shard = any(array(select held.id from held))
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
-        c.policy_id, c.version, c.priority, c.overlap, c.guarantee
+        c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline
 ),
 
 finished as (
@@ -115,13 +117,13 @@ passed as (
 
 made as (
     insert into rota.live_runs (
-        id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id,
-        kind_id, policy_id, job_version, state, trigger, priority, guarantee
+        id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id,
+        queue_id, kind_id, policy_id, job_version, state, trigger, priority, guarantee, gates
     )
     select
         d.run_id, d.job_id, d.tick_at, d.due_at, greatest(d.due_at, clock.now), clock.now,
-        d.tenant_id, d.queue_id, d.kind_id, d.policy_id, d.version, 'queued', 'tick', d.priority,
-        d.guarantee
+        d.due_at + d.deadline, d.tenant_id, d.queue_id, d.kind_id, d.policy_id, d.version,
+        'queued', 'tick', d.priority, d.guarantee, d.gates
     from decided as d
     cross join (select rota.now() as now) as clock
     where not d.is_skipped

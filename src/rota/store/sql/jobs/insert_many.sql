@@ -1,17 +1,14 @@
--- Write new jobs, and the cursors of those that have ticks to come.
-with made as (
-    insert into rota.jobs (
-        id, tenant_id, name, kind_id, queue_id, policy_id, priority, overlap, guarantee,
-        schedule, payload, labels, user_id
-    )
-    select
-        n.id, n.tenant_id, n.name, n.kind_id, n.queue_id, n.policy_id, n.priority, n.overlap,
-        n.guarantee, n.schedule, n.payload, n.labels, n.user_id
+-- Write new jobs, and the cursors of those that have ticks to come; a taken name refuses them all.
+-- The cursors come from what was given and not from what was made: a join of the two would compare
+-- all with all where hash joins are off.
+with given as materialized (
+    select n.*
     from
         unnest(
             :ids::uuid[],
             :tenant_ids::integer[],
             :names::text[],
+            :states::rota.job_state[],
             :kind_ids::integer[],
             :queue_ids::integer[],
             :policy_ids::integer[],
@@ -21,43 +18,49 @@ with made as (
             :schedules::jsonb[],
             :payloads::jsonb[],
             :labels::jsonb[],
-            :user_ids::text[]
-        ) as n (
-            id, tenant_id, name, kind_id, queue_id, policy_id, priority, overlap, guarantee,
-            schedule, payload, labels, user_id
-        )
-    returning *
-),
-
-placed as (
-    insert into rota.cursors (
-        job_id,
-        tick_at,
-        fire_at,
-        fired,
-        version,
-        tenant_id,
-        queue_id,
-        kind_id,
-        policy_id,
-        schedule_id,
-        overlap, shard, priority, guarantee
-    )
-    select
-        m.id, p.tick_at, p.fire_at, p.fired, m.version, m.tenant_id, m.queue_id, m.kind_id,
-        m.policy_id, p.schedule_id, m.overlap, p.shard, m.priority, m.guarantee
-    from made as m
-    inner join
-        unnest(
-            :ids::uuid[],
+            :user_ids::text[],
+            :limits::jsonb[],
+            :keep_firsts::boolean[],
             :tick_ats::timestamptz[],
             :fire_ats::timestamptz[],
             :fired::integer[],
             :schedule_ids::integer[],
-            :shards::smallint[]
-        ) as p (id, tick_at, fire_at, fired, schedule_id, shard)
-        on m.id = p.id
-    where p.tick_at is not null
+            :shards::smallint[],
+            -- As text: an array of arrays would have to be a rectangle.
+            :gates::text[],
+            :deadlines::interval[]
+        ) as n (
+            id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap,
+            guarantee, schedule, payload, labels, user_id, limits, keep_first, tick_at, fire_at,
+            fired, schedule_id, shard, gates, deadline
+        )
+),
+
+made as (
+    insert into rota.jobs (
+        id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap, guarantee,
+        schedule, payload, labels, user_id, limits, keep_first
+    )
+    select
+        g.id, g.tenant_id, g.name, g.state, g.kind_id, g.queue_id, g.policy_id, g.priority,
+        g.overlap, g.guarantee, g.schedule, g.payload, g.labels, g.user_id, g.limits, g.keep_first
+    from given as g
+    -- Two that write the same names do so in the same order.
+    order by g.tenant_id, g.name
+    returning id
+),
+
+placed as (
+    insert into rota.cursors (
+        job_id, tick_at, fire_at, fired, version, tenant_id, queue_id, kind_id, policy_id,
+        schedule_id, overlap, shard, priority, guarantee, gates, deadline, keep_first
+    )
+    select
+        g.id, g.tick_at, g.fire_at, g.fired, 1, g.tenant_id, g.queue_id, g.kind_id, g.policy_id,
+        g.schedule_id, g.overlap, g.shard, g.priority, g.guarantee, g.gates::integer[],
+        g.deadline, g.keep_first
+    from given as g
+    where g.tick_at is not null
 )
 
 select m.id from made as m;

@@ -4,7 +4,7 @@ with chosen as (
     from rota.jobs as j
     where
         j.id = any(:ids::uuid[])
-        and j.state = 'active'
+        and j.state in ('active', 'quarantined')
     order by j.id
     for update
 ),

@@ -1,0 +1,205 @@
+"""What somebody hands in: a job or a run, and everything that is checked about it. Room: core.
+
+Pure checks, each with the path of the field, the value and what would be right: every input has a
+bound, in size, depth and characters. Writing it is flow/submit; schedules are core/time/plain.py.
+"""
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from rota.core import policy as policies
+from rota.core.errors import InvalidInput
+from rota.core.limits import Limit
+from rota.core.overlap import Overlap
+from rota.core.policy import Policy
+from rota.core.priority import DEFAULT
+
+MOST_NAME: Final = 200
+MOST_LABELS: Final = 32
+MOST_LABEL: Final = 64
+MOST_LIMITS: Final = 8
+# A gate's key is 200 characters, of which some say whose it is.
+MOST_KEY: Final = 180
+MOST_PAYLOAD: Final = 256 * 1024
+MOST_DEPTH: Final = 32
+MOST_KEYS: Final = 1_000
+MOST_NODES: Final = 50_000
+MOST_DIGITS: Final = 64
+_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_PATH: Final = re.compile(r"args(?:\.[A-Za-z0-9_-]{1,100}){1,16}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSpec:
+    """A job as it is asked for. `schedule` is the plain form; None means on demand."""
+
+    name: str
+    kind: str
+    tenant: str = "default"
+    queue: str = "default"
+    schedule: Mapping[str, object] | None = None
+    payload: object = None
+    policy: Policy = policies.USUAL
+    priority: int = DEFAULT
+    overlap: Overlap = Overlap.SKIP
+    keep_first: bool = False
+    limits: tuple[Limit, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """A run of an existing job. Without an id one is drawn; without a payload it has its job's;
+    without a time it is due now.
+    """
+
+    job_id: UUID
+    id: UUID | None = None
+    payload: object = None
+    due_at: datetime | None = None
+    priority: int | None = None
+
+
+@contextmanager
+def within(path: str) -> Iterator[None]:
+    """Say where in what was handed in an error lies."""
+    try:
+        yield
+    except InvalidInput as error:
+        error.field = f"{path}.{error.field}"
+        raise
+
+
+def check_name(value: object, name: str, *, most: int = MOST_NAME) -> str:
+    """A text for people: composed the one usual way, without characters that nobody sees."""
+    wanted = f"a text of 1 to {most} characters"
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(name, value, wanted)
+    if value.isascii() and value.isprintable() and len(value) <= most:
+        return value  # nearly all are
+    text = unicodedata.normalize("NFC", value)
+    if len(text) > most:
+        raise InvalidInput(name, value, wanted)
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text):
+        raise InvalidInput(name, value, f"{wanted}, without control characters")
+    return text
+
+
+def check_labels(labels: Mapping[str, str]) -> str:
+    """The labels as JSON."""
+    if len(labels) > MOST_LABELS:
+        raise InvalidInput("labels", f"{len(labels)} labels", f"at most {MOST_LABELS}")
+    checked = {
+        check_name(key, "labels", most=MOST_LABEL): check_name(
+            value, f"labels.{key}", most=MOST_LABEL
+        )
+        for key, value in labels.items()
+    }
+    return canonical(checked)
+
+
+def check_limits(limits: tuple[Limit, ...]) -> tuple[Limit, ...]:
+    if len(limits) > MOST_LIMITS:
+        raise InvalidInput("limits", f"{len(limits)} limits", f"at most {MOST_LIMITS}")
+    for place, limit in enumerate(limits):
+        check_name(limit.key, f"limits[{place}].key", most=MOST_KEY)
+    return limits
+
+
+def canonical(value: object) -> str:
+    """JSON in which equal values are equal texts."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | None:
+    """A payload as JSON; None stays None. Everything that JSON or PostgreSQL cannot hold, and
+    everything that would be a burden to whoever reads it, is refused.
+    """
+    if value is None:
+        return None
+    _check_nodes(value, name)
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidInput(name, text, "text without lone surrogates") from None
+    if size > most:
+        raise InvalidInput(name, f"{size} bytes of JSON", f"at most {most // 1024} KB")
+    return text
+
+
+def _check_nodes(value: object, name: str) -> None:
+    nodes, layer = 0, [value]
+    for _ in range(MOST_DEPTH + 1):
+        if not layer:
+            return
+        nodes += len(layer)
+        if nodes > MOST_NODES:
+            raise InvalidInput(name, "a large value", f"at most {MOST_NODES} values in all")
+        layer = [inner for each in layer for inner in _inside(each, name)]
+    raise InvalidInput(name, "a deep value", f"at most {MOST_DEPTH} levels")
+
+
+def _inside(value: object, name: str) -> Iterator[object]:
+    """Check one value and return those inside it."""
+    if isinstance(value, dict):
+        if len(value) > MOST_KEYS:
+            raise InvalidInput(name, f"{len(value)} keys", f"at most {MOST_KEYS} in an object")
+        if not all(isinstance(key, str) for key in value):
+            raise InvalidInput(name, value, "an object whose keys are texts")
+        yield from value
+        yield from value.values()
+    elif isinstance(value, list | tuple):
+        yield from value
+    else:
+        _check_scalar(value, name)
+
+
+def _check_scalar(value: object, name: str) -> None:
+    wanted = None
+    match value:
+        case None | bool():
+            return
+        case str():
+            wanted = "text without NUL characters" if "\x00" in value else None
+        case int():
+            wanted = f"at most {MOST_DIGITS} digits" if abs(value) >= 10**MOST_DIGITS else None
+        case float():
+            wanted = None if math.isfinite(value) else "a finite number"
+        case _:
+            wanted = "null, true, false, a number, text, a list or an object"
+    if wanted is not None:
+        # Python refuses to write a very long number out, even for an error.
+        shown = "a long number" if isinstance(value, int) else value
+        raise InvalidInput(name, shown, wanted)
+
+
+def filled(template: str, payload: object, name: str) -> str:
+    """The key of a limit with its places filled: `customer:{args.id}` becomes `customer:42`."""
+    rest = _PLACE.sub("", template)
+    if "{" in rest or "}" in rest:
+        raise InvalidInput(name, template, "places such as {args.id}, each closed")
+    key = _PLACE.sub(lambda place: _value(place[1], payload, name, template), template)
+    return check_name(key, name, most=MOST_KEY)
+
+
+def _value(path: str, payload: object, name: str, template: str) -> str:
+    if not _PATH.fullmatch(path):
+        raise InvalidInput(name, template, "places that begin with args, such as {args.id}")
+    value = payload
+    for part in path.split(".")[1:]:
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    raise InvalidInput(name, template, f"a payload with a text or whole number at {path}")

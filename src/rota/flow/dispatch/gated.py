@@ -1,0 +1,119 @@
+"""Claims of runs that must pass gates of their own: per job, per key (E4, E7). Room: flow/dispatch.
+
+These runs lie in lanes of their own, one for each first gate and priority, so however many wait at
+a shut gate, the others do not notice. A claim looks at lanes in turns, asks for the runs at their
+heads, locks all gates of those runs, counts who is held, and takes whom core lets pass. It looks
+before it locks: with nobody waiting it is one statement.
+
+Which of them pass is core's (core/gates.py); the statements are the store's.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.gates import Candidate, choose, payments
+from rota.store import gates
+from rota.store.driver import Connection
+from rota.store.gates import Entry, GateLane, Ready
+from rota.store.live_runs import Claimed
+from rota.store.transaction import transaction
+
+# A hop costs about 5 µs. Lanes that are shut or not ready yet are hopped over, a few rounds long;
+# then the claim gives up, and the next one goes on from there.
+MOST_LANES: Final = 128
+MOST_ROUNDS: Final = 4
+# What is looked at and locked in one claim: lanes, and runs of one lane. Of many lanes fewer runs
+# each, about twice what there is room for: some will not pass.
+MOST_OPEN: Final = 64
+MOST_SHARE: Final = 128
+
+Turn = tuple[int, int]
+_START: Final[Turn] = (0, 0)
+
+
+class Seen(NamedTuple):
+    """The lanes of one look, and whether it went all the way round."""
+
+    lanes: list[GateLane]
+    all_round: bool
+
+
+class GatedClaims:
+    """The gated runs of all queues as one claimer takes them; it remembers whose turn it is."""
+
+    def __init__(self) -> None:
+        self._turns: dict[int, Turn] = {}
+
+    async def claim(
+        self,
+        conn: Connection,
+        *,
+        session_id: UUID,
+        queue_id: int,
+        kind_ids: Sequence[int],
+        room: int,
+    ) -> list[Claimed]:
+        """Take at most `room` runs whose gates let them pass now."""
+        ready: list[Ready] = []
+        for _ in range(MOST_ROUNDS if room > 0 else 0):
+            seen = await self._look(conn, queue_id)
+            if seen.lanes:
+                ready = await gates.candidates(
+                    conn,
+                    queue_id=queue_id,
+                    kind_ids=kind_ids,
+                    lanes=seen.lanes,
+                    share=min(room, MOST_SHARE, 1 + 2 * room // len(seen.lanes)),
+                )
+            if ready or seen.all_round:
+                break
+        if not ready:
+            return []
+        return await _pass(conn, ready, session_id=session_id, queue_id=queue_id, room=room)
+
+    async def _look(self, conn: Connection, queue_id: int) -> Seen:
+        after = self._turns.get(queue_id, _START)
+        lanes = await gates.survey(conn, queue_id=queue_id, after=after, most=MOST_LANES)
+        wanted = [lane for lane in lanes if lane.is_open][:MOST_OPEN]
+        all_round = len(lanes) < MOST_LANES and len(wanted) < MOST_OPEN
+        if lanes:
+            last = wanted[-1] if len(wanted) == MOST_OPEN else lanes[-1]
+            self._turns[queue_id] = (last.gate_id, last.priority)
+        return Seen(wanted, all_round)
+
+
+async def _pass(
+    conn: Connection, ready: Sequence[Ready], *, session_id: UUID, queue_id: int, room: int
+) -> list[Claimed]:
+    """Lock, count, choose, take and pay, in one transaction."""
+    candidates = [_candidate(run) for run in ready]
+    queue_gate = ready[0].queue_gate
+    entry = Entry(
+        gates=frozenset(gate for run in ready for gate in run.gates),
+        queues={} if queue_gate is None else {queue_id: queue_gate},
+        tenants={run.tenant_id: run.tenant_gate for run in ready if run.tenant_gate is not None},
+    )
+    async with transaction(conn):
+        entered = await gates.enter(conn, entry)
+        chosen = choose(candidates, entered.standings, room=room, now=entered.now)
+        if not chosen:
+            return []
+        claimed = await gates.claim(
+            conn, session_id=session_id, ids=[candidate.id for candidate in chosen]
+        )
+        taken = {run.id for run in claimed}
+        passed = [candidate.gates for candidate in chosen if candidate.id in taken]
+        await gates.pay(conn, payments(passed, entered.standings, now=entered.now))
+    return claimed
+
+
+def _candidate(run: Ready) -> Candidate:
+    wide = (run.tenant_gate, run.queue_gate)
+    return Candidate(
+        id=run.id,
+        tenant=run.tenant_id,
+        priority=run.priority,
+        ready_at=run.ready_at,
+        gates=(*run.gates, *(gate for gate in wide if gate is not None)),
+    )

@@ -1,0 +1,128 @@
+"""Claims from queues and of tenants that are limited as a whole (E7, T1). Room: flow/dispatch.
+
+Such a limit is a gate that every run of the queue or tenant passes. The claim enters these gates,
+turns what is free behind them into smaller shares, and walks the lanes as always; without a limit
+in force it is the plain claim and nothing else. Runs with gates of their own are gated.py's.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from rota.core.gates import capped, payments
+from rota.store import gates, live_runs
+from rota.store.driver import Connection
+from rota.store.gates import Entered, Entry
+from rota.store.live_runs import Claimed, Walk
+from rota.store.transaction import transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """What limits whole queues and tenants, as of a moment ago: their gates by id of the queue or
+    tenant, and the tenants whose weight is not 1.
+    """
+
+    queues: Mapping[int, int] = field(default_factory=dict)
+    tenants: Mapping[int, int] = field(default_factory=dict)
+    weights: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """What one claim asks for; the arguments of the plain claim."""
+
+    session_id: UUID
+    queue_id: int
+    kind_ids: Sequence[int]
+    walks: Sequence[Walk]
+    room: int
+
+
+async def gates_in_force(conn: Connection, queue_ids: Sequence[int]) -> InForce:
+    """Read what is in force; about once a second is often enough."""
+    guards = await gates.guards(conn, queue_ids)
+    return InForce(
+        queues={g.queue_id: g.gate_id for g in guards if g.queue_id and g.gate_id},
+        tenants={g.tenant_id: g.gate_id for g in guards if g.tenant_id and g.gate_id},
+        weights={g.tenant_id: g.weight for g in guards if g.tenant_id and g.weight != 1},
+    )
+
+
+async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and what is in force
+    conn: Connection,
+    *,
+    session_id: UUID,
+    queue_id: int,
+    kind_ids: Sequence[int],
+    walks: Sequence[Walk],
+    room: int,
+    in_force: InForce,
+) -> list[Claimed]:
+    """Claim as `live_runs.claim` does, within the limits of the queue and of the tenants."""
+    want = Want(session_id=session_id, queue_id=queue_id, kind_ids=kind_ids, walks=walks, room=room)
+    entry = _entry(want, in_force)
+    if not entry.queues and not entry.tenants:
+        return await _claim(conn, want, walks, room)
+    async with transaction(conn):
+        entered = await gates.enter(conn, entry)
+        claimed = await _within(conn, want, entry, entered)
+        passed = [_gates_of(run, want.queue_id, entry) for run in claimed]
+        await gates.pay(conn, payments(passed, entered.standings, now=entered.now))
+    return claimed
+
+
+def _entry(want: Want, in_force: InForce) -> Entry:
+    queue = in_force.queues.get(want.queue_id)
+    tenants = {walk.lane.tenant for walk in want.walks} & in_force.tenants.keys()
+    return Entry(
+        queues={} if queue is None else {want.queue_id: queue},
+        tenants={tenant: in_force.tenants[tenant] for tenant in tenants},
+    )
+
+
+async def _within(conn: Connection, want: Want, entry: Entry, entered: Entered) -> list[Claimed]:
+    """Claim in passes: what a tenant's first lane did not use of its cap goes to the next one.
+
+    Each pass takes at least one lane off the list, and nearly always all of them.
+    """
+    room = want.room
+    for gate in entry.queues.values():
+        room = _places(entered, gate, wanted=room)
+    caps = {tenant: _places(entered, gate, wanted=room) for tenant, gate in entry.tenants.items()}
+    claimed: list[Claimed] = []
+    waiting = [walk for walk in want.walks if caps.get(walk.lane.tenant, 1)]
+    while waiting and len(claimed) < room:
+        taken = Counter(run.tenant_id for run in claimed)
+        left = {tenant: cap - taken[tenant] for tenant, cap in caps.items()}
+        waiting = [walk for walk in waiting if left.get(walk.lane.tenant, 1)]
+        shares = capped([(walk.lane.tenant, walk.share) for walk in waiting], left)
+        cut = [walk._replace(share=n) for walk, n in zip(waiting, shares, strict=True) if n]
+        claimed += await _claim(conn, want, cut, room - len(claimed))
+        waiting = [walk for walk, n in zip(waiting, shares, strict=True) if not n]
+    return claimed
+
+
+def _places(entered: Entered, gate: int, *, wanted: int) -> int:
+    """What is free behind a gate; nothing if somebody else has locked it."""
+    standing = entered.standings.get(gate)
+    return 0 if standing is None else standing.places(wanted=wanted, now=entered.now)
+
+
+async def _claim(conn: Connection, want: Want, walks: Sequence[Walk], room: int) -> list[Claimed]:
+    if not walks or room <= 0:
+        return []
+    return await live_runs.claim(
+        conn,
+        session_id=want.session_id,
+        queue_id=want.queue_id,
+        kind_ids=want.kind_ids,
+        walks=walks,
+        room=room,
+    )
+
+
+def _gates_of(run: Claimed, queue_id: int, entry: Entry) -> tuple[int, ...]:
+    found = (entry.queues.get(queue_id), entry.tenants.get(run.tenant_id))
+    return tuple(gate for gate in found if gate is not None)

@@ -1,0 +1,12 @@
+"""Schedule: ticks become runs, each once and at its time. Room: flow.
+
+leasing.py        holds shards by lease, and shares them with the other schedulers
+tenure.py         what this scheduler holds, and until when it may act on it
+reading.py        reads the ticks of the next seconds into the agenda
+agenda.py         what is due when, in memory
+rulebook.py       the schedules, read once, and the tick that follows a tick
+firing.py         decides the ticks at their instant, in batches
+looking_closer.py ticks that cannot simply be fired: late ones, fixed delays
+lateness.py       where the cursors of those go
+quarantining.py   sets a job aside that cannot be scheduled
+"""

@@ -1,0 +1,169 @@
+"""Decides ticks at their instant, in batches. Room: flow/schedule.
+
+A duty with an agenda and a line to the database of its own; two of them share the shards, so that
+no shard row is ever locked by two connections at once (a lock that is shared becomes a MultiXact,
+F44). Most ticks are one statement that was prepared long before. The few that need a closer look
+get it for a few milliseconds at a time, so that they delay nobody (looking_closer.py).
+
+A tick that the statement does not return was decided by somebody else or moved by an edit; it is
+forgotten here and read again if there is anything left of it. The database's clock, the epoch of
+the shard and the place of the cursor are compared in the statement: what is in memory decides
+nothing.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from rota.core.clock import Clock
+from rota.core.errors import IllegalMove, StoreFailed
+from rota.core.events import Emit, FiresRefused
+from rota.flow.schedule.agenda import Agenda, Entry, Fault
+from rota.flow.schedule.looking_closer import LookingCloser
+from rota.flow.schedule.quarantining import set_aside
+from rota.flow.schedule.tenure import Tenure
+from rota.runtime.offset import Offset
+from rota.store import cursors
+from rota.store.cursors import Decided, Firing, Ownership
+from rota.store.driver import Connection, Source
+
+# A hint that runs of these queues wait.
+Fired = Callable[[frozenset[int]], object]
+Fire = Callable[[Connection, Ownership, Sequence[Firing]], Awaitable[list[Decided]]]
+
+IDLE: Final = 0.25
+# The lease is not ours at the moment; leasing says when it is again.
+NOT_NOW: Final = 0.05
+# The overlap policies that the quick statement knows.
+QUICK: Final = frozenset({"skip", "allow"})
+
+
+@dataclass(slots=True, kw_only=True)
+class FiringDue:
+    source: Source
+    tenure: Tenure
+    offset: Offset
+    agenda: Agenda
+    batch: int
+    clock: Clock
+    fired: Fired
+    emit: Emit
+    _late: deque[Entry] = field(default_factory=deque)
+    _is_warm: bool = False
+
+    async def tick(self) -> float:
+        monotonic = self.clock.monotonic()
+        now = self.offset.at(monotonic)
+        if now is None or not self.tenure.may_act(monotonic):
+            return NOT_NOW
+        entries = self.agenda.take(now, self.batch)
+        late = self._next_late()
+        if not entries and not late:
+            await self._warm_up()
+            return self.agenda.rest(now, longest=IDLE)
+        try:
+            async with self.source.acquire() as conn:
+                await self._decide(conn, entries, late, now)
+        except BaseException:
+            # Whatever was committed and whatever was not: reading shows it.
+            self.agenda.forget_jobs((*entries, *late))
+            raise
+        return 0.0
+
+    async def _warm_up(self) -> None:
+        """Have the statements prepared before the first tick is due: that takes up to 0.1 s."""
+        if not self._is_warm:
+            async with self.source.acquire() as conn:
+                for fire in (cursors.fire, cursors.fire_over):
+                    await fire(conn, self.tenure.ownership, [])
+            self._is_warm = True
+
+    @property
+    def _closer(self) -> LookingCloser:
+        return LookingCloser(
+            tenure=self.tenure, agenda=self.agenda, clock=self.clock, emit=self.emit
+        )
+
+    def _next_late(self) -> list[Entry]:
+        agenda = self.agenda
+        late = [self._late.popleft() for _ in range(min(self.batch, len(self._late)))]
+        # A schedule that was dropped meanwhile is read again, together with its tick.
+        agenda.forget_jobs(
+            [each for each in late if not agenda.rulebook.knows(each.firing.due.schedule_id)]
+        )
+        return [entry for entry in late if agenda.holds(entry)]
+
+    async def _decide(
+        self, conn: Connection, entries: Sequence[Entry], late: Sequence[Entry], now: datetime
+    ) -> None:
+        on_time = []
+        for entry in entries:
+            if entry.firing.due.shard not in self.tenure.epochs:
+                self.agenda.forget(entry)
+            elif now > entry.late_at:
+                self._late.append(entry)
+            else:
+                on_time.append(entry)
+        await self._fire_all(conn, on_time)
+        if late:
+            looked = await self._closer.look(conn, late, now)
+            self._late.extendleft(reversed(looked.unseen))
+            await self._fire_all(conn, looked.run)
+        if self.agenda.faults:
+            await set_aside(conn, self.agenda.take_faults(), emit=self.emit)
+
+    async def _fire_all(self, conn: Connection, entries: Sequence[Entry]) -> None:
+        quick = [entry for entry in entries if entry.firing.due.overlap in QUICK]
+        if quick:
+            await self._fire(conn, cursors.fire, quick)
+        if len(quick) < len(entries):
+            over = [entry for entry in entries if entry.firing.due.overlap not in QUICK]
+            await self._fire(conn, cursors.fire_over, over)
+
+    async def _fire(self, conn: Connection, fire: Fire, entries: Sequence[Entry]) -> None:
+        firings = [entry.firing for entry in entries]
+        try:
+            decided = await fire(conn, self.tenure.ownership, firings)
+        except (StoreFailed, IllegalMove) as error:
+            await self._isolate(conn, fire, entries, error)
+            return
+        if decided:
+            self.fired(frozenset([firing.due.queue_id for firing in firings]))
+        if len(decided) < len(entries):
+            entries = self._without_refused(entries, decided)
+        for entry in entries:
+            self._go_on(entry)
+
+    async def _isolate(
+        self, conn: Connection, fire: Fire, entries: Sequence[Entry], error: Exception
+    ) -> None:
+        """One row makes the whole statement fail: find it by halving."""
+        if len(entries) > 1:
+            middle = len(entries) // 2
+            await self._fire(conn, fire, entries[:middle])
+            await self._fire(conn, fire, entries[middle:])
+            return
+        (entry,) = entries
+        self.agenda.forget(entry)
+        self.agenda.faults.append(Fault.of(entry.firing.due, error))
+
+    def _without_refused(self, entries: Sequence[Entry], decided: Sequence[Decided]) -> list[Entry]:
+        ours = {row.run_id for row in decided}
+        kept = []
+        for entry in entries:
+            if entry.firing.run_id in ours:
+                kept.append(entry)
+            else:
+                self.agenda.forget(entry)
+        self.emit(FiresRefused(count=len(entries) - len(kept)))
+        return kept
+
+    def _go_on(self, entry: Entry) -> None:
+        due, _, tick_at, fire_at = entry.firing
+        if tick_at is None or fire_at is None:
+            self.agenda.done(entry, None)
+            return
+        fired = None if due.fired is None else due.fired + 1
+        self.agenda.go_on(entry, due.at(tick_at, fire_at, fired), entry.course[1:])

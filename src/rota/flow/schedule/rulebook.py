@@ -1,0 +1,135 @@
+"""The schedules of the jobs at hand, read once, and the tick that follows a tick.
+
+Room: flow/schedule. Jobs that say the same share one stored schedule, so it is read once for all of
+them, and the tick after a tick is computed once for all that stand at it: a herd of thousands costs
+one computation. Two things depend on the job and cannot be shared: a cron `H` and the jitter, whose
+seed is the id of the job as text. A schedule with either is read for each job. Everything here is a
+cache with a bound; what was dropped is read again.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple, Self, TypeVar
+from uuid import UUID
+
+from rota.core.errors import InvalidInput, InvalidSchedule
+from rota.core.time import planning
+from rota.core.time.calendars import Calendar
+from rota.core.time.cron import Cron
+from rota.core.time.plain import from_plain
+from rota.core.time.planning import NO_CALENDARS, Planned
+from rota.core.time.policies import CatchUp
+from rota.core.time.schedule import Schedule
+from rota.store.cursors import Due
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MOST: Final = 50_000
+# What a schedule can fail with when it is read or evaluated, each the fault of that schedule alone.
+FAULTS: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
+
+
+class Rule(NamedTuple):
+    """A schedule, and when its ticks need no closer look.
+
+    A tick is as good as on time for the length of `patience`; one that `always_runs`, however late,
+    as long as it is the only one that is due. Where missed ticks are paced each is put off in turn,
+    so what counts is how old it is, and not when it was due at last.
+    """
+
+    schedule: Schedule
+    patience: timedelta
+    always_runs: bool
+    is_paced: bool
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Self:
+        misfire = schedule.misfire
+        deadline, paced = misfire.start_deadline, misfire.pace is not None
+        may_be_dropped = misfire.on_outage is CatchUp.SKIP or deadline is not None
+        return cls(
+            schedule=schedule,
+            patience=misfire.late_after if deadline is None else min(misfire.late_after, deadline),
+            always_runs=not (may_be_dropped or paced or schedule.calendars),
+            is_paced=paced,
+        )
+
+
+class Rulebook:
+    def __init__(self, calendars: Mapping[str, Calendar] = NO_CALENDARS) -> None:
+        self.calendars = calendars
+        self._bodies: dict[int, str] = {}
+        # By schedule where it is the same for all jobs, by schedule and job where it is not.
+        self._shared: dict[int, Rule] = {}
+        self._own: dict[tuple[int, UUID], Rule] = {}
+        self._following: dict[tuple[int, datetime], Planned | None] = {}
+
+    def missing(self, rows: Iterable[Due]) -> set[int]:
+        """The schedules of these that are not known here."""
+        wanted = {row.schedule_id for row in rows if row.schedule_id is not None}
+        return wanted - self._bodies.keys()
+
+    def learn(self, bodies: Mapping[int, str]) -> None:
+        for schedule_id, body in bodies.items():
+            remember(self._bodies, schedule_id, body)
+
+    def knows(self, schedule_id: int | None) -> bool:
+        return schedule_id is None or schedule_id in self._bodies
+
+    def is_shared(self, schedule_id: int | None) -> bool:
+        """Whether all jobs with this schedule have the same ticks."""
+        return schedule_id in self._shared
+
+    def rule(self, schedule_id: int, job_id: UUID) -> Rule:
+        """The rule of a job; raises one of `FAULTS` if there is no reading it."""
+        found = self._shared.get(schedule_id) or self._own.get((schedule_id, job_id))
+        if found is not None:
+            return found
+        body = self._bodies.get(schedule_id)
+        if body is None:
+            raise InvalidSchedule(
+                "schedule", schedule_id, "the number of a schedule that is stored"
+            )
+        schedule = from_plain(json.loads(body), seed=str(job_id))
+        made = Rule.of(schedule)
+        if depends_on_job(schedule):
+            return remember(self._own, (schedule_id, job_id), made)
+        return remember(self._shared, schedule_id, made)
+
+    def following(self, due: Due) -> Planned | None:
+        """The tick after the one that is due, once that has been run; None if it was the last."""
+        if due.schedule_id is None:
+            return None
+        place = (due.schedule_id, due.tick_at)
+        if place in self._following:
+            return self._following[place]
+        schedule = self.rule(due.schedule_id, due.job_id).schedule
+        planned = planning.next_tick(
+            schedule, due.tick_at, calendars=self.calendars, fired=(due.fired or 0) + 1
+        )
+        if planned is not None and planned.tick.at <= due.tick_at:
+            raise InvalidSchedule("schedule", planned.tick.at, f"a tick after {due.tick_at}")
+        if self.is_shared(due.schedule_id) and schedule.window.max_runs is None:
+            return remember(self._following, place, planned)
+        return planned
+
+
+def depends_on_job(schedule: Schedule) -> bool:
+    """Whether two jobs with this schedule may have different ticks.
+
+    An `h` in a cron expression is an `H`, or part of a name such as THU: then the answer is wrong
+    on the safe side. The same test keeps the readings of cron apart (core/time/cron/syntax.py).
+    """
+    return schedule.jitter is not None or any(
+        isinstance(rule, Cron) and "h" in rule.text.lower() for rule in schedule.rules
+    )
+
+
+def remember(cache: dict[K, V], key: K, value: V) -> V:
+    """Keep a value; beyond the bound, the oldest one goes."""
+    if len(cache) >= MOST:
+        del cache[next(iter(cache))]
+    cache[key] = value
+    return value

@@ -1,0 +1,300 @@
+"""Pause, resume, edit and delete a job, without losing or doubling a tick (S11, S14, F13).
+
+Room: flow/submit. Each change locks the job and its cursor, decides about the ticks that came due
+meanwhile (core/time/misfire.py), and writes job, cursor, runs and records in one transaction. A
+scheduler that decides a tick at the same moment comes first, or finds another version.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+from typing import Final, Literal, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import IllegalMove, InvalidSchedule
+from rota.core.ids import EPOCH
+from rota.core.policy import Policy
+from rota.core.states import JobEvent, JobState, advance_job
+from rota.core.submission import canonical, check_name, json_text, within
+from rota.core.time import misfire, moments, plain, planning
+from rota.core.time.backlog import Progress
+from rota.core.time.calendars import Calendar
+from rota.core.time.interval import EveryAfterEnd
+from rota.core.time.misfire import Decision
+from rota.core.time.planning import NO_CALENDARS
+from rota.core.time.policies import CatchUp, Cause
+from rota.core.time.schedule import STEP, Immediate, Schedule
+from rota.flow.submit.drafting import fires_once, policy_text
+from rota.flow.submit.placing import passing, place, policy_of, recorded, ticked
+from rota.store import jobs, live_runs, names
+from rota.store.driver import Connection
+from rota.store.jobs import Change, Cursor, Job
+from rota.store.transaction import transaction
+
+
+class Keep(Enum):
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
+# No tick came due.
+NOTHING: Final = Decision(run=(), recorded=(), cursor=EPOCH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What is to be different; the rest is kept. A schedule of None means on demand."""
+
+    schedule: Mapping[str, object] | Literal[Keep.KEEP] | None = KEEP
+    payload: object = KEEP
+    policy: Policy | Literal[Keep.KEEP] = KEEP
+
+
+class Changed(NamedTuple):
+    """A job after a change: its version, its state, its next tick, and the runs that were made."""
+
+    version: int
+    state: JobState
+    next_tick: datetime | None
+    runs: tuple[UUID, ...] = ()
+
+
+async def pause(
+    conn: Connection, job_id: UUID, *, by: str, reason: str | None = None, now: datetime
+) -> None:
+    """Decide no more ticks. Runs that exist go on; pausing what is paused changes nothing."""
+    check_name(by, "by")
+    held = canonical({"by": by, "at": moments.rfc3339(now), "reason": reason})
+    async with transaction(conn):
+        job = await jobs.lock(conn, job_id)
+        if job.state is not JobState.PAUSED:
+            advance_job(job.state, JobEvent.PAUSE)
+            await jobs.pause(conn, ids=[job_id], held=held)
+
+
+async def resume(
+    conn: Connection,
+    job_id: UUID,
+    *,
+    now: datetime,
+    missed: CatchUp | None = None,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+) -> Changed:
+    """Go on. What came due meanwhile runs or is recorded as the schedule says, or as `missed`."""
+    async with transaction(conn):
+        job = await jobs.lock(conn, job_id)
+        if job.state not in HELD:
+            raise IllegalMove(thing="job", state=job.state.value, event="resume")
+        cursor, schedule = await jobs.lock_cursor(conn, job_id), schedule_of(job)
+        if cursor is None or schedule is None:
+            return await _write(conn, job, _unchanged(job, None, state=JobState.ACTIVE))
+        progress = progress_of(schedule, cursor, now)
+        decision = misfire.catch_up(
+            schedule, progress, now, cause=Cause.RESUME, calendars=calendars, choice=missed
+        )
+        following = _following(schedule, cursor, decision, now, calendars)
+        state = JobState.FINISHED if following is None else JobState.ACTIVE
+        return await _write(conn, job, _unchanged(job, following, state=state), decision)
+
+
+async def edit(
+    conn: Connection,
+    job_id: UUID,
+    wanted: Edit,
+    *,
+    now: datetime,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+) -> Changed:
+    """Change a job. What the schedule before still owes is made first; the new one begins now."""
+    payload = None if wanted.payload is KEEP else json_text(wanted.payload, "payload")
+    async with transaction(conn):
+        job = await jobs.lock(conn, job_id)
+        cursor = await jobs.lock_cursor(conn, job_id)
+        change, decision = _unchanged(job, cursor, state=job.state), NOTHING
+        if wanted.payload is not KEEP:
+            await jobs.pin_payload(conn, job)
+            change = replace(change, payload=payload)
+        if wanted.policy is not KEEP:
+            change = replace(
+                change,
+                policy_id=await names.policy_id(conn, policy_text(wanted.policy)),
+                guarantee=wanted.policy.guarantee,
+                deadline=wanted.policy.deadline,
+            )
+        if wanted.schedule is not KEEP:
+            new = _parsed(wanted.schedule, job, now)
+            decision = _owed(job, cursor, new, now, calendars)
+            change = replace(
+                change,
+                state=job.state if job.state is JobState.PAUSED else JobState.ACTIVE,
+                schedule=None if new is None else canonical(plain.to_plain(new)),
+                cursor=await _first_cursor(
+                    conn, job, new, _Start(cursor, decision, now, calendars)
+                ),
+            )
+        return await _write(conn, job, change, decision)
+
+
+async def delete(
+    conn: Connection, job_id: UUID, *, by: str, cancel_running: bool = False
+) -> list[UUID]:
+    """Delete a job: no more ticks, and what waits is cancelled; what runs, only if asked to."""
+    check_name(by, "by")
+    async with transaction(conn):
+        job = await jobs.lock(conn, job_id)
+        state = advance_job(job.state, JobEvent.DELETE)
+        await jobs.replace(conn, job, _unchanged(job, None, state=state))
+        alive = await jobs.alive(conn, job_id)
+        ids = [run.id for run in alive if cancel_running or run.waits]
+        reason = canonical({"code": "job_deleted", "by": by})
+        return [run.id for run in await live_runs.cancel(conn, ids=ids, reason=reason)]
+
+
+async def _write(
+    conn: Connection, job: Job, change: Change, decision: Decision = NOTHING
+) -> Changed:
+    """Write job and cursor, then the runs and records of the ticks that were decided."""
+    same_payload = change.payload == job.payload
+    through = await passing(conn, job, json.loads(job.payload or "null"))
+    hence = through
+    if not same_payload:
+        hence = await passing(conn, job, json.loads(change.payload or "null"))
+    if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
+        # There is no such move: it is let go on first, and ends then.
+        version = await jobs.replace(conn, job, replace(change, state=JobState.ACTIVE))
+        job = job._replace(version=version, state=JobState.ACTIVE)
+    version = await jobs.replace(conn, job, replace(change, gates=hence))
+    job = job._replace(version=version)
+    payload = None if same_payload else job.payload or "null"
+    runs = [ticked(job, planned, through, payload) for planned in decision.run]
+    refused = await place(conn, job, runs) if runs else {}
+    if decision.recorded:
+        await jobs.record(conn, job, recorded(job, decision.recorded))
+    made = tuple(run.id for run in runs if run.id not in refused)
+    next_tick = None if change.cursor is None else change.cursor.tick_at
+    return Changed(version, change.state, next_tick, made)
+
+
+def schedule_of(job: Job) -> Schedule | None:
+    """The schedule that a job has."""
+    if job.schedule is None:
+        return None
+    return plain.from_plain(json.loads(job.schedule), seed=str(job.id))
+
+
+def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
+    """Where a schedule stands whose next tick to decide is the cursor's: everything before it was
+    dealt with, and what lies between it and now was not.
+    """
+    rule = schedule.rules[0]
+    return Progress(
+        cursor=min(cursor.tick_at - STEP, now),
+        fired=cursor.fired or 0,
+        # The end that made the fixed delay lead to this tick.
+        last_end=cursor.tick_at - rule.delay if isinstance(rule, EveryAfterEnd) else None,
+    )
+
+
+def _unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
+    return Change(
+        state=state,
+        policy_id=job.policy_id,
+        guarantee=job.guarantee,
+        schedule=job.schedule,
+        payload=job.payload,
+        deadline=policy_of(job).deadline,
+        cursor=cursor,
+    )
+
+
+def _following(
+    schedule: Schedule,
+    cursor: Cursor,
+    decision: Decision,
+    now: datetime,
+    calendars: Mapping[str, Calendar],
+) -> Cursor | None:
+    """The cursor of a job that goes on with the schedule it has."""
+    progress = progress_of(schedule, cursor, now)
+    was_due = decision.cursor > progress.cursor
+    fired = progress.fired + len(decision.run)
+    planned = planning.next_tick(
+        schedule,
+        decision.cursor,
+        calendars=calendars,
+        # A tick of a fixed delay that was decided now counts as ended now.
+        last_end=now if was_due and schedule.follows_end else progress.last_end,
+        fired=fired,
+    )
+    if planned is None:
+        return None
+    counted = None if cursor.fired is None else fired
+    return Cursor(planned.tick.at, planned.due_at, counted, cursor.schedule_id)
+
+
+def _parsed(schedule: Mapping[str, object] | None, job: Job, now: datetime) -> Schedule | None:
+    if schedule is None:
+        return None
+    with within("schedule"):
+        new = plain.parse(schedule, now=now, seed=str(job.id))
+        if isinstance(new.rules[0], Immediate):
+            raise InvalidSchedule("immediate", True, "a rule with times, or `run now` instead")
+    return new
+
+
+def _owed(
+    job: Job,
+    cursor: Cursor | None,
+    new: Schedule | None,
+    now: datetime,
+    calendars: Mapping[str, Calendar],
+) -> Decision:
+    """What the schedule before the edit still owes, and what the new one says about the past."""
+    old = schedule_of(job)
+    if cursor is None or old is None:
+        return NOTHING
+    progress = progress_of(old, cursor, now)
+    if job.state in HELD:
+        return misfire.catch_up(
+            old, progress, now, cause=Cause.RESUME, calendars=calendars, choice=CatchUp.SKIP
+        )
+    owed = misfire.settle(old, progress, now, calendars=calendars)
+    if new is None or not new.has_ticks or new.misfire.on_edit is CatchUp.SKIP:
+        return owed
+    since = Progress(cursor=progress.cursor, fired=progress.fired)
+    past = misfire.catch_up(new, since, now, cause=Cause.EDIT, calendars=calendars)
+    times = {planned.tick.at for planned in owed.run}
+    more = tuple(planned for planned in past.run if planned.tick.at not in times)
+    return replace(owed, run=(*owed.run, *more), recorded=(*owed.recorded, *past.recorded))
+
+
+class _Start(NamedTuple):
+    """What a new schedule begins from."""
+
+    cursor: Cursor | None
+    decision: Decision
+    now: datetime
+    calendars: Mapping[str, Calendar]
+
+
+async def _first_cursor(
+    conn: Connection, job: Job, new: Schedule | None, start: _Start
+) -> Cursor | None:
+    """The cursor of a schedule that begins now; the runs so far count towards its cap."""
+    before = 0 if start.cursor is None else start.cursor.fired or 0
+    fired = before + len(start.decision.run)
+    if new is None:
+        return None
+    planned = planning.next_tick(new, start.now, calendars=start.calendars, fired=fired)
+    if planned is None:
+        return None
+    body = canonical(plain.to_plain(new))
+    return Cursor(
+        tick_at=planned.tick.at,
+        fire_at=None if job.state is JobState.PAUSED else planned.due_at,
+        fired=None if new.window.max_runs is None else fired,
+        schedule_id=None if fires_once(new) else await names.schedule_id(conn, body),
+    )

@@ -1,0 +1,163 @@
+"""Checks a job that is handed in, and computes its first tick. Room: flow/submit.
+
+Nothing here touches the database: a batch in which one job is wrong is refused before anything is
+written, with the place and the field. Writing is submitting.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core import policy as policies
+from rota.core.errors import InvalidInput
+from rota.core.limits import Limit, Limits, limit_to_plain
+from rota.core.overlap import ONE_BY_ONE, Overlap
+from rota.core.policy import Policy
+from rota.core.priority import parse_priority
+from rota.core.submission import (
+    JobSpec,
+    canonical,
+    check_labels,
+    check_limits,
+    check_name,
+    filled,
+    json_text,
+    within,
+)
+from rota.core.time import plain, planning
+from rota.core.time.calendars import Calendar
+from rota.core.time.planning import Planned
+from rota.core.time.schedule import USUAL, Immediate, Once, Schedule
+from rota.store.gates import NewGate
+
+IN_ORDER: Final = Limits(in_order=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A job that was found good; JSON as text."""
+
+    id: UUID
+    spec: JobSpec
+    schedule: Schedule | None
+    first: Planned | None
+    schedule_text: str | None
+    payload_text: str | None
+    policy_text: str
+    labels_text: str
+    limits_text: str | None
+
+    @property
+    def is_immediate(self) -> bool:
+        return self.schedule is not None and isinstance(self.schedule.rules[0], Immediate)
+
+    @property
+    def interned_schedule(self) -> str | None:
+        """The schedule a scheduler must know; none for a job without ticks or with one only."""
+        if self.first is None or self.schedule is None or fires_once(self.schedule):
+            return None
+        return self.schedule_text
+
+
+class Timetable(NamedTuple):
+    """A schedule, the text it is stored as, and its first tick."""
+
+    schedule: Schedule | None = None
+    text: str | None = None
+    first: Planned | None = None
+
+
+class Drafting:
+    """Drafts jobs that are handed in together, at one time."""
+
+    def __init__(self, now: datetime, calendars: Mapping[str, Calendar]) -> None:
+        self._now = now
+        self._calendars = calendars
+        self._read: dict[str, Timetable] = {}
+
+    def draft(self, spec: JobSpec, job_id: UUID) -> Draft:
+        """Check a job; `InvalidInput` says what is wrong with it."""
+        spec = _checked(spec)
+        table = Timetable()
+        if spec.schedule is not None:
+            with within("schedule"):
+                table = self._timetable(spec.schedule, job_id)
+        return Draft(
+            id=job_id,
+            spec=spec,
+            schedule=table.schedule,
+            first=table.first,
+            schedule_text=table.text,
+            payload_text=json_text(spec.payload, "payload"),
+            policy_text=policy_text(spec.policy),
+            labels_text=check_labels(spec.labels),
+            limits_text=limits_text(spec.limits),
+        )
+
+    def _timetable(self, given: Mapping[str, object], job_id: UUID) -> Timetable:
+        """Read a schedule, or find what an equal one came to: a batch often has few of them."""
+        said = str(given)
+        known = self._read.get(said)
+        if known is not None:
+            return known
+        schedule = plain.parse(given, now=self._now, seed=str(job_id))
+        first = planning.next_tick(schedule, self._now, calendars=self._calendars)
+        table = Timetable(schedule, canonical(plain.to_plain(schedule)), first)
+        # Jitter and the H of cron depend on the job.
+        if schedule.jitter is None and "h" not in said.lower():
+            self._read[said] = table
+        return table
+
+
+def fires_once(schedule: Schedule) -> bool:
+    """Whether the first tick says everything, so that nobody needs the schedule to decide it."""
+    return (
+        len(schedule.rules) == 1
+        and isinstance(schedule.rules[0], Once)
+        and schedule.misfire == USUAL
+    )
+
+
+@lru_cache(maxsize=1024)
+def policy_text(policy: Policy) -> str:
+    """The canonical form, by which policies are interned."""
+    return canonical(policies.to_plain(policy))
+
+
+def limits_text(limits: Sequence[Limit]) -> str | None:
+    return canonical([limit_to_plain(limit) for limit in limits]) if limits else None
+
+
+def gates_of(
+    job_id: UUID, tenant_id: int, overlap: Overlap, limits: Sequence[Limit], payload: object
+) -> list[NewGate]:
+    """The gates that a run with this payload passes. First the one that keeps an order, which a
+    claim looks for there; then the narrowest.
+    """
+    found = [
+        NewGate(tenant_id, f"key:{filled(limit.key, payload, f'limits[{n}].key')}", limit.limits)
+        for n, limit in enumerate(limits)
+    ]
+    found.sort(key=lambda gate: (gate.limits.most is None, gate.limits.most or 0))
+    own = [NewGate(tenant_id, f"job:{job_id}", IN_ORDER)] if overlap in ONE_BY_ONE else []
+    return [*own, *found]
+
+
+def _checked(spec: JobSpec) -> JobSpec:
+    names = {
+        key: check_name(getattr(spec, key), key) for key in ("name", "kind", "tenant", "queue")
+    }
+    if spec.user_id is not None:
+        check_name(spec.user_id, "user_id")
+    if not isinstance(spec.overlap, Overlap):
+        raise InvalidInput("overlap", spec.overlap, f"one of {', '.join(Overlap)}")
+    if spec.keep_first and spec.overlap is not Overlap.QUEUE_ONE:
+        raise InvalidInput("keep_first", True, "the overlap policy queue_one to apply it to")
+    parse_priority(spec.priority)
+    check_limits(spec.limits)
+    if all(names[key] == getattr(spec, key) for key in names):
+        return spec
+    return replace(spec, **names)  # type: ignore[arg-type] # only texts

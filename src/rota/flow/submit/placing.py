@@ -1,0 +1,124 @@
+"""Places runs of one job beside those that are alive, as its overlap policy says (E4).
+
+Room: flow/submit. The caller holds the job's lock and has raised its version, so that neither
+another caller nor a tick decides at the same time. The rule is core/overlap.py.
+"""
+
+import json
+from collections.abc import Sequence
+from uuid import UUID
+
+from rota.core.ids import tick_run_id
+from rota.core.limits import Limit, limit_from_plain
+from rota.core.overlap import Overlap, arrange
+from rota.core.policy import Policy, from_plain
+from rota.core.states import RunState
+from rota.core.submission import canonical
+from rota.core.time import moments
+from rota.core.time.misfire import Outcome, Reason, Recorded
+from rota.core.time.planning import Planned
+from rota.flow.submit.drafting import gates_of
+from rota.store import gates, jobs, live_runs
+from rota.store.driver import Connection
+from rota.store.jobs import Job, Record
+from rota.store.live_runs import NewRun
+
+STATES = {
+    Outcome.MISSED: RunState.MISSED,
+    Outcome.COALESCED: RunState.COALESCED,
+    Outcome.PAUSED: RunState.SKIPPED,
+    Outcome.SKIPPED: RunState.SKIPPED,
+}
+
+
+def policy_of(job: Job) -> Policy:
+    return from_plain(json.loads(job.policy))
+
+
+def limits_of(job: Job) -> list[Limit]:
+    return [limit_from_plain(each) for each in json.loads(job.limits or "[]")]
+
+
+async def passing(conn: Connection, job: Job, payload: object) -> tuple[int, ...]:
+    """The gates of a run with this payload, made if they are new."""
+    wanted = gates_of(job.id, job.tenant_id, job.overlap, limits_of(job), payload)
+    made = await gates.put_many(conn, wanted)
+    return tuple(made[gate.tenant_id, gate.key] for gate in wanted)
+
+
+async def place(
+    conn: Connection, job: Job, runs: Sequence[NewRun], *, overlap: Overlap | None = None
+) -> dict[UUID, str]:
+    """Make runs of a job, and what the policy wants of the others; return why some were refused.
+
+    What is refused is on record as skipped. `overlap` overrides the job's policy.
+    """
+    policy = job.overlap if overlap is None else overlap
+    alive = [] if policy is Overlap.ALLOW else await jobs.alive(conn, job.id)
+    plan = arrange(policy, [run.id for run in runs], alive, keep_first=job.keep_first)
+    for into in plan.make[:1]:
+        reason = canonical({"code": "overlap", "into": str(into)})
+        if plan.replaced:
+            await jobs.supersede(conn, plan.replaced, into=into)
+        if plan.cancelled:
+            await live_runs.cancel(conn, ids=plan.cancelled, reason=reason)
+        if plan.ended:
+            await live_runs.cancel_now(conn, ids=plan.ended, reason=reason)
+    by_id = {run.id: run for run in runs}
+    if plan.make:
+        await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.make])
+    if plan.refused:
+        records = [_refusal(by_id[id_], code) for id_, code in plan.refused]
+        await jobs.record(conn, job, records, trigger=runs[0].trigger)
+    return dict(plan.refused)
+
+
+def ticked(
+    job: Job, planned: Planned, through: tuple[int, ...], payload: str | None = None
+) -> NewRun:
+    """The run of a tick that is caught up; its id is the one the scheduler would give it."""
+    deadline = policy_of(job).deadline
+    return NewRun(
+        id=tick_run_id(job.id, planned.tick.at),
+        job_id=job.id,
+        scheduled_at=planned.tick.at,
+        due_at=planned.due_at,
+        deadline_at=None if deadline is None else planned.due_at + deadline,
+        tenant_id=job.tenant_id,
+        queue_id=job.queue_id,
+        kind_id=job.kind_id,
+        policy_id=job.policy_id,
+        job_version=job.version,
+        trigger="tick",
+        priority=job.priority,
+        guarantee=job.guarantee,
+        payload=payload,
+        gates=through,
+    )
+
+
+def recorded(job: Job, rows: Sequence[Recorded]) -> list[Record]:
+    """Ticks that do not run, one row for each stretch of them, under the id of the last."""
+    return [
+        Record(tick_run_id(job.id, row.last), row.last, STATES[row.outcome], _reason(job, row))
+        for row in rows
+    ]
+
+
+def _reason(job: Job, row: Recorded) -> str:
+    told: dict[str, object] = {
+        "code": "paused" if row.reason is Reason.PAUSE else row.reason.value,
+        "count": row.count,
+        "first": moments.rfc3339(row.first),
+        "last": moments.rfc3339(row.last),
+    }
+    if row.at_least:
+        told["at_least"] = True
+    if row.into is not None:
+        told["into"] = str(tick_run_id(job.id, row.into))
+    return canonical(told)
+
+
+def _refusal(run: NewRun, code: str) -> Record:
+    reason = canonical({"code": code})
+    return Record(run.id, run.scheduled_at, RunState.SKIPPED, reason, run.payload)

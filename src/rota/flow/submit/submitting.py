@@ -1,0 +1,161 @@
+"""Writes jobs with their cursors, gates and first runs, in one transaction. Room: flow/submit.
+
+A thousand jobs take as many round trips as one: names, policies, schedules and gates are made in
+bulk, each table once. An immediate job gets its run together with the job (S1); the others get a
+cursor that a scheduler finds. What is wrong with a job is said by drafting.py.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.errors import InvalidInput
+from rota.core.ids import tick_run_id
+from rota.core.states import JobState
+from rota.core.submission import JobSpec, within
+from rota.core.time.calendars import Calendar
+from rota.core.time.planning import NO_CALENDARS
+from rota.flow.submit.drafting import Draft, Drafting, gates_of
+from rota.store import gates, jobs, live_runs, names
+from rota.store.driver import Connection
+from rota.store.gates import NewGate
+from rota.store.jobs import NewJob
+from rota.store.live_runs import NewRun
+from rota.store.transaction import transaction
+
+
+class Submitted(NamedTuple):
+    """A job that was written: its first run if it has one already, and its first tick."""
+
+    job_id: UUID
+    run_id: UUID | None
+    first_tick: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ids:
+    """What the names and bodies of a batch were interned to."""
+
+    tenants: dict[str, int]
+    kinds: dict[str, int]
+    queues: dict[str, int]
+    policies: dict[str, int]
+    schedules: dict[str, int]
+
+
+async def submit(
+    conn: Connection,
+    specs: Sequence[JobSpec],
+    *,
+    now: datetime,
+    new_id: Callable[[], UUID],
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+) -> list[Submitted]:
+    """Write all of these jobs or none. `now` is the database's clock, `new_id` draws ids."""
+    drafting = Drafting(now, calendars)
+    drafts: list[Draft] = []
+    for place, spec in enumerate(specs):
+        with within(f"jobs[{place}]"):
+            drafts.append(drafting.draft(spec, new_id()))
+    _refuse_twins(drafts)
+    async with transaction(conn):
+        ids = await _intern(conn, drafts)
+        wanted = [_gates(place, each, ids) for place, each in enumerate(drafts)]
+        made = await gates.put_many(conn, [gate for each in wanted for gate in each])
+        passing = [tuple(made[gate.tenant_id, gate.key] for gate in each) for each in wanted]
+        new = [_new_job(each, ids, mine) for each, mine in zip(drafts, passing, strict=True)]
+        await jobs.refuse_taken(conn, new)
+        await jobs.insert_many(conn, new)
+        runs = [
+            _first_run(each, ids, mine, now)
+            for each, mine in zip(drafts, passing, strict=True)
+            if each.is_immediate
+        ]
+        if runs:
+            await live_runs.insert_many(conn, runs)
+    first_runs = {run.job_id: run.id for run in runs}
+    return [
+        Submitted(
+            each.id, first_runs.get(each.id), None if each.first is None else each.first.tick.at
+        )
+        for each in drafts
+    ]
+
+
+async def _intern(conn: Connection, drafts: Sequence[Draft]) -> _Ids:
+    """The tables always in this order, and each in the order of its names: no deadlock (F39)."""
+    specs = [each.spec for each in drafts]
+    schedules = [each.interned_schedule for each in drafts]
+    return _Ids(
+        tenants=await names.tenant_ids(conn, [spec.tenant for spec in specs]),
+        kinds=await names.kind_ids(conn, [spec.kind for spec in specs]),
+        queues=await names.queue_ids(conn, [spec.queue for spec in specs]),
+        policies=await names.policy_ids(conn, [each.policy_text for each in drafts]),
+        schedules=await names.schedule_ids(conn, [body for body in schedules if body]),
+    )
+
+
+def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
+    spec = each.spec
+    with within(f"jobs[{place}]"):
+        return gates_of(each.id, ids.tenants[spec.tenant], spec.overlap, spec.limits, spec.payload)
+
+
+def _new_job(each: Draft, ids: _Ids, passing: tuple[int, ...]) -> NewJob:
+    spec, first, body = each.spec, each.first, each.interned_schedule
+    capped = each.schedule is not None and each.schedule.window.max_runs is not None
+    return NewJob(
+        id=each.id,
+        tenant_id=ids.tenants[spec.tenant],
+        name=spec.name,
+        kind_id=ids.kinds[spec.kind],
+        queue_id=ids.queues[spec.queue],
+        policy_id=ids.policies[each.policy_text],
+        # Its only run is made with it: like a job whose last tick was fired.
+        state=JobState.FINISHED if each.is_immediate else JobState.ACTIVE,
+        priority=spec.priority,
+        overlap=spec.overlap,
+        keep_first=spec.keep_first,
+        guarantee=spec.policy.guarantee,
+        schedule=each.schedule_text,
+        schedule_id=None if body is None else ids.schedules[body],
+        payload=each.payload_text,
+        labels=each.labels_text,
+        user_id=spec.user_id,
+        limits=each.limits_text,
+        gates=passing,
+        deadline=spec.policy.deadline,
+        tick_at=None if first is None else first.tick.at,
+        fire_at=None if first is None else first.due_at,
+        fired=0 if capped else None,
+    )
+
+
+def _first_run(each: Draft, ids: _Ids, passing: tuple[int, ...], now: datetime) -> NewRun:
+    spec = each.spec
+    deadline = spec.policy.deadline
+    return NewRun(
+        id=tick_run_id(each.id, now),
+        job_id=each.id,
+        scheduled_at=now,
+        due_at=now,
+        deadline_at=None if deadline is None else now + deadline,
+        tenant_id=ids.tenants[spec.tenant],
+        queue_id=ids.queues[spec.queue],
+        kind_id=ids.kinds[spec.kind],
+        policy_id=ids.policies[each.policy_text],
+        priority=spec.priority,
+        guarantee=spec.policy.guarantee,
+        gates=passing,
+    )
+
+
+def _refuse_twins(drafts: Sequence[Draft]) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for place, each in enumerate(drafts):
+        first = seen.setdefault((each.spec.tenant, each.spec.name), place)
+        if first != place:
+            wanted = f"a name that jobs[{first}] does not have"
+            raise InvalidInput(f"jobs[{place}].name", each.spec.name, wanted)

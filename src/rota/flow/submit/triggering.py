@@ -1,0 +1,153 @@
+"""Runs of existing jobs that somebody asks for: one now, or many at once. Room: flow/submit.
+
+`run_now` obeys the job's overlap policy unless it is told otherwise, and locks the job to do so.
+`submit_runs` is the bulk door: it locks nothing and asks no overlap policy, because whoever hands
+in a thousand runs means a thousand; the limits and the order of the job's gates hold all the same.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import NotFound
+from rota.core.limits import Limit
+from rota.core.overlap import ONE_BY_ONE, Overlap
+from rota.core.priority import parse_priority
+from rota.core.submission import RunSpec, json_text, within
+from rota.flow.submit.drafting import gates_of
+from rota.flow.submit.placing import limits_of, place, policy_of
+from rota.store import gates, jobs, live_runs
+from rota.store.driver import Connection
+from rota.store.gates import NewGate
+from rota.store.jobs import Job
+from rota.store.live_runs import NewRun
+from rota.store.transaction import transaction
+
+# What one statement inserts: larger ones are not faster, and hold their locks longer.
+BATCH: Final = 1_000
+NO_GATES: Final[list[NewGate]] = []
+
+Gates = tuple[int, ...]
+
+
+class Triggered(NamedTuple):
+    """A run that was asked for; `refused` is the code of why there is none."""
+
+    run_id: UUID
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mould:
+    """What all runs of one job have in common, read once."""
+
+    job: Job
+    deadline: timedelta | None
+    limits: list[Limit]
+    trigger: str
+    now: datetime
+
+    @staticmethod
+    def of(job: Job, *, trigger: str, now: datetime) -> "_Mould":
+        deadline = policy_of(job).deadline
+        return _Mould(job=job, deadline=deadline, limits=limits_of(job), trigger=trigger, now=now)
+
+    def gates(self, spec: RunSpec) -> list[NewGate]:
+        job = self.job
+        if not self.limits and job.overlap not in ONE_BY_ONE:
+            return []
+        payload = json.loads(job.payload or "null") if spec.payload is None else spec.payload
+        return gates_of(job.id, job.tenant_id, job.overlap, self.limits, payload)
+
+    def run(self, spec: RunSpec, *, id_: UUID, payload: str | None, through: Gates) -> NewRun:
+        job, due_at = self.job, spec.due_at or self.now
+        return NewRun(
+            id=id_,
+            job_id=job.id,
+            scheduled_at=due_at,
+            due_at=due_at,
+            deadline_at=None if self.deadline is None else due_at + self.deadline,
+            tenant_id=job.tenant_id,
+            queue_id=job.queue_id,
+            kind_id=job.kind_id,
+            policy_id=job.policy_id,
+            job_version=job.version,
+            trigger=self.trigger,
+            priority=job.priority if spec.priority is None else parse_priority(spec.priority),
+            guarantee=job.guarantee,
+            payload=payload,
+            gates=through,
+        )
+
+
+async def run_now(
+    conn: Connection,
+    spec: RunSpec,
+    *,
+    now: datetime,
+    new_id: Callable[[], UUID],
+    overlap: Overlap | None = None,
+) -> Triggered:
+    """Make a run of a job past its schedule (S8); `overlap` overrides the job's policy."""
+    payload = json_text(spec.payload, "payload")
+    id_ = spec.id or new_id()
+    async with transaction(conn):
+        job = await jobs.lock(conn, spec.job_id)
+        job = job._replace(version=await jobs.touch(conn, job.id))
+        mould = _Mould.of(job, trigger="manual", now=now)
+        (through,) = await _passing(conn, [mould.gates(spec)])
+        run = mould.run(spec, id_=id_, payload=payload, through=through)
+        refused = await place(conn, job, [run], overlap=overlap)
+    return Triggered(id_, refused.get(id_))
+
+
+async def submit_runs(
+    conn: Connection, specs: Sequence[RunSpec], *, now: datetime, new_id: Callable[[], UUID]
+) -> list[UUID]:
+    """Make runs of existing jobs, all or none; return the ids that were not made before."""
+    async with transaction(conn):
+        known = await jobs.read(conn, list({spec.job_id for spec in specs}))
+        moulds = {id_: _Mould.of(job, trigger="api", now=now) for id_, job in known.items()}
+        payloads, wanted = _checked(specs, moulds)
+        passing = await _passing(conn, wanted)
+        made: list[UUID] = []
+        for start in range(0, len(specs), BATCH):
+            part = slice(start, start + BATCH)
+            runs = [
+                moulds[spec.job_id].run(
+                    spec, id_=spec.id or new_id(), payload=payload, through=through
+                )
+                for spec, payload, through in zip(
+                    specs[part], payloads[part], passing[part], strict=True
+                )
+            ]
+            made += await live_runs.insert_many(conn, runs)
+    return made
+
+
+def _checked(
+    specs: Sequence[RunSpec], moulds: Mapping[UUID, _Mould]
+) -> tuple[list[str | None], list[list[NewGate]]]:
+    payloads: list[str | None] = []
+    wanted: list[list[NewGate]] = []
+    for place_, spec in enumerate(specs):
+        mould = moulds.get(spec.job_id)
+        if mould is None:
+            raise NotFound("job", str(spec.job_id))
+        if spec.payload is None and not mould.limits and mould.job.overlap not in ONE_BY_ONE:
+            payloads.append(None)
+            wanted.append(NO_GATES)
+            continue
+        with within(f"runs[{place_}]"):
+            payloads.append(json_text(spec.payload, "payload"))
+            wanted.append(mould.gates(spec))
+    return payloads, wanted
+
+
+async def _passing(conn: Connection, wanted: Sequence[Sequence[NewGate]]) -> list[Gates]:
+    """The ids of the gates of each run, made if they are new."""
+    made = await gates.put_many(conn, [gate for each in wanted for gate in each])
+    return [tuple([made[gate.tenant_id, gate.key] for gate in each]) for each in wanted]

@@ -1,0 +1,310 @@
+"""Everything Rota asks of gates, and of the other things that hold runs back. Room: store.
+
+Passing a gate is three statements of one transaction: lock it, count who is held behind it, claim.
+`enter` is the first two. They cannot be one: the snapshot of a statement is older than the locks it
+takes, so it would count who was held before the last claimer let go (docs/adr/0010-gates.md).
+Who may pass is core's (core/gates.py); in which order to ask is flow/dispatch's.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import InvalidInput, NotFound, StoreUnavailable
+from rota.core.gates import Standing
+from rota.core.ids import EPOCH
+from rota.core.limits import OPEN, Limits, Rate
+from rota.store.driver import Connection
+from rota.store.live_runs import Claimed
+from rota.store.statement import Nothing, statement
+from rota.store.transaction import transaction
+
+# Gates of queues belong to no tenant.
+NOBODY: Final = 0
+HEAVIEST: Final = 1000
+
+
+class GateLane(NamedTuple):
+    """The waiting runs of one priority whose first gate is this one."""
+
+    gate_id: int
+    priority: int
+    in_order: bool
+    is_open: bool
+
+
+class Ready(NamedTuple):
+    """A run that stands at its gates."""
+
+    id: UUID
+    tenant_id: int
+    priority: int
+    ready_at: datetime
+    gates: list[int]
+    tenant_gate: int | None
+    queue_gate: int | None
+
+
+class Locked(NamedTuple):
+    id: int
+    most: int | None
+    rate_count: int | None
+    rate_per: timedelta | None
+    rate_burst: int | None
+    paid_until: datetime | None
+    in_order: bool
+    now: datetime
+
+
+class Held(NamedTuple):
+    sort: str
+    id: int
+    held: int
+
+
+class Head(NamedTuple):
+    gate_id: int
+    run_id: UUID
+
+
+class Put(NamedTuple):
+    id: int
+    tenant_id: int
+    key: str
+    in_order: bool
+
+
+class Changed(NamedTuple):
+    id: int
+
+
+class Guard(NamedTuple):
+    queue_id: int | None
+    tenant_id: int | None
+    gate_id: int | None
+    weight: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Gates to enter: plain ones, and whose queue or tenant they are the gate of."""
+
+    gates: frozenset[int] = frozenset()
+    queues: Mapping[int, int] = field(default_factory=dict)
+    tenants: Mapping[int, int] = field(default_factory=dict)
+
+    def ids(self) -> list[int]:
+        return sorted({*self.gates, *self.queues.values(), *self.tenants.values()})
+
+
+class Entered(NamedTuple):
+    """The gates that are locked now, by id, and the time it is."""
+
+    standings: dict[int, Standing]
+    now: datetime
+
+
+class NewGate(NamedTuple):
+    tenant_id: int
+    key: str
+    limits: Limits
+
+
+SURVEY = statement("gates/survey", GateLane)
+CANDIDATES = statement("gates/candidates", Ready)
+LOCK = statement("gates/lock", Locked)
+COUNT_HELD = statement("gates/count_held", Held)
+HEADS = statement("gates/heads", Head)
+CLAIM = statement("gates/claim", Claimed)
+PAY = statement("gates/pay", Nothing)
+PUT_MANY = statement("gates/put_many", Put)
+LIMIT_QUEUE = statement("gates/limit_queue", Changed)
+LIMIT_TENANT = statement("gates/limit_tenant", Changed)
+WEIGH_TENANT = statement("gates/weigh_tenant", Changed)
+PAUSE_QUEUE = statement("gates/pause_queue", Changed)
+PAUSE_TENANT = statement("gates/pause_tenant", Changed)
+IN_FORCE = statement("gates/in_force", Guard)
+
+
+async def survey(
+    conn: Connection, *, queue_id: int, after: tuple[int, int], most: int
+) -> list[GateLane]:
+    """The lanes of gated runs from the one after `after` on, round to it again, at most `most`."""
+    gate, priority = after
+    return await SURVEY.all(
+        conn, queue_id=queue_id, after_gate=gate, after_priority=priority, most=most
+    )
+
+
+async def candidates(
+    conn: Connection,
+    *,
+    queue_id: int,
+    kind_ids: Sequence[int],
+    lanes: Sequence[GateLane],
+    share: int,
+) -> list[Ready]:
+    """Up to `share` ready runs of each lane; of a gate that keeps an order, its head if ready."""
+    plain = [lane for lane in lanes if not lane.in_order]
+    return await CANDIDATES.all(
+        conn,
+        queue_id=queue_id,
+        kind_ids=kind_ids,
+        gate_ids=[lane.gate_id for lane in plain],
+        priorities=[lane.priority for lane in plain],
+        ordered_ids=sorted({lane.gate_id for lane in lanes if lane.in_order}),
+        share=share,
+    )
+
+
+async def enter(conn: Connection, entry: Entry) -> Entered:
+    """Lock what can be had of these gates and see how each stands.
+
+    The locks last until the end of the caller's transaction.
+    """
+    locked = await LOCK.all(conn, ids=entry.ids())
+    if not locked:
+        # Nobody is let through, so it does not matter when.
+        return Entered({}, EPOCH)
+    held = {
+        (row.sort, row.id): row.held
+        for row in await COUNT_HELD.all(
+            conn,
+            gate_ids=sorted(entry.gates),
+            queue_ids=list(entry.queues),
+            tenant_ids=list(entry.tenants),
+        )
+    }
+    ordered = [row.id for row in locked if row.in_order]
+    heads = (
+        {row.gate_id: row.run_id for row in await HEADS.all(conn, ids=ordered)} if ordered else {}
+    )
+    owners = {gate: ("queue", queue) for queue, gate in entry.queues.items()}
+    owners |= {gate: ("tenant", tenant) for tenant, gate in entry.tenants.items()}
+    standings = {
+        row.id: Standing(
+            limits=_limits(row),
+            held=held.get(owners.get(row.id, ("gate", row.id)), 0),
+            paid_until=row.paid_until,
+            head=heads.get(row.id),
+        )
+        for row in locked
+    }
+    return Entered(standings, locked[0].now)
+
+
+async def claim(conn: Connection, *, session_id: UUID, ids: Sequence[UUID]) -> list[Claimed]:
+    """Take these runs, whose gates the caller has entered; those that are still there to take."""
+    return await CLAIM.all(conn, session_id=session_id, ids=ids)
+
+
+async def pay(conn: Connection, paid: Mapping[int, datetime]) -> None:
+    """Keep until when each gate is paid for."""
+    if paid:
+        await PAY.all(conn, ids=list(paid), paid_untils=list(paid.values()))
+
+
+async def put(conn: Connection, tenant_id: int, key: str, limits: Limits) -> int:
+    """The id of a gate that has these limits from now on; made if there is none of this key."""
+    return (await put_many(conn, [NewGate(tenant_id, key, limits)]))[tenant_id, key]
+
+
+async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[int, str], int]:
+    """The ids of gates by (tenant, key). If a key is given twice, the last limits count."""
+    missing = {(gate.tenant_id, gate.key): gate for gate in wanted}
+    ids: dict[tuple[int, str], int] = {}
+    # What somebody else made since our snapshot is found by the second look.
+    for _ in range(3):
+        if not missing:
+            return ids
+        for row in await _put(conn, [missing[name] for name in sorted(missing)]):
+            gate = missing.pop((row.tenant_id, row.key))
+            if row.in_order != gate.limits.in_order:
+                # Runs that wait have it at another place of their gates.
+                wanted_order = f"{row.in_order}, as when the gate was made"
+                raise InvalidInput("limits.in_order", gate.limits.in_order, wanted_order)
+            ids[row.tenant_id, row.key] = row.id
+    if missing:
+        raise StoreUnavailable(reason="gates were found neither old nor new")
+    return ids
+
+
+async def lift(conn: Connection, tenant_id: int, key: str) -> None:
+    """Let everybody through. The gate stays: runs that wait at it name it."""
+    await put(conn, tenant_id, key, OPEN)
+
+
+async def limit_queue(conn: Connection, queue_id: int, limits: Limits | None) -> None:
+    """Limit all runs of a queue, or no longer. Claimers know within about a second."""
+    async with transaction(conn):
+        gate_id = await _guard(conn, NOBODY, f"queue:{queue_id}", limits)
+        changed = await LIMIT_QUEUE.one(
+            conn, queue_id=queue_id, gate_id=None if limits is None else gate_id
+        )
+        _found(changed, "queue", queue_id)
+
+
+async def limit_tenant(conn: Connection, tenant_id: int, limits: Limits | None) -> None:
+    """Limit all runs of a tenant, or no longer. Claimers know within about a second."""
+    async with transaction(conn):
+        gate_id = await _guard(conn, tenant_id, f"tenant:{tenant_id}", limits)
+        changed = await LIMIT_TENANT.one(
+            conn, tenant_id=tenant_id, gate_id=None if limits is None else gate_id
+        )
+        _found(changed, "tenant", tenant_id)
+
+
+async def weigh_tenant(conn: Connection, tenant_id: int, weight: int) -> None:
+    """Give a tenant `weight` turns for one turn of the others."""
+    if not 1 <= weight <= HEAVIEST:
+        raise InvalidInput("weight", weight, f"1 to {HEAVIEST}")
+    _found(await WEIGH_TENANT.one(conn, tenant_id=tenant_id, weight=weight), "tenant", tenant_id)
+
+
+async def pause_queue(conn: Connection, queue_id: int, *, paused: bool = True) -> None:
+    """Start no run of this queue any more; `paused=False` lets it go on."""
+    _found(await PAUSE_QUEUE.one(conn, queue_id=queue_id, paused=paused), "queue", queue_id)
+
+
+async def pause_tenant(conn: Connection, tenant_id: int, *, paused: bool = True) -> None:
+    """Start no run of this tenant any more; `paused=False` lets it go on."""
+    _found(await PAUSE_TENANT.one(conn, tenant_id=tenant_id, paused=paused), "tenant", tenant_id)
+
+
+async def guards(conn: Connection, queue_ids: Sequence[int]) -> list[Guard]:
+    """The gates of these queues and of all tenants, and the weights that are not 1."""
+    return await IN_FORCE.all(conn, queue_ids=queue_ids)
+
+
+async def _put(conn: Connection, wanted: Sequence[NewGate]) -> list[Put]:
+    rates = [gate.limits.rate for gate in wanted]
+    return await PUT_MANY.all(
+        conn,
+        tenant_ids=[gate.tenant_id for gate in wanted],
+        keys=[gate.key for gate in wanted],
+        mosts=[gate.limits.most for gate in wanted],
+        rate_counts=[rate and rate.count for rate in rates],
+        rate_pers=[rate and rate.per for rate in rates],
+        rate_bursts=[rate and rate.burst for rate in rates],
+        in_orders=[gate.limits.in_order for gate in wanted],
+    )
+
+
+async def _guard(conn: Connection, tenant_id: int, key: str, limits: Limits | None) -> int:
+    if limits is not None and limits.in_order:
+        raise InvalidInput("limits.in_order", True, "false: a queue or a tenant keeps no order")
+    return await put(conn, tenant_id, key, limits or OPEN)
+
+
+def _limits(row: Locked) -> Limits:
+    rate = None
+    if row.rate_count is not None and row.rate_per is not None and row.rate_burst is not None:
+        rate = Rate(count=row.rate_count, per=row.rate_per, burst=row.rate_burst)
+    return Limits(most=row.most, rate=rate, in_order=row.in_order)
+
+
+def _found(row: Changed | None, thing: str, id_: int) -> None:
+    if row is None:
+        raise NotFound(thing, id_)

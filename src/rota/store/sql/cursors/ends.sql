@@ -1,0 +1,21 @@
+-- Whether a run of each job is still alive, and when its newest finished one ended: what a fixed
+-- delay counts from. Asked when a tick comes due, so that finishing a run costs nothing for it.
+select
+    j.id as job_id,
+    exists (
+        select 1 from rota.live_runs as l
+        where
+            l.job_id = j.id
+            and l.state in ('blocked', 'queued', 'retrying')
+    )
+    or j.id in (
+        select l.job_id from rota.live_runs as l
+        where l.state in ('running', 'cancelling')
+    ) as is_alive,
+    (
+        select r.finished_at from rota.runs as r
+        where r.job_id = j.id
+        order by r.id desc
+        limit 1
+    ) as ended_at
+from unnest(:job_ids::uuid[]) as j (id);

@@ -1,0 +1,5 @@
+-- Pause a queue, or let it go on. Pausing what is paused keeps the time of the first.
+update rota.queues
+set paused_at = case when :paused::boolean then coalesce(paused_at, rota.now()) end
+where id = :queue_id::integer
+returning id;

@@ -1,0 +1,98 @@
+-- Make gates, or give those that exist these limits; only a gate that says something else is
+-- written, so that submitting the same job again locks nothing. Sorted by key: two that make the
+-- same gates do so in the same order. No row for a key means that somebody made it since this
+-- statement began; asking again finds it.
+with wanted as materialized (
+    select
+        n.tenant_id,
+        n.key,
+        n.most,
+        n.rate_count,
+        n.rate_per,
+        n.rate_burst,
+        n.in_order
+    from
+        unnest(
+            :tenant_ids::integer[],
+            :keys::text[],
+            :mosts::integer[],
+            :rate_counts::integer[],
+            :rate_pers::interval[],
+            :rate_bursts::integer[],
+            :in_orders::boolean[]
+        ) as n (tenant_id, key, most, rate_count, rate_per, rate_burst, in_order)
+),
+
+known as materialized (
+    select
+        g.id,
+        w.*,
+        g.in_order as was_in_order
+    from wanted as w
+    inner join rota.gates as g on w.tenant_id = g.tenant_id and w.key = g.key
+),
+
+changing as (
+    select g.id
+    from known as k
+    inner join rota.gates as g on k.id = g.id
+    where
+        g.most is distinct from k.most
+        or g.rate_count is distinct from k.rate_count
+        or g.rate_per is distinct from k.rate_per
+        or g.rate_burst is distinct from k.rate_burst
+    order by g.tenant_id, g.key
+    for no key update of g
+),
+
+changed as (
+    update rota.gates as g
+    set
+        most = k.most,
+        rate_count = k.rate_count,
+        rate_per = k.rate_per,
+        rate_burst = k.rate_burst
+    from known as k
+    where
+        g.id = k.id
+        and g.id = any(array(select c.id from changing as c))
+),
+
+made as (
+    insert into rota.gates (
+        tenant_id, key, most, rate_count, rate_per, rate_burst, in_order
+    )
+    select
+        w.tenant_id,
+        w.key,
+        w.most,
+        w.rate_count,
+        w.rate_per,
+        w.rate_burst,
+        w.in_order
+    from wanted as w
+    where
+        not exists (
+            select 1 from rota.gates as g
+            where
+                g.tenant_id = w.tenant_id
+                and g.key = w.key
+        )
+    order by w.tenant_id, w.key
+    on conflict (tenant_id, key) do nothing
+    returning id, tenant_id, key, in_order
+)
+
+select
+    k.id,
+    k.tenant_id,
+    k.key,
+    k.was_in_order as in_order
+from known as k
+union all
+select
+    m.id,
+    m.tenant_id,
+    m.key,
+    m.in_order
+from made as m;

@@ -1,0 +1,5 @@
+-- Give a tenant so many turns for one turn of a tenant of weight 1.
+update rota.tenants
+set weight = :weight::smallint
+where id = :tenant_id::integer
+returning id;

@@ -1,0 +1,24 @@
+-- Jobs that are about to change or to get runs, locked in the order of their ids.
+select
+    j.id,
+    j.tenant_id,
+    j.state,
+    j.version,
+    j.kind_id,
+    j.queue_id,
+    j.policy_id,
+    j.priority,
+    j.overlap,
+    j.keep_first,
+    j.guarantee,
+    j.schedule,
+    j.payload,
+    j.limits,
+    p.body as policy
+from rota.jobs as j
+inner join rota.policies as p on j.policy_id = p.id
+where
+    j.id = any(:ids::uuid[])
+    and j.state <> 'deleted'
+order by j.id
+for update of j;

@@ -1,0 +1,30 @@
+-- Set a job aside that cannot be scheduled. Its cursor keeps where it stood and is not read again;
+-- an edit that came first is left alone.
+with chosen as (
+    select j.id
+    from rota.jobs as j
+    where
+        j.id = :id::uuid
+        and j.version = :version::integer
+        and j.state = 'active'
+    for update
+),
+
+stopped as (
+    update rota.cursors as c
+    set
+        fire_at = null,
+        version = c.version + 1
+    from chosen as ch
+    where c.job_id = ch.id
+)
+
+update rota.jobs as j
+set
+    state = 'quarantined',
+    version = j.version + 1,
+    held = jsonb_build_object('by', 'scheduler', 'at', rota.now(), 'reason', :reason::text),
+    updated_at = rota.now()
+from chosen as ch
+where j.id = ch.id
+returning j.id;

@@ -1,0 +1,22 @@
+-- What a run of these jobs needs to know of them.
+select
+    j.id,
+    j.tenant_id,
+    j.state,
+    j.version,
+    j.kind_id,
+    j.queue_id,
+    j.policy_id,
+    j.priority,
+    j.overlap,
+    j.keep_first,
+    j.guarantee,
+    j.schedule,
+    j.payload,
+    j.limits,
+    p.body as policy
+from rota.jobs as j
+inner join rota.policies as p on j.policy_id = p.id
+where
+    j.id = any(:ids::uuid[])
+    and j.state <> 'deleted';

@@ -1,0 +1,53 @@
+-- Write a changed job and its new cursor in one statement, so that no tick is decided between them
+-- (F13). Without a next tick the cursor goes. The caller has locked both.
+with changed as (
+    update rota.jobs as j
+    set
+        state = :state::rota.job_state,
+        version = j.version + 1,
+        policy_id = :policy_id::integer,
+        guarantee = :guarantee::rota.guarantee,
+        schedule = :schedule::jsonb,
+        payload = :payload::jsonb,
+        held = case when :state::rota.job_state in ('paused', 'quarantined') then j.held end,
+        updated_at = rota.now()
+    where
+        j.id = :id::uuid
+        and j.version = :version::integer
+    returning j.*
+),
+
+gone as (
+    delete from rota.cursors as c
+    using changed as j
+    where
+        c.job_id = j.id
+        and :tick_at::timestamptz is null
+),
+
+placed as (
+    insert into rota.cursors as c (
+        job_id, tick_at, fire_at, fired, version, tenant_id, queue_id, kind_id, policy_id,
+        schedule_id, overlap, shard, priority, guarantee, gates, deadline, keep_first
+    )
+    select
+        j.id, :tick_at::timestamptz, :fire_at::timestamptz, :fired::integer, j.version,
+        j.tenant_id, j.queue_id, j.kind_id, j.policy_id, :schedule_id::integer, j.overlap,
+        :shard::smallint, j.priority, j.guarantee, :gates::integer[], :deadline::interval,
+        j.keep_first
+    from changed as j
+    where :tick_at::timestamptz is not null
+    on conflict (job_id) do update
+        set
+            tick_at = excluded.tick_at,
+            fire_at = excluded.fire_at,
+            fired = excluded.fired,
+            version = excluded.version,
+            policy_id = excluded.policy_id,
+            schedule_id = excluded.schedule_id,
+            guarantee = excluded.guarantee,
+            gates = excluded.gates,
+            deadline = excluded.deadline
+)
+
+select j.version from changed as j;

@@ -1,0 +1,17 @@
+-- Raise the version of a job and of its cursor. A tick that is being decided at this moment read
+-- the old one: it changes nothing, is decided again, and then sees the run that is written here.
+with touched as (
+    update rota.jobs as j
+    set version = j.version + 1
+    where j.id = :id::uuid
+    returning j.id, j.version
+),
+
+moved as (
+    update rota.cursors as c
+    set version = t.version
+    from touched as t
+    where c.job_id = t.id
+)
+
+select t.version from touched as t;

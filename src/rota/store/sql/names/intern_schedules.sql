@@ -1,0 +1,31 @@
+-- The ids of the bodies of schedules by their digests, made when they are new. A digest that is not
+-- returned was made by somebody else since this statement began; asking again finds it.
+with known as (
+    select
+        k.id,
+        k.digest
+    from rota.schedules as k
+    where k.digest = any(:digests::bytea[])
+),
+
+made as (
+    insert into rota.schedules (digest, body)
+    select
+        n.digest,
+        n.body
+    from unnest(:digests::bytea[], :bodies::jsonb[]) as n (digest, body)
+    where n.digest not in (select known.digest from known)
+    order by n.digest
+    on conflict (digest) do nothing
+    returning id, digest
+)
+
+select
+    known.id,
+    known.digest
+from known
+union all
+select
+    made.id,
+    made.digest
+from made;

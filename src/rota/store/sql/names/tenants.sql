@@ -1,0 +1,6 @@
+-- Tenants by name. They are made by an administrator, never by using them.
+select
+    t.id,
+    t.name
+from rota.tenants as t
+where t.name = any(:names::text[]);

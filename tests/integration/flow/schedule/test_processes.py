@@ -1,0 +1,185 @@
+"""Real `rota scheduler` processes, killed and stopped: every tick has its run (O3, P7, E1)."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import asyncpg
+import pytest
+from tests.support.databases import create
+from tests.support.shop import until
+
+from rota.core.ids import stamped
+from rota.core.time import plain
+from rota.store import jobs, names
+from rota.store.driver import Connection
+from rota.store.embedded import start
+from rota.store.jobs import NewJob
+from rota.store.migrate import migrate
+
+JOBS = 40
+LEASE = timedelta(seconds=3)
+SETTINGS = {
+    "ROTA_SCHEDULER__LEASE": "3s",
+    "ROTA_SCHEDULER__RENEW_EVERY": "1s",
+    "ROTA_SCHEDULER__STOP_AFTER": "2s",
+}
+
+
+@pytest.fixture
+async def durable(tmp_path: Path) -> AsyncIterator[str]:
+    """The URL of a server that may hold data; the processes refuse any other."""
+    with await asyncio.to_thread(start, tmp_path / "home") as embedded:
+        yield await create(embedded.url, "schedulers")
+
+
+@contextmanager
+def scheduler(url: str, folder: Path) -> "Iterator[subprocess.Popen[str]]":
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rota", "scheduler"],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "ROTA_DATABASE_URL": url, **SETTINGS},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert said == "scheduler ready\n", said
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def plant(conn: Connection) -> None:
+    """Jobs that run every second from now on."""
+    schedule = plain.parse({"cron": "* * * * * *"}, now=datetime(2026, 1, 1, tzinfo=UTC))
+    body = json.dumps(plain.to_plain(schedule), sort_keys=True)
+    now: datetime = await conn.fetchval("select now()")
+    first = now.replace(microsecond=0) + timedelta(seconds=1)
+    new = NewJob(
+        id=stamped(now, bytes(10)),
+        tenant_id=1,
+        name="",
+        kind_id=await names.kind_id(conn, "noop"),
+        queue_id=await names.queue_id(conn, "default"),
+        policy_id=await names.policy_id(conn, "{}"),
+        schedule=body,
+        schedule_id=await names.schedule_id(conn, body),
+        overlap="allow",
+        tick_at=first,
+        fire_at=first,
+    )
+    made = [
+        replace(new, id=stamped(now, number.to_bytes(10, "big")), name=f"every second {number}")
+        for number in range(JOBS)
+    ]
+    await jobs.insert_many(conn, made)
+
+
+async def shares(conn: Connection) -> list[int]:
+    rows = await conn.fetch(
+        "select count(*) from rota.shards where expires_at > now() group by owner order by 1"
+    )
+    return [row[0] for row in rows]
+
+
+async def holes(conn: Connection) -> int:
+    """Seconds, from a job's first run to its last, that have no run of it."""
+    return int(
+        await conn.fetchval(
+            "select coalesce(sum(extract(epoch from last - first) + 1 - runs), 0) from ("
+            " select job_id, min(scheduled_at) as first, max(scheduled_at) as last,"
+            " count(*) as runs from rota.live_runs group by job_id) as told"
+        )
+    )
+
+
+async def test_when_one_of_two_is_killed_the_other_goes_on_within_the_lease(
+    durable: str, tmp_path: Path
+) -> None:
+    conn = await asyncpg.connect(durable)
+    await migrate(conn)
+    await plant(conn)
+    with scheduler(durable, tmp_path) as doomed, scheduler(durable, tmp_path):
+        await until(lambda: answer(conn, [64, 64]))
+
+        doomed.kill()
+        killed_at: datetime = await conn.fetchval("select clock_timestamp()")
+        await until(lambda: answer(conn, [128]))
+        moved_at: datetime = await conn.fetchval("select clock_timestamp()")
+        await until(lambda: reached(conn, moved_at + timedelta(seconds=2)))
+
+    assert moved_at - killed_at < LEASE + timedelta(seconds=1)
+    assert await holes(conn) == 0
+    latest = await conn.fetchval("select max(created_at - due_at) from rota.live_runs")
+    assert latest < LEASE + timedelta(seconds=2)
+    await conn.close()
+
+
+async def test_one_that_is_stopped_leaves_in_peace_and_nobody_notices(
+    durable: str, tmp_path: Path
+) -> None:
+    conn = await asyncpg.connect(durable)
+    await migrate(conn)
+    await plant(conn)
+    with scheduler(durable, tmp_path) as leaving, scheduler(durable, tmp_path):
+        await until(lambda: answer(conn, [64, 64]))
+
+        leaving.send_signal(signal.SIGTERM)
+        _, errors = await asyncio.to_thread(leaving.communicate)
+        left_at: datetime = await conn.fetchval("select clock_timestamp()")
+        await until(lambda: answer(conn, [128]))
+        moved_at: datetime = await conn.fetchval("select clock_timestamp()")
+        await until(lambda: reached(conn, moved_at + timedelta(seconds=1)))
+
+    assert leaving.returncode == 0, errors
+    assert moved_at - left_at < timedelta(seconds=2)
+    assert await holes(conn) == 0
+    await conn.close()
+
+
+async def test_a_database_that_hangs_up_on_everybody_costs_no_tick(
+    durable: str, tmp_path: Path
+) -> None:
+    conn = await asyncpg.connect(durable)
+    await migrate(conn)
+    await plant(conn)
+    with scheduler(durable, tmp_path) as running:
+        await until(lambda: reached(conn, datetime(2026, 1, 1, tzinfo=UTC)))
+
+        for _ in range(3):
+            hung_up_at: datetime = await conn.fetchval(
+                "select clock_timestamp() from (select count(pg_terminate_backend(pid))"
+                " from pg_stat_activity where application_name = 'rota scheduler') as ended"
+            )
+            await until(partial(reached, conn, hung_up_at + timedelta(seconds=1)))
+
+        assert running.poll() is None
+    assert await holes(conn) == 0
+    await conn.close()
+
+
+async def answer(conn: Connection, wanted: list[int]) -> bool:
+    return await shares(conn) == wanted
+
+
+async def reached(conn: Connection, at: datetime) -> bool:
+    """Whether every job has had a run at that time or after."""
+    least = await conn.fetchval(
+        "select min(last) from (select max(scheduled_at) as last from rota.live_runs"
+        " group by job_id) as told having count(*) = $1",
+        JOBS,
+    )
+    return least is not None and least >= at

@@ -1,0 +1,157 @@
+"""Everything that is handed in is checked, with the field, the value and what is right (I1, E7)."""
+
+import json
+import math
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rota.core.errors import InvalidInput
+from rota.core.limits import Limit, Rate, limit_from_plain, limit_to_plain
+from rota.core.submission import (
+    MOST_DEPTH,
+    check_labels,
+    check_limits,
+    check_name,
+    filled,
+    json_text,
+    within,
+)
+
+TEXT = st.text(st.characters(min_codepoint=1, exclude_categories=["Cs"]))
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**63), 10**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
+    max_leaves=20,
+)
+
+
+@given(PLAIN)
+def test_what_json_can_hold_comes_back_as_it_was(value: object) -> None:
+    text = json_text(value, "payload")
+
+    assert value is None if text is None else json.loads(text) == value
+
+
+def nested(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        math.nan,
+        math.inf,
+        10**64,
+        -(10**6000),
+        "a\x00b",
+        {"a\x00b": 1},
+        "\ud800",
+        {1: "a"},
+        {"when": object()},
+        b"bytes",
+        nested(MOST_DEPTH),
+        {str(n): n for n in range(1001)},
+        [[0] * 300] * 300,
+        "x" * (256 * 1024),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_json_or_the_database_cannot_hold_is_refused(value: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        json_text(value, "payload")
+
+    assert refused.value.field == "payload"
+    assert len(str(refused.value)) < 300
+
+
+def test_a_value_that_holds_itself_is_refused_and_not_walked_for_ever() -> None:
+    value: list[object] = []
+    value.append(value)
+
+    with pytest.raises(InvalidInput):
+        json_text(value, "payload")
+
+
+def test_the_deepest_value_that_is_allowed_passes() -> None:
+    assert json_text(nested(MOST_DEPTH - 1), "payload") is not None
+
+
+@pytest.mark.parametrize("value", ["", "  ", "x" * 201, "a\nb", "a\x00", "a\u2028b", 7, None])
+def test_a_name_that_nobody_could_read_is_refused(value: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_name(value, "name")
+
+    assert refused.value.field == "name"
+
+
+def test_a_name_is_composed_the_usual_way() -> None:
+    assert check_name("cafe\u0301", "name") == "caf\u00e9"
+
+
+def test_labels_have_bounds() -> None:
+    assert check_labels({"b": "2", "a": "1"}) == '{"a":"1","b":"2"}'
+    for wrong in ({"k": "v" * 65}, {"k" * 65: "v"}, {str(n): "v" for n in range(33)}, {"k": ""}):
+        with pytest.raises(InvalidInput):
+            check_labels(wrong)
+
+
+def test_a_key_is_filled_from_the_payload() -> None:
+    payload = {"id": 42, "who": {"region": "eu", "vip": True}}
+
+    assert filled("customer:{args.id}", payload, "key") == "customer:42"
+    assert filled("{args.who.region}-{args.who.vip}", payload, "key") == "eu-true"
+    assert filled("plain", None, "key") == "plain"
+
+
+@pytest.mark.parametrize(
+    ("template", "payload"),
+    [
+        ("customer:{args.id}", None),
+        ("customer:{args.id}", {}),
+        ("customer:{args.id}", {"id": None}),
+        ("customer:{args.id}", {"id": 1.5}),
+        ("customer:{args.id}", {"id": [1]}),
+        ("customer:{args.id.of}", {"id": 1}),
+        ("customer:{args.id}", {"id": "x" * 200}),
+        ("customer:{args.id}", {"id": "a\nb"}),
+        ("customer:{id}", {"id": 1}),
+        ("customer:{args.}", {"id": 1}),
+        ("customer:{args.id", {"id": 1}),
+        ("customer:{}", {"id": 1}),
+    ],
+)
+def test_a_key_that_cannot_be_filled_is_refused(template: str, payload: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        filled(template, payload, "limits[0].key")
+
+    assert refused.value.field == "limits[0].key"
+
+
+def test_limits_are_stored_and_read_back() -> None:
+    rate = Rate(count=5, per=timedelta(seconds=90), burst=2)
+    for limit in (Limit(key="k", most=3), Limit(key="{args.id}", rate=rate)):
+        assert limit_from_plain(json.loads(json.dumps(limit_to_plain(limit)))) == limit
+
+
+def test_a_job_has_a_bounded_number_of_limits() -> None:
+    with pytest.raises(InvalidInput):
+        check_limits(tuple(Limit(key=str(n), most=1) for n in range(9)))
+    with pytest.raises(InvalidInput):
+        Limit(key="k")
+
+
+def test_an_error_says_where_it_lies() -> None:
+    with pytest.raises(InvalidInput) as refused, within("jobs[3]"), within("schedule"):
+        raise InvalidInput("cron", "* *", "five fields")
+
+    assert refused.value.field == "jobs[3].schedule.cron"
