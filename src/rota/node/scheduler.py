@@ -81,8 +81,8 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
 async def open_scheduler(
     settings: Settings, access: Access, ground: Ground, *, fired: Fired | None = None
 ) -> AsyncIterator[list[Tier]]:
-    """Yield what a scheduler runs. `fired` is called instead of telling other processes that runs
-    wait, for a process that also has the worker.
+    """Yield what a scheduler runs. `fired` is called before other processes hear that runs wait,
+    for a process that also has a worker.
     """
     async with AsyncExitStack() as stack:
         lines = Lines(
@@ -113,7 +113,12 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
     lines = parts.lines
     reading_pulse, hinting_pulse = Pulse(), Pulse()
     hinting = Hinting(line=lines.hints, pulse=hinting_pulse)
-    fired = parts.fired or (lambda _queue_ids: hinting.hint(hints.RUNS))
+
+    def fired(queue_ids: frozenset[int]) -> None:
+        if parts.fired is not None:
+            parts.fired(queue_ids)
+        hinting.hint(hints.RUNS)
+
     reading = Reading(
         source=lines.reads,
         tenure=parts.tenure,

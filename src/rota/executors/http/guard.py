@@ -83,7 +83,7 @@ class Guard:
     def judge_target(self, target: Target) -> Refusal | None:
         """What can be said before the name is resolved."""
         if target.port not in USUAL_PORTS and target.port not in self.allow_ports:
-            way = f"the operator may allow it with allow_ports = [{target.port}]"
+            way = f"the operator may allow it with http_allow_ports = [{target.port}]"
             return Refusal(reason=f"port {target.port} is not open to jobs", remedy=way)
         if target.address is not None:
             return self.judge_address(target.address)

@@ -1,0 +1,48 @@
+"""The estimate of the database's clock is never early, and late by one way back (F05, F06)."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rota.runtime.offset import ANSWERS, Offset
+
+NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def test_before_the_first_answer_nobody_knows_the_time() -> None:
+    assert Offset().at(5.0) is None
+
+
+def test_time_goes_on_between_two_answers() -> None:
+    offset = Offset()
+    offset.note(NOON, received=100.0)
+
+    assert offset.at(102.5) == NOON + 2.5 * SECOND
+
+
+@given(ways=st.lists(st.tuples(st.floats(0, 0.5), st.floats(0, 0.5)), min_size=1, max_size=ANSWERS))
+def test_it_is_never_early_and_as_late_as_the_quickest_way_back(
+    ways: list[tuple[float, float]],
+) -> None:
+    offset, now = Offset(), 1000.0
+    for there, back in ways:
+        offset.note(NOON + (now + there) * SECOND, received=now + there + back)
+        now += 1
+
+    late = NOON + now * SECOND - (offset.at(now) or NOON)
+
+    quickest = min(back for _, back in ways)
+    rounding = timedelta(microseconds=2)
+    assert -rounding <= late <= quickest * SECOND + rounding
+
+
+def test_a_database_that_was_set_back_is_believed_after_a_few_answers() -> None:
+    offset = Offset()
+    offset.note(NOON, received=0.0)
+
+    for number in range(1, ANSWERS + 1):
+        offset.note(NOON - 3600 * SECOND + number * SECOND, received=float(number))
+
+    assert offset.at(float(ANSWERS)) == NOON - 3600 * SECOND + ANSWERS * SECOND
