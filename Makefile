@@ -19,6 +19,9 @@ setup-dev:
 test: check ## everything CI runs: the checks and all tests
 	$(BIN)/pytest -n 2 --dist=worksteal -q
 
+test-chaos: setup-dev ## a quarter of an hour of killed, frozen and cut processes
+	$(BIN)/python -m tests.chaos
+
 check: setup-dev ## lint, types, doors, SQL format, generated files; under a minute
 	@$(BIN)/python tools/check.py
 
@@ -29,6 +32,9 @@ format: setup-dev ## put Python and SQL into the house's shape
 generate: setup-dev ## write the files that are rendered from others
 	$(BIN)/python tools/generate.py
 
+bench: setup-dev ## measure the engine: throughput, lag, pick-up, herds, fairness
+	$(BIN)/rota bench
+
 bench-store: setup-dev ## rates of the hot statements on the embedded database
 	$(BIN)/python -m tests.bench.store
 
@@ -38,4 +44,4 @@ bench-time: setup-dev ## cost of the next fire time
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev test check format generate bench-store bench-time lock
+.PHONY: help up setup setup-dev test test-chaos check format generate bench bench-store bench-time lock

@@ -69,6 +69,13 @@ class RunsReclaimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RescueFailed:
+    """The database refused to take runs back; what they wait for must be looked at."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunsExpired:
     count: int
 
@@ -124,6 +131,7 @@ EngineEvent = (
     | JobQuarantined
     | WorkersBuried
     | RunsReclaimed
+    | RescueFailed
     | RunsExpired
     | ResultsRefused
     | AttemptFailed

@@ -9,8 +9,9 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from rota.flow.dispatch.hinting import Hinting, Listening
 from rota.flow.dispatch.limiting import Limiting
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.briefing import Briefing
-from rota.flow.execute.crew import Crew, Kit
+from rota.flow.execute.crew import Calls, Crew, Kit
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.executing import Executing
 from rota.flow.execute.overseeing import Overseeing
@@ -82,9 +83,16 @@ class Wakes:
     recording: Pulse
     hinting: Pulse
 
+    freed: list[Callable[[], None]] = field(default_factory=list)
+
     def changed(self) -> None:
         self.claiming.wake()
         self.recording.wake()
+
+    def gates_freed(self) -> None:
+        for tell in self.freed:
+            tell()
+        self.claiming.wake()
 
 
 async def run_worker(
@@ -142,7 +150,7 @@ async def open_worker(
             kinds=member.kinds,
             make_kit=make_kit,
             briefing=Briefing(lines.claims),
-            changed=wakes.changed,
+            calls=Calls(wakes.changed, wakes.gates_freed),
             emit=ground.emit,
         )
         stack.push_async_callback(crew.close)
@@ -175,8 +183,10 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         ),
         free=lambda: crew.free,
         begin=crew.begin,
+        begin_gated=partial(crew.begin, gated=True),
         clock=ground.clock,
     )
+    wakes.freed.append(claiming.gates_freed)
     vouching = Vouching(
         access=access,
         session_id=member.session_id,

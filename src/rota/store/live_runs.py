@@ -17,6 +17,7 @@ from rota.core.settle import MOST_LOSSES
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
+from rota.store.transaction import joined
 
 
 class Found(NamedTuple):
@@ -151,6 +152,7 @@ CANCEL_NOW = statement("live_runs/cancel_now", Made)
 EXPIRE = statement("live_runs/expire", Made)
 REPLAY = statement("live_runs/replay", Made)
 INSERT_MANY = statement("live_runs/insert_many", Made)
+DROP_REPEATED = statement("live_runs/drop_repeated", Made)
 GET = statement("live_runs/get", Run)
 
 
@@ -264,6 +266,13 @@ async def replay(
 
 async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
     """Make runs; an id that was made before makes nothing and is not returned."""
+    async with joined(conn):
+        made = await _insert(conn, runs)
+        repeated = {row.id for row in await DROP_REPEATED.all(conn, ids=made)} if made else set()
+    return [run_id for run_id in made if run_id not in repeated]
+
+
+async def _insert(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
     made = await INSERT_MANY.all(
         conn,
         ids=[run.id for run in runs],

@@ -53,7 +53,7 @@ async def open_pool(access: Access, *, size: int, hot: bool = False) -> AsyncIte
     """A pool of up to `size` connections, closed when the block is left."""
     with translated():
         pool = await asyncpg.create_pool(
-            min_size=1, max_size=size, init=watch_peer, **_arguments(access, hot=hot)
+            min_size=0, max_size=size, init=watch_peer, **_arguments(access, hot=hot)
         )
     try:
         yield Translating(pool)

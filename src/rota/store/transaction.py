@@ -17,3 +17,13 @@ async def transaction(conn: Connection) -> AsyncIterator[None]:
     with translated():
         async with conn.transaction():
             yield
+
+
+@asynccontextmanager
+async def joined(conn: Connection) -> AsyncIterator[None]:
+    """The transaction that is open already, or a new one: no savepoint on the hot path (F44)."""
+    if conn.is_in_transaction():
+        yield
+        return
+    async with transaction(conn):
+        yield

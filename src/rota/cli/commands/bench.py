@@ -98,7 +98,7 @@ def bench(
     except asyncio.CancelledError:
         return TERMINATED
     publish(order, measured, output)
-    return 0
+    return 1 if measured.failed else 0
 
 
 async def until_told(order: Order) -> Measured:
@@ -143,6 +143,7 @@ def publish(order: Order, measured: Measured, output: Output) -> None:
         conditions = {
             "quick": order.is_quick,
             "rounds": order.repeat,
+            "failed": measured.failed,
             "conditions": measured.conditions,
         }
         say(json.dumps(to_plain(measured.figures) | conditions, ensure_ascii=False))

@@ -50,6 +50,7 @@ class Claiming:
     limits: Limiting
     free: Callable[[], int]
     begin: Callable[[Sequence[Claimed]], Awaitable[None]]
+    begin_gated: Callable[[Sequence[Claimed]], Awaitable[None]]
     clock: Clock
     rest: float = BRISK
     _turn: int = 0
@@ -71,6 +72,11 @@ class Claiming:
     def woken(self) -> None:
         """Something was hinted at: look briskly for a while."""
         self.rest = BRISK
+
+    def gates_freed(self) -> None:
+        """Runs that passed gates have ended: look there at once."""
+        for view in self.queues:
+            view.gated = float("-inf")
 
     def _in_turn(self) -> Sequence[QueueView]:
         self._turn = (self._turn + 1) % len(self.queues)
@@ -116,5 +122,5 @@ class Claiming:
     async def _claim_gated(self, conn: Connection, view: QueueView, room: int) -> int:
         runs = await self.limits.claim_gated(conn, queue_id=view.queue_id, room=room)
         if runs:
-            await self.begin(runs)
+            await self.begin_gated(runs)
         return len(runs)

@@ -41,6 +41,7 @@ class Attempt:
         "give_up_at",
         "is_closed",
         "is_counted",
+        "is_gated",
         "is_recorded",
         "kind",
         "output",
@@ -74,6 +75,8 @@ class Attempt:
         # Its ending was told; whatever it still does is void.
         self.is_closed = False
         self.is_counted = False
+        # It passed gates: others may wait for its place until its ending is stored.
+        self.is_gated = False
         # It completed its run in a transaction of its own.
         self.is_recorded = False
         self.output: Output | None = None

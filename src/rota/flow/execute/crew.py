@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.attempt import Ended, Stopping
@@ -40,10 +40,15 @@ class Kit:
     effects: StageEffects
 
 
+class Calls(NamedTuple):
+    """Whom a crew calls: when slots fall free or endings wait, and when places behind gates do."""
+
+    changed: Callable[[], object]
+    gates_freed: Callable[[], object]
+
+
 class Crew:
-    """`kinds` names the kinds that this worker knows, by id; `changed` is called when slots fall
-    free or endings wait.
-    """
+    """`kinds` names the kinds that this worker knows, by id."""
 
     def __init__(
         self,
@@ -52,7 +57,7 @@ class Crew:
         kinds: dict[int, str],
         make_kit: Callable[[Callable[[Attempt], None]], Kit],
         briefing: Briefing,
-        changed: Callable[[], object],
+        calls: Calls,
         emit: Emit,
     ) -> None:
         self.slots = slots
@@ -61,7 +66,8 @@ class Crew:
         self._kinds = kinds
         self._make_kit = make_kit
         self._briefing = briefing
-        self._changed = changed
+        self._changed = calls.changed
+        self._gates_freed = calls.gates_freed
         self._emit = emit
         self._busy = 0
         self._ended: deque[Ended] = deque()
@@ -86,7 +92,7 @@ class Crew:
     def stage(self) -> Stage:
         return self._stage
 
-    async def begin(self, runs: Sequence[Claimed]) -> None:
+    async def begin(self, runs: Sequence[Claimed], *, gated: bool = False) -> None:
         """Start runs that were claimed for us; from here on the heartbeat vouches for them."""
         payloads = await self._briefing.brief(runs)
         policy, by_kind, kinds = self._briefing.policy, self._by_kind, self._kinds
@@ -96,6 +102,7 @@ class Crew:
             attempt = Attempt(
                 run, kind, policy(run.policy_id), payload, by_kind[kind], self._effects
             )
+            attempt.is_gated = gated
             self.running[run.id] = attempt
             attempts.append(attempt)
         self._busy += len(attempts)
@@ -119,8 +126,12 @@ class Crew:
 
     def forget(self, run_ids: Collection[UUID]) -> None:
         """These are stored, or somebody else's: no need to vouch for them any more."""
+        places = 0
         for run_id in run_ids:
-            self.running.pop(run_id, None)
+            attempt = self.running.pop(run_id, None)
+            places += attempt is not None and attempt.is_gated
+        if places:
+            self._gates_freed()
 
     def take_notes(self, most: int) -> tuple[list[Piece], list[Progress]]:
         """Output and progress that nobody has stored yet."""

@@ -16,6 +16,7 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.JobQuarantined: ("job.quarantined", Level.ERROR),
     events.WorkersBuried: ("workers.buried", Level.WARNING),
     events.RunsReclaimed: ("runs.reclaimed", Level.WARNING),
+    events.RescueFailed: ("rescue.failed", Level.ERROR),
     events.RunsExpired: ("runs.expired", Level.INFO),
     events.ResultsRefused: ("results.refused", Level.WARNING),
     events.AttemptFailed: ("attempt.failed", Level.INFO),

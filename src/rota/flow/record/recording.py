@@ -16,6 +16,7 @@ from uuid import UUID
 import msgspec
 
 from rota.core.attempt import Ended
+from rota.core.errors import StoreFailed
 from rota.core.events import AttemptFailed, Emit, ResultsRefused
 from rota.core.outcome import Cancelled, Failed, HandedBack, Outcome, Snoozed, Succeeded
 from rota.core.settle import Attempted, Settlement, settle
@@ -75,7 +76,25 @@ class Recording:
             elif not ended.is_recorded:
                 self._sort(ended, endings, back)
         async with self.source.acquire() as conn:
-            await self._send(conn, endings, back)
+            try:
+                await self._send(conn, endings, back)
+            except StoreFailed as error:
+                if len(batch) == 1:
+                    await self._give_up(conn, batch[0], error)
+                    return
+            else:
+                return
+        # One ending that cannot be stored must not keep the others: find it by halving.
+        middle = len(batch) // 2
+        await self._store(batch[:middle])
+        await self._store(batch[middle:])
+
+    async def _give_up(self, conn: Connection, ended: Ended, error: StoreFailed) -> None:
+        """What the database refuses as it is ends its run, with the refusal as the reason."""
+        reason = {"type": "StoreFailed", "message": f"its ending could not be stored: {error}"}
+        told_why = msgspec.json.encode(reason).decode().replace("\\u0000", "")
+        ending = Ending(ended.run_id, ended.attempt, RunState.DEAD, None, None, told_why)
+        await live_runs.finish(conn, session_id=self.session_id, endings=[ending])
 
     async def _send(
         self, conn: Connection, endings: Sequence[Ending], back: Sequence[PutBack]

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from rota.core.events import Emit, RunsExpired, RunsReclaimed, WorkersBuried
+from rota.core.errors import StoreFailed
+from rota.core.events import Emit, RescueFailed, RunsExpired, RunsReclaimed, WorkersBuried
 from rota.core.states import FINAL
 from rota.store import live_runs, sessions
 from rota.store.driver import Source
@@ -29,7 +30,12 @@ class Rescuing:
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
             buried = await sessions.bury(conn)
-            moved = await live_runs.reclaim(conn, most=MOST)
+            try:
+                moved = await live_runs.reclaim(conn, most=MOST)
+            except StoreFailed as error:
+                # A row that cannot be moved must not end every node that tries.
+                self.emit(RescueFailed(reason=str(error)))
+                moved = []
         if buried:
             self.emit(WorkersBuried(names=tuple(session.name for session in buried)))
         if moved:

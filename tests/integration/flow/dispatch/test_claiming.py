@@ -46,6 +46,7 @@ async def claimer(
         limits=limits,
         free=hands.free,
         begin=hands.begin,
+        begin_gated=hands.begin,
         clock=clock,
     )
     return claiming, hands

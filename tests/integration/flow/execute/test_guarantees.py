@@ -15,7 +15,8 @@ from rota.core.retry import Retries
 from rota.core.states import RunState
 from rota.flow.record.rescuing import Expiring
 from rota.store import live_runs
-from rota.store.pool import open_pool
+from rota.store.live_runs import NewRun
+from rota.store.pool import open_connection, open_pool
 
 EXACTLY = Policy(guarantee=Guarantee.EXACTLY_ONCE, retries=Retries(most=0))
 
@@ -164,3 +165,63 @@ async def test_many_runs_are_in_flight_at_once_in_one_process(shop: Shop) -> Non
         await until(all_done)
 
     assert len(running) == 200
+
+
+async def test_a_run_that_is_asked_for_again_while_it_ends_is_not_made_twice(shop: Shop) -> None:
+    """The insert sees no history yet and waits for the live row; then it must look again."""
+
+    @shop.handlers.handler("nobody")
+    async def nobody(_context: Context, _payload: Any) -> None:
+        pass
+
+    run_id = await shop.submit("not served")
+    run = await shop.conn.fetchrow("select * from rota.live_runs where id = $1", run_id)
+    assert run is not None
+    again = NewRun(
+        id=run_id,
+        job_id=run["job_id"],  # type: ignore[call-overload]
+        scheduled_at=run["scheduled_at"],  # type: ignore[call-overload]
+        due_at=run["due_at"],  # type: ignore[call-overload]
+        tenant_id=1,
+        queue_id=run["queue_id"],  # type: ignore[call-overload]
+        kind_id=run["kind_id"],  # type: ignore[call-overload]
+        policy_id=run["policy_id"],  # type: ignore[call-overload]
+    )
+
+    async with open_connection(shop.access) as other:
+        async with shop.conn.transaction():
+            await live_runs.cancel_now(shop.conn, ids=[run_id])
+            asking = asyncio.create_task(live_runs.insert_many(other, [again]))
+            await until(lambda: waits_for_a_lock(shop))
+        made = await asking
+
+    assert made == []
+    assert await shop.conn.fetchval("select count(*) from rota.live_runs") == 0
+
+
+async def waits_for_a_lock(shop: Shop) -> bool:
+    query = "select exists (select 1 from pg_locks where not granted)"
+    return bool(await shop.conn.fetchval(query))
+
+
+async def test_an_ending_that_cannot_be_stored_does_not_keep_the_others(shop: Shop) -> None:
+    @shop.handlers.handler("good")
+    async def good(_context: Context, payload: Any) -> Any:
+        return payload
+
+    await shop.conn.execute(
+        "create function refuse() returns trigger language plpgsql as"
+        " $$ begin raise exception 'refused'; end $$"
+    )
+    await shop.conn.execute(
+        "create trigger refuse before insert on rota.runs for each row"
+        " when (new.result = '13'::jsonb) execute function refuse()"
+    )
+    run_ids = [await shop.submit("good", number) for number in range(20)]
+    async with shop.worker():
+        runs = [await shop.ends(run_id) for run_id in run_ids]
+
+    bad = runs.pop(13)
+    assert {run.state for run in runs} == {RunState.SUCCEEDED}
+    assert bad.state is RunState.DEAD
+    assert "could not be stored" in (bad.reason or "")

@@ -1,0 +1,46 @@
+"""The figures as a table for people. Room: node/bench."""
+
+from math import floor
+
+from rota.node.bench.figures import MEASURES, Figures, Measure
+
+HEADINGS = ("measure", "target", "measured", "met")
+
+
+def table(figures: Figures) -> str:
+    """One line a measure that was taken, its target beside it."""
+    rows = [
+        (measure.words, _target(measure), _shown(figures[measure.key], measure.unit), mark)
+        for measure in MEASURES
+        if measure.key in figures
+        for mark in [_mark(measure.is_met(figures[measure.key]))]
+    ]
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
+    rule = tuple("─" * width for width in widths)
+    return "\n".join(_line(row, widths) for row in (HEADINGS, rule, *rows))
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    first, *others = row
+    cells = [first.ljust(widths[0])]
+    cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+    return "  ".join(cells).rstrip()
+
+
+def _target(measure: Measure) -> str:
+    if measure.target is None:
+        return ""
+    return f"{'≥' if measure.more_is_better else '≤'} {_shown(measure.target, measure.unit)}"
+
+
+def _mark(is_met: bool | None) -> str:  # noqa: FBT001 - the three answers of is_met
+    return {True: "yes", False: "no", None: ""}[is_met]
+
+
+def _shown(figure: float, unit: str) -> str:
+    if unit == "%":
+        # Never rounded up: 99.999 % is not all.
+        return f"{floor(figure * 100) / 100:g} %"
+    if figure >= 100 or figure == round(figure):
+        return f"{figure:,.0f} {unit}"
+    return f"{figure:,.2f} {unit}" if figure < 10 else f"{figure:,.1f} {unit}"

@@ -1,0 +1,60 @@
+"""What many runs at once do to each other: a noisy tenant, a thousand in flight (T1, P5).
+
+Room: node/bench.
+"""
+
+from typing import Final
+
+from rota.node.bench.failure import BenchFailed
+from rota.node.bench.figures import percentile, spread
+from rota.node.bench.handlers import BARRIER, NAP, STAMP
+from rota.node.bench.lagging import submitted
+from rota.node.bench.trial import Trial
+from rota.store import benchmark, live_runs
+
+BACKLOG: Final = 100_000
+SLOTS: Final = 100
+# About one a second, never in step with anything that ticks.
+PAUSES: Final = (0.7, 1.3)
+# The backlog must outlast the samples; then the figure would be of an idle system.
+MARGIN: Final = 20
+TOGETHER: Final = 1000
+
+
+async def neighbour(trial: Trial) -> dict[str, float]:
+    """A tenant submits now and then: alone, then while another one has a long backlog.
+
+    The other one's runs wait for something, as most runs do, and hold all slots all the time.
+    """
+    samples = trial.sizes.neighbour_samples
+    await trial.fleet.scheduler()
+    await trial.fleet.worker(slots=SLOTS)
+    await trial.fleet.are_ready()
+    async with (
+        trial.writing(STAMP, tenant="quiet") as quiet,
+        trial.writing(NAP, tenant="noisy") as noisy,
+    ):
+        await submitted(trial, quiet, number=3, pauses=PAUSES)
+        idle = await submitted(trial, quiet, number=samples, pauses=PAUSES)
+        nap = SLOTS * (samples + MARGIN) / BACKLOG
+        await noisy.runs(BACKLOG, payload={"seconds": nap})
+        busy = await submitted(trial, quiet, number=samples, pauses=PAUSES)
+        done = (await benchmark.span(noisy.conn, kind_id=noisy.kind_id)).finished
+    if done >= BACKLOG:
+        raise BenchFailed(who="the noisy tenant", reason="had no backlog any more at the end")
+    return {
+        "neighbour_ratio": percentile(busy, 99) / percentile(idle, 99),
+        **spread("neighbour_ms.idle", idle),
+        **spread("neighbour_ms.busy", busy),
+    }
+
+
+async def in_flight(trial: Trial) -> dict[str, float]:
+    """Runs in one process that all wait for each other: as many as are inside at once."""
+    await trial.fleet.worker(slots=TOGETHER)
+    await trial.fleet.are_ready()
+    async with trial.writing(BARRIER) as to:
+        ids = await to.runs(TOGETHER, payload={"expected": TOGETHER})
+        await trial.until_idle()
+        runs = await live_runs.get(to.conn, ids)
+    return {"in_flight": max(int(run.result or 0) for run in runs.values())}

@@ -1,0 +1,105 @@
+"""What every part of the benchmark stands on, and how it waits. Room: node/bench."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Final
+
+from rota.core.clock import Clock
+from rota.node.bench.failure import BenchFailed, WrittenTooLate
+from rota.node.bench.fleet import Fleet
+from rota.node.bench.loads import BATCH, Writer, writer
+from rota.store import benchmark
+from rota.store.pool import Access, open_connection
+
+# Looking costs the server next to nothing; what is measured has its own times.
+LOOK_EVERY: Final = 0.25
+# So much quiet before a planned moment: the scheduler has read ahead, the disk has settled.
+CALM: Final = timedelta(seconds=3)
+FAR: Final = timedelta(days=1000)
+SECOND: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How much of everything; `QUICK` is for a first look and for tests."""
+
+    drained: int = 200_000
+    fired: int = 150_000
+    lag_seconds: int = 10
+    pickups: int = 200
+    cron_seconds: int = 20
+    neighbour_samples: int = 25
+
+
+FULL: Final = Sizes()
+QUICK: Final = Sizes(
+    drained=40_000,
+    fired=40_000,
+    lag_seconds=6,
+    pickups=40,
+    cron_seconds=10,
+    neighbour_samples=20,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One part's database, processes, clock and chance. `postmaster` is the server's process;
+    `patience` is how much longer than it seems writing may take.
+    """
+
+    name: str
+    access: Access
+    fleet: Fleet
+    clock: Clock
+    chance: Random
+    sizes: Sizes
+    postmaster: int | None
+    patience: float
+
+    @asynccontextmanager
+    async def writing(self, kind: str, *, tenant: str = "default") -> AsyncIterator[Writer]:
+        """A connection that writes runs and jobs of a kind."""
+        # Not a hot connection: those are for few rows, and a batch of jobs is joined with itself.
+        async with open_connection(self.access) as conn:
+            await benchmark.make_tenant(conn, tenant)
+            yield await writer(conn, kind, tenant=tenant, clock=self.clock, chance=self.chance)
+
+    async def plan(
+        self, to: Writer, jobs: int, write: Callable[[datetime], Awaitable[None]]
+    ) -> datetime:
+        """Write jobs that are due from a moment on which is near, but after all are written.
+
+        How long that takes is found out with a few that are due in years.
+        """
+        started = self.clock.monotonic()
+        await to.once([self.clock.now() + FAR] * min(jobs, BATCH))
+        each = (self.clock.monotonic() - started) / min(jobs, BATCH)
+        start = self.clock.now() + self.patience * jobs * each * SECOND + 2 * CALM
+        start = start.replace(microsecond=0)
+        await write(start)
+        await benchmark.settle(to.conn)
+        if self.clock.now() + CALM / 2 > start:
+            raise WrittenTooLate(who=self.name, reason=f"could not write {jobs:,} jobs in time")
+        await self.rest_until(start)
+        return start
+
+    async def rest_until(self, at: datetime) -> None:
+        """Let time pass; a process that ends meanwhile is noticed."""
+        while (left := (at - self.clock.now()).total_seconds()) > 0:
+            await self.clock.sleep(min(left, LOOK_EVERY))
+            self.fleet.check()
+
+    async def until_idle(self, *, patience: timedelta = timedelta(minutes=2)) -> None:
+        """Wait until nothing runs, waits or is about to fire."""
+        give_up = self.clock.monotonic() + patience.total_seconds()
+        async with open_connection(self.access, hot=True) as conn:
+            while await benchmark.is_busy(conn, before=self.clock.now() + CALM):
+                self.fleet.check()
+                if self.clock.monotonic() > give_up:
+                    waited = f"{patience.total_seconds():.0f} s"
+                    raise BenchFailed(who=self.name, reason=f"still has work after {waited}")
+                await self.clock.sleep(LOOK_EVERY)

@@ -1,0 +1,22 @@
+-- Whether any run is unfinished, or any tick is still to come before a time.
+-- Each index is looked at from the end that is emptied last, so the answer costs a page or two.
+-- From the other end it would walk over all that was drained so far, while that is measured.
+select
+    (
+        select true
+        from rota.live_runs as l
+        where l.state in ('queued', 'retrying') and l.gates is null
+        order by l.queue_id desc, l.tenant_id desc, l.priority desc, l.ready_at desc, l.id desc
+        limit 1
+    ) is not null
+    or (
+        select true
+        from rota.live_runs as l
+        where l.state in ('running', 'cancelling')
+        order by l.started_at desc
+        limit 1
+    ) is not null
+    or exists (
+        select 1 from rota.cursors as c
+        where c.fire_at < :before::timestamptz
+    ) as is_busy;

@@ -1,0 +1,110 @@
+"""What all roles of a storm share: the database, the jobs, the leases and the dice."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from rota.core.ids import stamped
+from rota.core.limits import Limits
+from rota.core.shard import shard_of
+from rota.store import gates, jobs, names
+from rota.store.driver import Connection
+from rota.store.jobs import NewJob
+from rota.store.pool import Access, open_connection
+from tests.chaos.history import Plan
+from tests.chaos.storm.ledger import Ledger
+
+LATER: Final = datetime(9999, 1, 1, tzinfo=UTC)
+# Short leases: what takes a day in production happens in a second here.
+SESSION_TTL: Final = timedelta(milliseconds=80)
+SHARD_TTL: Final = timedelta(milliseconds=100)
+UNKNOWN_FOR: Final = timedelta(milliseconds=200)
+EVERY: Final = timedelta(milliseconds=150)
+SHARDS: Final = (3, 57, 90, 121)
+RETRIES: Final = 4
+JOBS: Final = 16
+LIMITS: Final = {"limited": 2, "alone": 1}
+
+
+@dataclass(kw_only=True)
+class Sea:
+    access: Access
+    ledger: Ledger
+    # Nothing is frozen or killed and nothing new is asked for once it is calm.
+    is_calm: bool = False
+    calm_at: datetime = LATER
+    is_over: bool = False
+    queue_id: int = 0
+    kind_id: int = 0
+    # Runs of the limited job are of two kinds, and a claim asks for one of them: then two claims
+    # at a time see different runs, and only the lock of their gate keeps them apart.
+    limited_kinds: tuple[int, ...] = ()
+    policy_id: int = 0
+    gate_id: int = 0
+    duel_queue_id: int = 0
+    narrow_gate_id: int = 0
+    # Jobs whose runs are asked for by hand, by what is special about them.
+    by_hand: dict[str, UUID] = field(default_factory=dict)
+
+    def opened(self) -> AbstractAsyncContextManager[Connection]:
+        return open_connection(self.access, hot=True)
+
+    def new_id(self) -> UUID:
+        return stamped(self.ledger.wall(), self.ledger.chance.randbytes(10))
+
+    def new_job_id(self) -> UUID:
+        """An id in one of few shards, so that their owners meet often."""
+        while shard_of(job_id := self.new_id()) not in SHARDS:
+            pass
+        return job_id
+
+    def happens(self, part: float) -> bool:
+        return not self.is_calm and self.ledger.happens(part)
+
+    async def fill(self, conn: Connection) -> None:
+        """Write the jobs: half may overlap, half may not; and those that have no schedule."""
+        await conn.execute("create table rota.storm_effects (run_id uuid not null)")
+        await conn.execute("insert into rota.tenants (name) values ('second')")
+        self.queue_id = await names.queue_id(conn, "default")
+        self.kind_id = await names.kind_id(conn, "storm")
+        self.limited_kinds = (self.kind_id, await names.kind_id(conn, "other"))
+        self.policy_id = await names.policy_id(conn, "{}")
+        for number in range(JOBS):
+            await self._write(conn, "skip" if number % 2 else "allow")
+        self.gate_id = await gates.put(conn, 1, "limited", Limits(most=LIMITS["limited"]))
+        self.duel_queue_id = await names.queue_id(conn, "duel")
+        self.narrow_gate_id = await gates.put(conn, 1, "alone", Limits(most=LIMITS["alone"]))
+        for special in ("plain", "at_most_once", "effects", "limited", "poison", "alone"):
+            self.by_hand[special] = await self._write(conn, special)
+
+    async def _write(self, conn: Connection, special: str) -> UUID:
+        has_ticks = special in {"skip", "allow"}
+        first = self.ledger.wall() if has_ticks else None
+        job = NewJob(
+            id=self.new_job_id(),
+            tenant_id=1,
+            name=f"storm {special} {len(self.ledger.plans)}",
+            kind_id=self.kind_id,
+            queue_id=self.queue_id,
+            policy_id=self.policy_id,
+            overlap=special if has_ticks else "allow",
+            tick_at=first,
+            fire_at=first,
+        )
+        await jobs.insert_many(conn, [job])
+        self.ledger.plans[job.id] = Plan(
+            job_id=job.id,
+            anchor=first,
+            every=EVERY if has_ticks else None,
+            may_from=first and first - EVERY,
+            must_from=first and first - EVERY,
+            overlap=job.overlap,
+            guarantee="at_most_once" if special == "at_most_once" else "at_least_once",
+            retries=RETRIES,
+            key=special if special in LIMITS else None,
+            most=LIMITS.get(special),
+            has_effects=special == "effects",
+        )
+        return job.id
