@@ -267,12 +267,13 @@ async def replay(
 async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
     """Make runs; an id that was made before makes nothing and is not returned."""
     async with joined(conn):
-        made = await _insert(conn, runs)
+        made = await insert_new(conn, runs)
         repeated = {row.id for row in await DROP_REPEATED.all(conn, ids=made)} if made else set()
     return [run_id for run_id in made if run_id not in repeated]
 
 
-async def _insert(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
+async def insert_new(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
+    """Make runs whose ids were drawn a moment ago: nobody can have made them before."""
     made = await INSERT_MANY.all(
         conn,
         ids=[run.id for run in runs],
