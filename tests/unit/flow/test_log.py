@@ -2,11 +2,15 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import pytest
 
 from rota.core.errors import StoreUnavailable
-from rota.flow.observe.log import Level, Log
+from rota.core.events import ClockApart, EngineEvent
+from rota.flow.observe.engine_lines import NAMES, describe_engine
+from rota.flow.observe.lines import Level
+from rota.flow.observe.log import Log
 from rota.runtime.events import (
     NodeDraining,
     RuntimeEvent,
@@ -58,3 +62,13 @@ def test_what_is_below_the_level_is_not_written() -> None:
 )
 def test_every_event_has_a_constant_name(event: RuntimeEvent, name: str) -> None:
     assert f" {name}" in written(event)
+
+
+def test_every_event_of_the_engine_has_a_line() -> None:
+    assert set(NAMES) == set(get_args(EngineEvent))
+
+
+def test_a_duration_in_an_event_is_told_in_seconds() -> None:
+    event = ClockApart(by=timedelta(milliseconds=1500), at=datetime(2026, 7, 1, tzinfo=UTC))
+
+    assert describe_engine(event).fields["by_s"] == 1.5

@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from rota.runtime.clock import MovedClock
-from rota.runtime.events import RuntimeEvent
 from rota.runtime.service import Ground
 from rota.runtime.watchdog import Watchdog
 
@@ -19,11 +18,11 @@ def clock() -> MovedClock:
 
 
 @pytest.fixture
-def heard() -> list[RuntimeEvent]:
+def heard() -> list[object]:
     return []
 
 
 @pytest.fixture
-def ground(clock: MovedClock, heard: list[RuntimeEvent]) -> Ground:
+def ground(clock: MovedClock, heard: list[object]) -> Ground:
     # The watchdog is not entered: it takes note of what to watch, and no thread runs.
     return Ground(clock=clock, emit=heard.append, chance=Random(7), watchdog=Watchdog())
