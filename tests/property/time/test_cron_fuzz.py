@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 from random import Random
-from time import process_time
+from time import thread_time
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.property.time import cases
@@ -14,7 +15,7 @@ from rota.core.time.cron import DayMatch
 
 PIECES = [*"0123456789*/-,#?LWH()@= ", "MON", "FEB", "CRON_TZ=", "UTC", "31", "99", "\t", "é", "H("]
 START = datetime(2026, 1, 1, tzinfo=UTC)
-# Processor time, so that a busy machine does not fail it; the slowest seen takes a tenth.
+# Processor time of this thread, so that a busy machine does not fail it; the slowest seen takes a tenth.
 LONGEST = 0.050
 
 
@@ -33,6 +34,29 @@ def broken(chance: Random) -> str:
     return "".join(text)
 
 
+def answered(text: str, day_match: DayMatch, zone: ZoneInfo) -> bool:
+    """Read it and find its next tick; False if it is refused, with an error of ours."""
+    try:
+        expression = cron.parse(text, day_match=day_match)
+    except InvalidSchedule as refused:
+        assert refused.field in ("cron", "timezone")
+        assert str(refused)
+        return False
+    cron.next_tick(expression, zone, START)
+    assert expression.describe()
+    return True
+
+
+def is_slow(text: str, day_match: DayMatch, zone: ZoneInfo) -> bool:
+    """Three times in a row: a collection of garbage may fall into one."""
+    for _ in range(3):
+        began = thread_time()
+        answered(text, day_match, zone)
+        if thread_time() - began <= LONGEST:
+            return False
+    return True
+
+
 @pytest.mark.parametrize("shard", range(4))
 def test_any_text_is_read_and_answered_or_refused_soon(shard: int) -> None:
     chance = Random(f"fuzz {shard}")
@@ -40,18 +64,10 @@ def test_any_text_is_read_and_answered_or_refused_soon(shard: int) -> None:
     slow, accepted = [], 0
 
     for _ in range(12_000):
-        text = broken(chance)
-        began = process_time()
-        try:
-            expression = cron.parse(text, day_match=chance.choice(list(DayMatch)))
-        except InvalidSchedule as refused:
-            assert refused.field in ("cron", "timezone")
-            assert str(refused)
-        else:
-            accepted += 1
-            cron.next_tick(expression, zone, START)
-            assert expression.describe()
-        if process_time() - began > LONGEST:
+        text, day_match = broken(chance), chance.choice(list(DayMatch))
+        began = thread_time()
+        accepted += answered(text, day_match, zone)
+        if thread_time() - began > LONGEST and is_slow(text, day_match, zone):
             slow.append(text)
 
     assert slow == []

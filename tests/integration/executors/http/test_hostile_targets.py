@@ -159,7 +159,7 @@ async def test_a_refusal_is_final_and_says_what_to_allow() -> None:
     assert outcome.failure.type == "target refused"
     assert outcome.failure.message == (
         "ten.example is at 10.0.0.7, which is not a public address; the operator may allow it with "
-        'allow_hosts = ["ten.example"] or allow_networks = ["10.0.0.7/32"]'
+        'http_allow_hosts = ["ten.example"] or http_allow_networks = ["10.0.0.7/32"]'
     )
 
 
