@@ -15,7 +15,7 @@ from rota.core.time.cron import DayMatch
 
 PIECES = [*"0123456789*/-,#?LWH()@= ", "MON", "FEB", "CRON_TZ=", "UTC", "31", "99", "\t", "é", "H("]
 START = datetime(2026, 1, 1, tzinfo=UTC)
-# Processor time of this thread, so that a busy machine does not fail it; the slowest seen takes a tenth.
+# Processor time of this thread: a busy machine does not fail it. The slowest takes a tenth.
 LONGEST = 0.050
 
 

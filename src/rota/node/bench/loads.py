@@ -14,6 +14,7 @@ from uuid import UUID
 
 from rota.core.clock import Clock
 from rota.core.ids import stamped
+from rota.core.overlap import Overlap
 from rota.core.submission import JobSpec, RunSpec
 from rota.core.time import durations
 from rota.core.time.moments import rfc3339
@@ -87,6 +88,8 @@ class Writer:
                     kind=self.kind,
                     tenant=self.tenant,
                     schedule=schedule,
+                    # What is measured is firing: a tick must not be passed over for a slow run.
+                    overlap=Overlap.ALLOW,
                 )
                 for schedule in batch
             ]

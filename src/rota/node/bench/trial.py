@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from rota.core.clock import Clock
+from rota.core.errors import InvalidSchedule
 from rota.node.bench.failure import BenchFailed, WrittenTooLate
 from rota.node.bench.fleet import Fleet
 from rota.node.bench.loads import BATCH, Writer, writer
@@ -80,10 +81,14 @@ class Trial:
         each = (self.clock.monotonic() - started) / min(jobs, BATCH)
         start = self.clock.now() + self.patience * jobs * each * SECOND + 2 * CALM
         start = start.replace(microsecond=0)
-        await write(start)
+        too_late = WrittenTooLate(who=self.name, reason=f"could not write {jobs:,} jobs in time")
+        try:
+            await write(start)
+        except InvalidSchedule:  # some of them would lie in the past
+            raise too_late from None
         await benchmark.settle(to.conn)
         if self.clock.now() + CALM / 2 > start:
-            raise WrittenTooLate(who=self.name, reason=f"could not write {jobs:,} jobs in time")
+            raise too_late
         await self.rest_until(start)
         return start
 
