@@ -1,0 +1,1 @@
+"""Many nodes, one clock, interleavings that hypothesis chooses."""

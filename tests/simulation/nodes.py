@@ -1,0 +1,239 @@
+"""Schedulers and workers with the duties that a node wires, each ticked by hand.
+
+The duties are the real ones. Instead of a stage that performs attempts, a worker has a list of them
+that the simulation ends one by one; its books (what it vouches for, what waits to be recorded) are
+kept as flow/execute/crew.py keeps them.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from rota.core.attempt import Ended
+from rota.core.events import EngineEvent
+from rota.core.lease import SESSION_LEASE, SHARD_LEASE
+from rota.core.outcome import Outcome, Succeeded
+from rota.flow.dispatch.claiming import Claiming, QueueView
+from rota.flow.dispatch.limiting import Limiting
+from rota.flow.execute.briefing import Briefing
+from rota.flow.record.recording import Recording
+from rota.flow.record.rescuing import Expiring, Rescuing
+from rota.flow.schedule.agenda import Agenda
+from rota.flow.schedule.firing import FiringDue
+from rota.flow.schedule.leasing import Leasing
+from rota.flow.schedule.reading import Reading
+from rota.flow.schedule.rulebook import Rulebook
+from rota.flow.schedule.tenure import Tenure
+from rota.runtime.offset import Offset
+from rota.runtime.pulse import Pulse
+from rota.store import sessions
+from rota.store.live_runs import Claimed
+from rota.store.sessions import NewSession, Role
+from tests.simulation.wire import Wire
+from tests.support.world import NOON, World
+
+# Few, so that runs wait for one another.
+SLOTS = 3
+Tick = Callable[[], Coroutine[Any, Any, object]]
+
+
+class NodeClock:
+    """A machine's clock: as fast as the database's, some seconds apart from it."""
+
+    def __init__(self, world: World, apart: timedelta) -> None:
+        self._world = world
+        self._apart = apart
+
+    def now(self) -> datetime:
+        return self._world.now + self._apart
+
+    def monotonic(self) -> float:
+        return (self._world.now - NOON).total_seconds()
+
+    async def sleep(self, seconds: float, /) -> None:
+        assert seconds == 0, "no duty of the simulation waits for a time"
+        await asyncio.sleep(0)  # noqa: TID251 — a turn for the others, no time
+
+
+class Node:
+    """One start of a process, by the name it has in the story."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.duties: dict[str, Tick] = {}
+        self.told: list[EngineEvent] = []
+        # Who it is to the database. A scheduler that lost its session goes on with a new one.
+        self.sessions: set[UUID] = set()
+
+
+class SchedulerNode(Node):
+    def __init__(self, name: str, world: World, wire: Wire, *, apart: timedelta) -> None:
+        super().__init__(name)
+        clock, offset = NodeClock(world, apart), Offset()
+        self.tenure = Tenure(lease=SHARD_LEASE)
+        agenda = Agenda(rulebook=Rulebook(), wake=lambda: None)
+        self.leasing = Leasing(
+            source=wire,
+            tenure=self.tenure,
+            offset=offset,
+            clock=clock,
+            name=name,
+            new_id=lambda: self.introduce(world.new_id()),
+            emit=self.told.append,
+            moved=lambda: None,
+        )
+        self.reading = Reading(
+            source=wire,
+            tenure=self.tenure,
+            offset=offset,
+            agendas=[agenda],
+            look_ahead=timedelta(seconds=5),
+            clock=clock,
+            pulse=Pulse(),
+            emit=self.told.append,
+        )
+        firing = FiringDue(
+            source=wire,
+            tenure=self.tenure,
+            offset=offset,
+            agenda=agenda,
+            batch=100,
+            clock=clock,
+            fired=lambda _: None,
+            emit=self.told.append,
+        )
+        self.duties = {
+            "leasing": self.leasing.tick,
+            "reading": self.reading.tick,
+            "firing": firing.tick,
+            "letting go": self.leasing.let_go,
+        }
+
+    def introduce(self, session_id: UUID) -> UUID:
+        self.sessions.add(session_id)
+        return session_id
+
+
+class Performed(NamedTuple):
+    """An attempt that a worker performs, and what it was told of it."""
+
+    run: Claimed
+    payload: str | None
+
+
+class WorkerNode(Node):
+    def __init__(self, name: str, world: World, wire: Wire, *, apart: timedelta) -> None:
+        super().__init__(name)
+        self._world, self._wire, clock = world, wire, NodeClock(world, apart)
+        self._id = world.new_id()
+        self.sessions = {self._id}
+        self.slots = SLOTS
+        self.performing: dict[tuple[UUID, int], Performed] = {}
+        self.vouched: dict[UUID, Performed] = {}
+        self.forgotten: set[tuple[UUID, int]] = set()
+        self.ended: deque[Ended] = deque()
+        self.sent: dict[tuple[UUID, int], Outcome] = {}
+        self.begun: list[tuple[UUID, int]] = []
+        # What was performed when each beat was sent.
+        self.beats: dict[datetime, frozenset[tuple[UUID, int]]] = {}
+        self.briefing = Briefing(wire)
+        claiming = Claiming(
+            source=wire,
+            queues=[QueueView(queue_id=world.queue_id)],
+            limits=Limiting(
+                session_id=self._id,
+                queue_ids=(world.queue_id,),
+                kind_ids=(world.kind_id,),
+                clock=clock,
+            ),
+            free=lambda: self.slots - len(self.performing),
+            begin=self.begin,
+            begin_gated=self.begin,
+            clock=clock,
+        )
+        recording = Recording(
+            source=wire,
+            session_id=self._id,
+            take=self.take,
+            give_back=self.give_back,
+            forget=self.forget,
+            now=clock.now,
+            chance=Random(1),
+            emit=self.told.append,
+        )
+        rescuing = Rescuing(source=wire, freed=lambda: None, emit=self.told.append)
+        expiring = Expiring(source=wire, emit=self.told.append)
+        self.duties = {
+            "claiming": claiming.tick,
+            "beating": self.beat,
+            "recording": recording.tick,
+            "rescuing": rescuing.tick,
+            "expiring": expiring.tick,
+        }
+
+    @property
+    def session_id(self) -> UUID:
+        return self._id
+
+    async def register(self) -> None:
+        new = NewSession(id=self._id, role=Role.WORKER, name=self.name, slots=SLOTS)
+        await sessions.open_session(self._world.conn, new, ttl=SESSION_LEASE.ttl)
+
+    async def beat(self) -> None:
+        """Vouch for what is in the books; raises `LeaseLost` when the session is dead."""
+        self.beats[self._world.now] = frozenset(self.performing)
+        async with self._wire.acquire() as conn:
+            await sessions.beat(
+                conn, session_id=self._id, running=list(self.vouched), ttl=SESSION_LEASE.ttl
+            )
+
+    async def begin(self, runs: Sequence[Claimed]) -> None:
+        payloads = await self.briefing.brief(runs)
+        for run, payload in zip(runs, payloads, strict=True):
+            self.performing[run.id, run.attempt] = Performed(run, payload)
+            self.vouched[run.id] = self.performing[run.id, run.attempt]
+            self.begun.append((run.id, run.attempt))
+
+    def lose_sight(self, attempt: tuple[UUID, int]) -> None:
+        """The books forget an attempt that goes on (F20)."""
+        self.forgotten.add(attempt)
+        self.vouched.pop(attempt[0], None)
+
+    def end(self, attempt: tuple[UUID, int], outcome: Outcome) -> None:
+        run, _ = self.performing.pop(attempt)
+        self.ended.append(
+            Ended(
+                run_id=run.id,
+                attempt=run.attempt,
+                failures=run.failures,
+                kind="noop",
+                policy=self.briefing.policy(run.policy_id),
+                deadline_at=run.deadline_at,
+                outcome=outcome,
+                result=f'"{self.mark(attempt)}"' if isinstance(outcome, Succeeded) else None,
+                is_recorded=False,
+            )
+        )
+
+    def mark(self, attempt: tuple[UUID, int]) -> str:
+        """What an attempt says of itself in its result: who performed it, and which it was."""
+        return f"{self._id} {attempt[1]}"
+
+    def take(self, most: int) -> list[Ended]:
+        taken = [self.ended.popleft() for _ in range(min(most, len(self.ended)))]
+        self.sent = {(ended.run_id, ended.attempt): ended.outcome for ended in taken}
+        return taken
+
+    def give_back(self, ended: Sequence[Ended]) -> None:
+        self.ended.extendleft(reversed(ended))
+
+    def forget(self, run_ids: Collection[UUID]) -> None:
+        """These attempts are told of; a later one of the same run is still vouched for."""
+        for run_id in run_ids:
+            vouched = self.vouched.get(run_id)
+            if vouched is not None and (run_id, vouched.run.attempt) in self.sent:
+                del self.vouched[run_id]

@@ -1,0 +1,162 @@
+"""The simulation has power: each of these breakages of one rule is found (E1, E2, E3, E4, E7, O3).
+
+A breakage changes the text of a statement, or one function, for the time of the test. The machine
+knows nothing of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from rota.core.gates import Standing
+from rota.flow.schedule import looking_closer
+from rota.store.statement import ALL
+from tests.simulation.cluster import Violation
+from tests.simulation.machine import Simulation
+from tests.simulation.test_simulation import QUICK
+
+# The first story that goes wrong is enough; nobody wants the shortest.
+FIRST = settings(QUICK, max_examples=100, phases=[Phase.generate], report_multiple_bugs=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakage:
+    """`change` makes it; one of the invariants in `noticed` must be reported."""
+
+    name: str
+    change: Callable[[pytest.MonkeyPatch], None]
+    noticed: frozenset[str]
+
+
+def in_sql(*edits: tuple[str, str, str]) -> Callable[[pytest.MonkeyPatch], None]:
+    """Replace a part of statements; one that is not there any more must be looked up again."""
+
+    def change(patch: pytest.MonkeyPatch) -> None:
+        for name, old, new in edits:
+            text = ALL[name].text
+            assert old in text, f"{name} does not contain {old!r}"
+            patch.setattr(ALL[name], "text", text.replace(old, new))
+
+    return change
+
+
+def in_code(thing: Any, name: str, instead: object) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda patch: patch.setattr(thing, name, instead)
+
+
+def breaking(name: str, change: Callable[[pytest.MonkeyPatch], None], *noticed: str) -> Breakage:
+    return Breakage(name=name, change=change, noticed=frozenset(noticed))
+
+
+def all_places(_: Standing, *, wanted: int, now: datetime) -> int:
+    return wanted
+
+
+BREAKAGES = (
+    breaking(
+        "a result is accepted for another attempt of the same session",
+        in_sql(("live_runs/finish", "and r.attempt = e.attempt", "")),
+        "I9",
+    ),
+    breaking(
+        "a retry is accepted from a session that lost the run",
+        in_sql(
+            ("live_runs/put_back", "and b.attempt = r.attempt", ""),
+            ("live_runs/put_back", "r.session_id = $8::uuid", "$8::uuid is not null"),
+        ),
+        "I9",
+    ),
+    breaking(
+        "an at-most-once run is tried again when its worker is lost",
+        in_sql(("live_runs/reclaim", "when r.guarantee = 'at_most_once' then 'lost'", "")),
+        "I15",
+    ),
+    breaking(
+        "runs are taken back by their age",
+        in_sql(("live_runs/reclaim", "and not r.id = any(s.running)", "")),
+        "I10",
+    ),
+    breaking(
+        "a beat revives a dead session",
+        in_sql(("sessions/beat", "and s.expires_at > rota.now()", "")),
+        "I10",
+    ),
+    breaking(
+        "a fire does not ask where the cursor stands",
+        in_sql(
+            ("cursors/fire", "and c.tick_at = t.tick_at", ""),
+            ("cursors/fire_over", "and c.tick_at = t.tick_at", ""),
+        ),
+        "I2",
+        "I3",
+    ),
+    breaking(
+        "a fire does not ask who holds the shard",
+        in_sql(
+            ("cursors/fire", "and mine.epoch = s.epoch", ""),
+            ("cursors/fire", "where s.owner = $3::uuid", "where $3::uuid is not null"),
+        ),
+        "I10",
+    ),
+    breaking(
+        "a shard is taken from an owner whose lease holds",
+        in_sql(("shards/hold", "(s.expires_at <= rota.now() or", "(true or")),
+        "I10",
+    ),
+    breaking(
+        "ticks that are passed over are not written down",
+        in_code(looking_closer, "records_of", lambda _due, _recorded: []),
+        "I3",
+    ),
+    breaking(
+        "the overlap policy sees only the runs that wait",
+        in_sql(
+            (
+                "cursors/fire",
+                "where l.state in ('running', 'cancelling')",
+                "where l.state in ('running', 'cancelling') and false",
+            )
+        ),
+        "I11",
+    ),
+    breaking("a gate counts nobody", in_code(Standing, "places", all_places), "I11"),
+    breaking(
+        "a worker claims what is not due",
+        in_sql(
+            (
+                "live_runs/claim",
+                "and w.ready_at <= (select rota.now())",
+                "and w.ready_at <= (select rota.now() + interval '1 s')",
+            )
+        ),
+        "I4",
+    ),
+    breaking(
+        "a paused job keeps its place in the line",
+        in_sql(("jobs/pause", "fire_at = null,", "fire_at = c.fire_at,")),
+        "I3",
+        "I14",
+    ),
+    breaking(
+        "a retry does not wait",
+        in_sql(("live_runs/put_back", "rota.now() + g.delay", "rota.now()")),
+        "I17",
+    ),
+)
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda breakage: breakage.name)
+def test_a_broken_rule_is_found(
+    breakage: Breakage, simulation: type[Simulation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breakage.change(monkeypatch)
+
+    with pytest.raises(Violation) as found:
+        run_state_machine_as_test(simulation, settings=FIRST)
+
+    assert any(str(found.value).startswith(name) for name in breakage.noticed), found.value
