@@ -7,7 +7,7 @@ kept as flow/execute/crew.py keeps them.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, NamedTuple
@@ -231,9 +231,9 @@ class WorkerNode(Node):
     def give_back(self, ended: Sequence[Ended]) -> None:
         self.ended.extendleft(reversed(ended))
 
-    def forget(self, run_ids: Collection[UUID]) -> None:
+    def forget(self, stored: Sequence[Ended]) -> None:
         """These attempts are told of; a later one of the same run is still vouched for."""
-        for run_id in run_ids:
-            vouched = self.vouched.get(run_id)
-            if vouched is not None and (run_id, vouched.run.attempt) in self.sent:
-                del self.vouched[run_id]
+        for ended in stored:
+            vouched = self.vouched.get(ended.run_id)
+            if vouched is not None and vouched.run.attempt == ended.attempt:
+                del self.vouched[ended.run_id]

@@ -8,7 +8,7 @@ nothing new is claimed.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -124,12 +124,17 @@ class Crew:
         """What could not be stored comes first again."""
         self._ended.extendleft(reversed(ended))
 
-    def forget(self, run_ids: Collection[UUID]) -> None:
-        """These are stored, or somebody else's: no need to vouch for them any more."""
+    def forget(self, stored: Sequence[Ended]) -> None:
+        """These are stored, or somebody else's: no need to vouch for them any more.
+
+        A run that came back meanwhile may be held by a newer attempt of ours: that one stays.
+        """
         places = 0
-        for run_id in run_ids:
-            attempt = self.running.pop(run_id, None)
-            places += attempt is not None and attempt.is_gated
+        for ended in stored:
+            attempt = self.running.get(ended.run_id)
+            if attempt is not None and attempt.attempt == ended.attempt:
+                del self.running[ended.run_id]
+                places += attempt.is_gated
         if places:
             self._gates_freed()
 

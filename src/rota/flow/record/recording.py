@@ -6,7 +6,7 @@ sent again until the lease is lost; every ending is fenced by (run, attempt, ses
 twice changes nothing. What becomes of a run is decided in core/settle.py.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -43,7 +43,7 @@ class Recording:
     session_id: UUID
     take: Callable[[int], list[Ended]]
     give_back: Callable[[Sequence[Ended]], None]
-    forget: Callable[[Collection[UUID]], None]
+    forget: Callable[[Sequence[Ended]], None]
     now: Callable[[], datetime]
     chance: Random
     emit: Emit
@@ -61,7 +61,7 @@ class Recording:
             self._is_repeated = True
             raise
         self._is_repeated = False
-        self.forget([ended.run_id for ended in batch])
+        self.forget(batch)
         return 0.0
 
     async def _store(self, batch: Sequence[Ended]) -> None:
