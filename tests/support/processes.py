@@ -136,8 +136,14 @@ def innocent(uid: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def kill(*numbers: int) -> None:
-    """Kill processes all at once, and wait until they are dead; a zombie is."""
-    held = [os.pidfd_open(number) for number in numbers]
+    """Kill processes all at once, and wait until they are dead; a zombie is.
+
+    One that ended by itself meanwhile (a server whose folder is gone does) needs no killing.
+    """
+    held = []
+    for number in numbers:
+        with contextlib.suppress(ProcessLookupError):
+            held.append(os.pidfd_open(number))
     for process in held:
         signal.pidfd_send_signal(process, signal.SIGKILL)
     for process in held:
