@@ -145,7 +145,8 @@ def kill(*numbers: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             held.append(os.pidfd_open(number))
     for process in held:
-        signal.pidfd_send_signal(process, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(process, signal.SIGKILL)
     for process in held:
         select.select([process], [], [])
         os.close(process)
