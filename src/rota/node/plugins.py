@@ -6,9 +6,10 @@ for each stage.
 """
 
 import sys
+import traceback
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ MakeExecutors = Callable[[], tuple[Executor, ...]]
 def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors:
     """How to make the executors of a worker; `app` is `module:attribute` of its handlers."""
     handlers = None if app is None else load_handlers(app)
-    plugins = [entry.load() for entry in entry_points(group=GROUP)]
+    plugins = [load_plugin(entry) for entry in entry_points(group=GROUP)]
 
     allowed = settings.executors
     # A claimed run must not wait for a thread or a child while its time runs.
@@ -63,11 +64,30 @@ def load_handlers(app: str) -> Handlers:
         sys.path.insert(0, here)
     try:
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InvalidInput("app", app, f"a module that can be imported: {error}") from error
+    except Exception as error:  # the module is the user's and may raise anything
+        raise InvalidInput("app", app, f"a module that can be imported: {said(error)}") from error
     if not isinstance(found, Handlers):
         raise InvalidInput("app", app, f"the name of a Handlers object, not of {type(found)}")
     return found
+
+
+def load_plugin(entry: EntryPoint) -> Callable[[], Executor]:
+    try:
+        made: Callable[[], Executor] = entry.load()
+    except Exception as error:  # foreign code, too
+        wanted = f"an entry point of {GROUP} that can be loaded: {said(error)}"
+        raise InvalidInput("plug-in", entry.value, wanted) from error
+    return made
+
+
+def said(error: Exception) -> str:
+    """What went wrong, and where: one line must be enough to find it."""
+    text = (
+        str(error) if isinstance(error, ImportError | AttributeError | SyntaxError) else repr(error)
+    )
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "importlib" not in frame.filename][1:]
+    return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text
 
 
 def refuse_doubles(executors: list[Executor]) -> None:

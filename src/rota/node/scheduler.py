@@ -129,7 +129,7 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
         pulse=reading_pulse,
         emit=ground.emit,
     )
-    listening = Listening(line=lines.ears, wakes={hints.JOBS: reading.hurry}, clock=ground.clock)
+    listening = Listening(line=lines.ears, wakes={hints.JOBS: reading.hurry})
     return [
         Tier(
             [

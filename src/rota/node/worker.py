@@ -200,11 +200,7 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         claiming.woken()
         wakes.claiming.wake()
 
-    listening = Listening(
-        line=lines.ears,
-        wakes={hints.RUNS: woken, hints.CANCELS: vouching.hurry},
-        clock=ground.clock,
-    )
+    listening = Listening(line=lines.ears, wakes={hints.RUNS: woken, hints.CANCELS: vouching.hurry})
     overseeing = Overseeing(crew=crew, clock=ground.clock, limit=settings.worker.blocked_after)
     rescuing = Rescuing(source=parts.pool, freed=lambda: hinting.hint(hints.RUNS), emit=ground.emit)
     drain = settings.worker.drain

@@ -66,11 +66,15 @@ def test_a_second_start_does_not_add_the_example_jobs_again(tmp_path: Path) -> N
 
 
 def test_handlers_that_cannot_be_found_are_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "wrong.py").write_text("def (:\n")
     for app, reason in (
         ("nowhere:handlers", "No module named 'nowhere'"),
         ("json:handlers", "has no attribute 'handlers'"),
         ("json:loads", "the name of a Handlers object"),
         ("json", "module:attribute"),
+        ("broken:handlers", "ZeroDivisionError"),
+        ("wrong:handlers", "invalid syntax"),
     ):
         done = subprocess.run(
             [ROTA, "worker", app],

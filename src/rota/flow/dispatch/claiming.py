@@ -2,8 +2,9 @@
 
 A duty that never takes more than can start at once. Each pass serves the worker's queues in turn:
 lanes that are known are claimed from; when there is still room, a survey looks for lanes that are
-not, and runs behind gates get their turn. While runs keep coming it looks again at once; the longer
-nothing comes, the longer it rests, up to the poll interval. Hints and freed slots wake it.
+not, and runs behind gates get their turn. While runs keep coming it looks again at once or after
+two milliseconds (not resting at all was measured and no better); the longer nothing comes, the
+longer it rests, up to the poll interval. Hints and freed slots wake it.
 
 What starts a claimed run is flow/execute; who may go first is core/lanes.py; what a claimer
 remembers is lanes.py.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rota.core.clock import Clock
 from rota.runtime.pulse import Pulse
 from rota.store import hints
 from rota.store.driver import Connection
@@ -48,7 +47,6 @@ class Listening:
 
     line: Line
     wakes: Mapping[str, Callable[[], object]]
-    clock: Clock
     _heard_by: Connection | None = None
 
     async def tick(self) -> float:

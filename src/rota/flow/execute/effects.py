@@ -21,7 +21,6 @@ from rota.store import live_runs, notes
 from rota.store.driver import Connection, Pool
 from rota.store.live_runs import Ending
 from rota.store.pool import Access, open_pool
-from rota.store.translate import translated
 
 POOL_SIZE: Final = 4
 MOST_CHECKPOINT: Final = 256_000
@@ -78,11 +77,10 @@ class StageEffects:
         The fence is asked last: if the attempt is no longer ours, or was asked to cancel, all of it
         is rolled back and `LeaseLost` is raised.
         """
-        async with (await self._connections()).acquire() as conn:
-            with translated():
-                async with conn.transaction():
-                    yield conn
-                    await self._complete(conn, attempt)
+        async with (await self._connections()).acquire() as conn, conn.transaction():
+            # What the handler raises in here keeps its name: it is not the store that failed.
+            yield conn
+            await self._complete(conn, attempt)
         attempt.is_recorded = True
 
     async def _complete(self, conn: Connection, attempt: Attempt) -> None:

@@ -5,6 +5,7 @@ what a handler raises is an outcome. What becomes of the run then is core/settle
 """
 
 import asyncio
+import re
 from typing import Final, assert_never
 
 import msgspec
@@ -26,6 +27,7 @@ from rota.flow.execute.attempt import Attempt
 
 MOST_RESULT: Final = 64_000
 MOST_MESSAGE: Final = 8_000
+NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 _encode = msgspec.json.Encoder().encode
 
@@ -80,8 +82,12 @@ def result_of(outcome: Outcome) -> tuple[Outcome, str | None]:
     if len(encoded) > MOST_RESULT:
         start = encoded[: MOST_RESULT // 2].decode(errors="replace")
         encoded = _encode({"truncated": True, "bytes": len(encoded), "start": start})
-    # PostgreSQL's jsonb knows no NUL; in JSON it can only be written like this.
-    return outcome, encoded.decode().replace("\\u0000", "\\ufffd")
+    return outcome, without_nul(encoded.decode())
+
+
+def without_nul(text: str) -> str:
+    """PostgreSQL's jsonb knows no NUL. After an escaped backslash the same letters are none."""
+    return NUL.sub(r"\1\\ufffd", text) if "\\u0000" in text else text
 
 
 def _failed(attempt: Attempt, type_: str, message: str) -> Failed:

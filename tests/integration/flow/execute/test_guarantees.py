@@ -58,6 +58,20 @@ async def test_a_handler_that_raises_inside_its_transaction_leaves_nothing(shop:
     assert await effects(shop) == 0
 
 
+async def test_what_a_handler_raises_inside_its_transaction_keeps_its_name(shop: Shop) -> None:
+    @shop.handlers.handler("call")
+    async def call(context: Context, _payload: Any) -> None:
+        async with context.transaction():
+            raise ConnectionRefusedError("the bank is closed")
+
+    run_id = await shop.submit("call", policy=EXACTLY)
+    async with shop.worker():
+        run = await shop.ends(run_id)
+
+    assert run.state is RunState.DEAD
+    assert '"ConnectionRefusedError"' in (run.reason or "")
+
+
 async def test_a_run_that_was_cancelled_first_leaves_no_effect(shop: Shop) -> None:
     await shop.conn.execute("create table effects (run_id uuid)")
     inside, cancelled = threading.Event(), threading.Event()
