@@ -50,7 +50,7 @@ async def read_tables(conn: Connection, history: History) -> None:
                 delay=timedelta(seconds=delay),
             )
         )
-    states = await conn.fetch("select id, state::text from rota.jobs")
+    states = await conn.fetch("select id, rota.shown_state(j)::text from rota.jobs as j")
     history.job_states = {row[0]: row[1] for row in states}
     cursors = await conn.fetch("select job_id, tick_at from rota.cursors")
     history.cursors = {row[0]: row[1] for row in cursors}

@@ -162,6 +162,7 @@ class WorkerNode(Node):
             give_back=self.give_back,
             forget=self.forget,
             now=clock.now,
+            monotonic=clock.monotonic,
             chance=Random(1),
             emit=self.told.append,
         )
@@ -170,7 +171,7 @@ class WorkerNode(Node):
         self.duties = {
             "claiming": claiming.tick,
             "beating": self.beat,
-            "recording": recording.tick,
+            "recording": recording.store_next,
             "rescuing": rescuing.tick,
             "expiring": expiring.tick,
         }

@@ -37,7 +37,7 @@ select
         order by a.run_id, a.attempt
     ) as attempts,
     array(
-        select row(j.id, j.state::text, c.tick_at, c.fire_at, c.shard)
+        select row(j.id, rota.shown_state(j)::text, c.tick_at, c.fire_at, c.shard)
         from rota.jobs as j
         left join rota.cursors as c on j.id = c.job_id
     ) as jobs,

@@ -108,12 +108,13 @@ class Shop:
         self, kind: str, payload: object = None, *, policy: Policy | None = None, **given: Any
     ) -> UUID:
         now = CLOCK.now()
+        due_at = given.pop("due_at", now)
         body = json.dumps(to_plain(policy or Policy()))
         run = NewRun(
             id=stamped(now, self.chance.randbytes(10)),
             job_id=stamped(now, self.chance.randbytes(10)),
-            scheduled_at=now,
-            due_at=now,
+            scheduled_at=due_at,
+            due_at=due_at,
             tenant_id=1,
             queue_id=await names.queue_id(self.conn, "default"),
             kind_id=await names.kind_id(self.conn, kind),

@@ -1,4 +1,4 @@
-"""The upkeep that any node may do: rescue, deadlines, old rows, days of history. Room: node.
+"""The upkeep that any node may do: rescue, deadlines, ended jobs, old rows, days. Room: node.
 
 None of it needs a lease: each statement takes what is there and skips what another node is at.
 """
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rota.config.settings import Retention
 from rota.flow.record.keeping_days import KeepingDays
+from rota.flow.record.marking_ended import MarkingEnded
 from rota.flow.record.pruning import Pruning
 from rota.flow.record.rescuing import Expiring, Rescuing
 from rota.runtime.pulse import Pulse
@@ -25,6 +26,7 @@ def upkeep(
     return [
         Duty("rescuing", rescuing.tick, Pulse(), ground),
         Duty("expiring", expiring.tick, Pulse(), ground),
+        Duty("marking ended jobs", MarkingEnded(source=pool).tick, Pulse(), ground),
         Duty("pruning", pruning.tick, Pulse(), ground),
         Duty("keeping days", days.tick, Pulse(), ground),
     ]

@@ -37,6 +37,7 @@ from rota.flow.record.recording import LastRecords, Recording
 from rota.flow.record.rescuing import Rescuing
 from rota.node.plugins import MakeExecutors, executors_of
 from rota.node.process import Place, Write, run_process
+from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
@@ -46,6 +47,8 @@ from rota.store.pool import Access, Line, open_connection, open_pool
 from rota.store.sessions import Beat, NewSession, Role
 
 SOON: Final = timedelta(seconds=5)
+# What is due so soon is claimed already; the scheduler decides it no earlier (flow/schedule).
+AHEAD: Final = timedelta(milliseconds=12)
 # What follows the drain: the grace of handlers that are cancelled, and their clean-up.
 AFTER_DRAIN: Final = timedelta(minutes=11)
 
@@ -84,9 +87,11 @@ class Wakes:
     hinting: Pulse
 
     freed: list[Callable[[], None]] = field(default_factory=list)
+    lacks_room: Callable[[], bool] = lambda: True
 
     def changed(self) -> None:
-        self.claiming.wake()
+        if self.lacks_room():
+            self.claiming.wake()
         self.recording.wake()
 
     def gates_freed(self) -> None:
@@ -145,16 +150,19 @@ async def open_worker(
             )
             return Kit(executors=ready.pop() if ready else make_executors(), effects=effects)
 
+        offset = Offset()
         crew = Crew(
             slots=settings.worker.slots,
             kinds=member.kinds,
             make_kit=make_kit,
             briefing=Briefing(lines.claims),
-            calls=Calls(wakes.changed, wakes.gates_freed),
+            calls=Calls(wakes.changed, wakes.gates_freed, offset.reached),
             emit=ground.emit,
         )
         stack.push_async_callback(crew.close)
-        yield open_tiers(settings, access, ground, Parts(member, crew, wakes, lines, pool, drain))
+        yield open_tiers(
+            settings, access, ground, Parts(member, crew, wakes, lines, pool, drain, offset)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +173,7 @@ class Parts:
     lines: Lines
     pool: Pool
     drain: Callable[[], object]
+    offset: Offset
 
 
 def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> OpenWorker:
@@ -180,13 +189,16 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
             queue_ids=member.queue_ids,
             kind_ids=tuple(member.kinds),
             clock=ground.clock,
+            ahead=AHEAD,
         ),
         free=lambda: crew.free,
         begin=crew.begin,
         begin_gated=partial(crew.begin, gated=True),
         clock=ground.clock,
+        offset=parts.offset,
     )
     wakes.freed.append(claiming.gates_freed)
+    wakes.lacks_room = lambda: claiming.is_full
     vouching = Vouching(
         access=access,
         session_id=member.session_id,
@@ -245,6 +257,7 @@ def recording(ground: Ground, parts: Parts) -> LastRecords:
         give_back=crew.put_back_ended,
         forget=crew.forget,
         now=ground.clock.now,
+        monotonic=ground.clock.monotonic,
         chance=ground.chance,
         emit=ground.emit,
     )

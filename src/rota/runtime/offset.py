@@ -36,6 +36,12 @@ class Offset:
             return None
         return EPOCH + (max(self._bounds) + microseconds(monotonic)) * MICROSECOND
 
+    def reached(self, time: datetime) -> float | None:
+        """When, by the monotonic clock, the database's certainly shows that time."""
+        if not self._bounds:
+            return None
+        return ((time - EPOCH) // MICROSECOND - max(self._bounds)) / 1_000_000
+
 
 def microseconds(seconds: float) -> int:
     return int(seconds * 1_000_000)

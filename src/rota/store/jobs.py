@@ -76,6 +76,10 @@ class Living(NamedTuple):
     attempt: int
 
 
+class Ended(NamedTuple):
+    job_id: UUID
+
+
 class Version(NamedTuple):
     version: int
 
@@ -147,6 +151,8 @@ REPLACE = statement("jobs/replace", Version)
 RECORD = statement("jobs/record", Written)
 SUPERSEDE = statement("jobs/supersede", Written)
 PIN_PAYLOAD = statement("jobs/pin_payload", Nothing)
+TAKE_ENDED = statement("jobs/take_ended", Ended)
+MARK_FINISHED = statement("jobs/mark_finished", Written)
 
 
 async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
@@ -270,6 +276,19 @@ async def pin_payload(conn: Connection, job: Job) -> None:
     """Let the runs that exist keep the payload that their job has now."""
     ids = [run.id for run in await alive(conn, job.id)]
     await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")
+
+
+async def mark_ended(conn: Connection, *, most: int) -> int:
+    """Mark jobs as finished whose last tick was decided; return how many were on the list.
+
+    In a transaction of the caller's. The jobs are locked before their cursors are looked at: an
+    edit that is under way comes first, and is seen.
+    """
+    ended = [row.job_id for row in await TAKE_ENDED.all(conn, most=most)]
+    if ended:
+        await LOCK.all(conn, ids=ended)
+        await MARK_FINISHED.all(conn, ids=ended)
+    return len(ended)
 
 
 def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:

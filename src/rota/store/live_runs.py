@@ -13,6 +13,7 @@ from uuid import UUID
 
 from rota.core.lanes import Lane
 from rota.core.outcome import Guarantee
+from rota.core.overlap import ONE_BY_ONE
 from rota.core.settle import MOST_LOSSES
 from rota.core.states import RunState
 from rota.store.driver import Connection
@@ -152,6 +153,7 @@ CANCEL_NOW = statement("live_runs/cancel_now", Made)
 EXPIRE = statement("live_runs/expire", Made)
 REPLAY = statement("live_runs/replay", Made)
 INSERT_MANY = statement("live_runs/insert_many", Made)
+INSERT_ONE = statement("live_runs/insert_one", Made)
 DROP_REPEATED = statement("live_runs/drop_repeated", Made)
 GET = statement("live_runs/get", Run)
 
@@ -169,7 +171,7 @@ async def survey(
     )
 
 
-async def claim(
+async def claim(  # noqa: PLR0913 — the parameters of the statement
     conn: Connection,
     *,
     session_id: UUID,
@@ -177,8 +179,11 @@ async def claim(
     kind_ids: Sequence[int],
     walks: Sequence[Walk],
     room: int,
+    ahead: timedelta = timedelta(0),
 ) -> list[Claimed]:
-    """Take at most `room` runs that are ready, lane by lane in the order given."""
+    """Take at most `room` runs that are ready, or will be `ahead` from now, lane by lane in the
+    order given. Whoever takes one ahead must not start it before it is ready.
+    """
     return await CLAIM.all(
         conn,
         session_id=session_id,
@@ -190,6 +195,7 @@ async def claim(
         low_ids=[walk.low_id for walk in walks],
         shares=[walk.share for walk in walks],
         room=room,
+        ahead=ahead,
     )
 
 
@@ -270,6 +276,30 @@ async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
         made = await insert_new(conn, runs)
         repeated = {row.id for row in await DROP_REPEATED.all(conn, ids=made)} if made else set()
     return [run_id for run_id in made if run_id not in repeated]
+
+
+async def insert_one(  # noqa: PLR0913 — the parameters of the statement
+    conn: Connection,
+    *,
+    id_: UUID,
+    job_id: UUID,
+    due_at: datetime,
+    trigger: str,
+    priority: int | None,
+    payload: str | None,
+) -> bool:
+    """Make a run of a job that needs nothing else; False if it does, or if there is no such job."""
+    row = await INSERT_ONE.one(
+        conn,
+        id=id_,
+        job_id=job_id,
+        due_at=due_at,
+        trigger=trigger,
+        priority=priority,
+        payload=payload,
+        one_by_one=ONE_BY_ONE,
+    )
+    return row is not None
 
 
 async def insert_new(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:

@@ -150,16 +150,18 @@ async def test_a_job_that_allows_overlap_fires_beside_its_unfinished_run(world: 
     assert await world.count("live_runs") == 2
 
 
-async def test_the_last_tick_ends_the_cursor_and_finishes_the_job(world: World) -> None:
+async def test_the_last_tick_ends_the_cursor_and_the_job_is_marked_after_it(world: World) -> None:
     job = await world.job()
     ownership = await world.own()
 
     decided = await world.fire(ownership, await world.due(), every=None)
+    listed = await jobs.mark_ended(world.conn, most=10)
+    again = await jobs.mark_ended(world.conn, most=10)
 
     assert len(decided) == 1
     assert await world.count("cursors") == 0
     state = await world.conn.fetchval("select state::text from rota.jobs where id = $1", job)
-    assert state == "finished"
+    assert (listed, again, state) == (1, 0, "finished")
 
 
 async def test_two_schedulers_that_fire_the_same_ticks_make_each_run_once(

@@ -170,6 +170,7 @@ class Claimer:
             "low_ids": [walk.low_id for walk in walks],
             "shares": [walk.share for walk in walks],
             "room": room,
+            "ahead": timedelta(0),
         }
         text = f"explain (analyze, buffers, format json) {live_runs.CLAIM.text}"
         transaction = world.conn.transaction()

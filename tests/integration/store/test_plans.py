@@ -30,12 +30,12 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "reclaim": (live_runs.RECLAIM, {"live_runs_held", "live_runs_pkey"}),
     "beat": (sessions.BEAT, {"sessions_pkey", "live_runs_held"}),
     "due": (cursors.DUE, {"cursors_due"}),
-    "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_of_job", "live_runs_held", "jobs_pkey"}),
+    "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_of_job", "live_runs_held"}),
     "fire over": (
         cursors.FIRE_OVER,
-        {"cursors_pkey", "live_runs_of_job", "live_runs_held", "live_runs_pkey", "jobs_pkey"},
+        {"cursors_pkey", "live_runs_of_job", "live_runs_held", "live_runs_pkey"},
     ),
-    "move": (cursors.MOVE, {"cursors_pkey", "jobs_pkey"}),
+    "move": (cursors.MOVE, {"cursors_pkey"}),
     "ends": (cursors.ENDS, {"live_runs_of_job", "live_runs_held"}),
     "hold": (shards.HOLD, {"shards_pkey"}),
     "renew": (shards.RENEW, {"shards_pkey"}),
@@ -81,6 +81,7 @@ async def test_a_claim_reads_no_more_than_it_takes(hot: Connection) -> None:
             "low_ids": [uuid4()] * 2,
             "shares": [10, 10],
             "room": 15,
+            "ahead": timedelta(0),
         }
     )
     rows = await hot.fetch(f"explain (analyze, format json) {live_runs.CLAIM.text}", *arguments)

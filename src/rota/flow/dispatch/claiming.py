@@ -2,9 +2,9 @@
 
 A duty that never takes more than can start at once. Each pass serves the worker's queues in turn:
 lanes that are known are claimed from; when there is still room, a survey looks for lanes that are
-not, and runs behind gates get their turn. While runs keep coming it looks again at once or after
-two milliseconds (not resting at all was measured and no better); the longer nothing comes, the
-longer it rests, up to the poll interval. Hints and freed slots wake it.
+not, and runs behind gates get their turn. While runs keep coming it looks again after a few
+milliseconds, in which more of them gather; the longer nothing comes, the longer it rests, up to the
+poll interval. Hints wake it, and freed slots when it lacked them.
 
 What starts a claimed run is flow/execute; who may go first is core/lanes.py; what a claimer
 remembers is lanes.py.
@@ -18,15 +18,20 @@ from typing import Final
 from rota.core.clock import Clock
 from rota.flow.dispatch.lanes import LaneMemory
 from rota.flow.dispatch.limiting import Limiting
+from rota.runtime.offset import Offset
 from rota.store import live_runs
 from rota.store.driver import Connection, Source
+from rota.store.fitness import database_time
 from rota.store.live_runs import Claimed
 
 MOST: Final = 1000
 SURVEY_EVERY: Final = 0.1
 GATED_EVERY: Final = 0.02
+# A claim that yielded something is not followed sooner than this by the next.
+GATHER: Final = 0.003
+ASK_TIME_EVERY: Final = 1.0
 # Rests while nothing comes: from the first of these, doubled, to the last.
-BRISK: Final = 0.002
+BRISK: Final = 0.004
 POLL: Final = 0.25
 # No slot is free: whoever frees one wakes us.
 NO_ROOM: Final = 1.0
@@ -53,22 +58,42 @@ class Claiming:
     begin: Callable[[Sequence[Claimed]], Awaitable[None]]
     begin_gated: Callable[[Sequence[Claimed]], Awaitable[None]]
     clock: Clock
+    offset: Offset = field(default_factory=Offset)
+    # Lacked slots when it last looked: whoever frees one should wake it.
+    is_full: bool = False
+    _asked_time: float = float("-inf")
     rest: float = BRISK
     _turn: int = 0
+    _yielded: float = float("-inf")
 
     async def tick(self) -> float:
+        early = self._yielded + GATHER - self.clock.monotonic()
+        if early > 0:
+            return early
         room = min(MOST, self.free())
-        if room <= 0:
+        self.is_full = room <= 0
+        if self.is_full:
             return NO_ROOM
+        began = self.clock.monotonic()
         async with self.source.acquire() as conn:
             await self.limits.refresh(conn)
+            await self._ask_time(conn)
             claimed = 0
             for view in self._in_turn():
                 claimed += await self._serve(conn, view, room - claimed)
                 if claimed >= room:
                     return 0.0
+        if claimed:
+            self._yielded = began
         self.rest = BRISK if claimed else min(POLL, self.rest * 2)
         return self.rest
+
+    async def _ask_time(self, conn: Connection) -> None:
+        """Know the database's clock well enough to start at its instant what was claimed ahead."""
+        if self.clock.monotonic() - self._asked_time >= ASK_TIME_EVERY:
+            now = await database_time(conn)
+            self._asked_time = self.clock.monotonic()
+            self.offset.note(now, received=self._asked_time)
 
     def woken(self) -> None:
         """Something was hinted at: look briskly for a while."""

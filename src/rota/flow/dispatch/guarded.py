@@ -8,6 +8,7 @@ in force it is the plain claim and nothing else. Runs with gates of their own ar
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 from rota.core.gates import capped, payments
@@ -38,6 +39,7 @@ class Want:
     kind_ids: Sequence[int]
     walks: Sequence[Walk]
     room: int
+    ahead: timedelta
 
 
 async def gates_in_force(conn: Connection, queue_ids: Sequence[int]) -> InForce:
@@ -59,9 +61,17 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and wh
     walks: Sequence[Walk],
     room: int,
     in_force: InForce,
+    ahead: timedelta = timedelta(0),
 ) -> list[Claimed]:
     """Claim as `live_runs.claim` does, within the limits of the queue and of the tenants."""
-    want = Want(session_id=session_id, queue_id=queue_id, kind_ids=kind_ids, walks=walks, room=room)
+    want = Want(
+        session_id=session_id,
+        queue_id=queue_id,
+        kind_ids=kind_ids,
+        walks=walks,
+        room=room,
+        ahead=ahead,
+    )
     entry = _entry(want, in_force)
     if not entry.queues and not entry.tenants:
         return await _claim(conn, want, walks, room)
@@ -120,6 +130,7 @@ async def _claim(conn: Connection, want: Want, walks: Sequence[Walk], room: int)
         kind_ids=want.kind_ids,
         walks=walks,
         room=room,
+        ahead=want.ahead,
     )
 
 

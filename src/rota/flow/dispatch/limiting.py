@@ -8,6 +8,7 @@ themselves.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -26,6 +27,9 @@ class Limiting:
     queue_ids: tuple[int, ...]
     kind_ids: tuple[int, ...]
     clock: Clock
+    # What becomes ready within this time is claimed already. Not behind gates: a place there is
+    # taken from somebody who is ready.
+    ahead: timedelta = timedelta(0)
     _gated: GatedClaims = field(default_factory=GatedClaims)
     _in_force: InForce = field(default_factory=InForce)
     _read: float = float("-inf")
@@ -51,6 +55,7 @@ class Limiting:
             kind_ids=self.kind_ids,
             walks=walks,
             room=room,
+            ahead=self.ahead,
             in_force=self._in_force,
         )
 

@@ -48,6 +48,7 @@ class Attempt:
         "payload",
         "policy",
         "run",
+        "start_at",
         "stop_at",
         "stopping",
         "task",
@@ -68,7 +69,9 @@ class Attempt:
         self.payload = payload
         self.executor = executor
         self.task: asyncio.Task[None] | None = None
-        # Monotonic times: when to ask it to stop, and when to wait for it no longer.
+        # Monotonic times: before which it must not start, when to ask it to stop, and when to wait
+        # for it no longer.
+        self.start_at: float | None = None
         self.stop_at: float | None = None
         self.give_up_at: float | None = None
         self.stopping: Stopping | None = None

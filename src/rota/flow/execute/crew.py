@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -41,10 +42,13 @@ class Kit:
 
 
 class Calls(NamedTuple):
-    """Whom a crew calls: when slots fall free or endings wait, and when places behind gates do."""
+    """Whom a crew calls: when slots fall free or endings wait, and when places behind gates do.
+    `reached` tells when, by the monotonic clock, the database's shows a time.
+    """
 
     changed: Callable[[], object]
     gates_freed: Callable[[], object]
+    reached: Callable[[datetime], float | None]
 
 
 class Crew:
@@ -68,6 +72,7 @@ class Crew:
         self._briefing = briefing
         self._changed = calls.changed
         self._gates_freed = calls.gates_freed
+        self._reached = calls.reached
         self._emit = emit
         self._busy = 0
         self._ended: deque[Ended] = deque()
@@ -103,6 +108,8 @@ class Crew:
                 run, kind, policy(run.policy_id), payload, by_kind[kind], self._effects
             )
             attempt.is_gated = gated
+            if run.started_at == run.ready_at:  # claimed ahead of its time
+                attempt.start_at = self._reached(run.ready_at)
             self.running[run.id] = attempt
             attempts.append(attempt)
         self._busy += len(attempts)

@@ -35,6 +35,8 @@ _encode = msgspec.json.Encoder().encode
 async def perform(attempt: Attempt) -> Outcome:
     """Run the executor; never raises but for a cancellation that nobody asked us for."""
     try:
+        if attempt.start_at is not None:
+            await reach(attempt.start_at)
         return await attempt.executor.run(attempt.read(), attempt)
     except asyncio.CancelledError:
         if attempt.stopping is None:
@@ -51,6 +53,18 @@ async def perform(attempt: Attempt) -> Outcome:
     except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
         attempt.write(Stream.ROTA, tracebacks.told(error).encode(errors="replace"))
         return Failed(failure=_failure(error))
+
+
+async def reach(time: float) -> None:
+    """Wait for a moment of the loop's clock, which is the monotonic one."""
+    loop = asyncio.get_running_loop()
+    if time > loop.time():
+        come = loop.create_future()
+        timer = loop.call_at(time, come.set_result, None)
+        try:
+            await come
+        finally:
+            timer.cancel()
 
 
 def stopped(why: Stopping) -> Outcome:

@@ -1,9 +1,10 @@
 """Stores how attempts ended, many at a time. Room: flow/record.
 
-Endings are taken as they lie there: while one batch is being committed the next one gathers, so
-the batches grow with the load and an idle system does not wait. A batch that could not be sent is
-sent again until the lease is lost; every ending is fenced by (run, attempt, session), so sending it
-twice changes nothing. What becomes of a run is decided in core/settle.py.
+Endings are taken as they lie there: while one batch is being committed the next one gathers, and
+under load for a few milliseconds more. So the batches grow with the load, and an idle system does
+not wait. A batch that could not be sent is sent again until the lease is lost; every ending is
+fenced by (run, attempt, session), so sending it twice changes nothing. What becomes of a run is
+decided in core/settle.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,6 +30,8 @@ from rota.store.live_runs import Ending, PutBack
 
 MOST: Final = 1000
 IDLE: Final = 1.0
+# From the start of one batch to the next.
+GATHER: Final = 0.004
 
 _SUCCEEDED: Final = RunState.SUCCEEDED
 
@@ -45,14 +48,27 @@ class Recording:
     give_back: Callable[[Sequence[Ended]], None]
     forget: Callable[[Sequence[Ended]], None]
     now: Callable[[], datetime]
+    monotonic: Callable[[], float]
     chance: Random
     emit: Emit
     _is_repeated: bool = False
+    _began: float = float("-inf")
 
     async def tick(self) -> float:
+        now = self.monotonic()
+        early = self._began + GATHER - now
+        if early > 0:
+            return early
+        if not await self.store_next():
+            return IDLE
+        self._began = now
+        return 0.0
+
+    async def store_next(self) -> bool:
+        """Store the next batch; False if there is none."""
         batch = self.take(MOST)
         if not batch:
-            return IDLE
+            return False
         try:
             await self._store(batch)
         except BaseException:
@@ -62,7 +78,7 @@ class Recording:
             raise
         self._is_repeated = False
         self.forget(batch)
-        return 0.0
+        return True
 
     async def _store(self, batch: Sequence[Ended]) -> None:
         endings: list[Ending] = []
@@ -195,5 +211,5 @@ class LastRecords:
 
     async def run(self, stop: Halt, /) -> None:
         await self.duty.run(stop)
-        while await self.recording.tick() == 0.0:
+        while await self.recording.store_next():
             pass

@@ -66,6 +66,8 @@ class Agenda:
         self._wheel: Wheel[Entry] = Wheel(0)
         self._known: dict[UUID, Entry] = {}
         self._soonest = 0
+        # Up to when it was taken from.
+        self._reached = 0
         # Where the cursors of jobs stand that were decided since the last reading began.
         self._decided: dict[UUID, datetime] = {}
 
@@ -133,7 +135,8 @@ class Agenda:
 
     def take(self, now: datetime, most: int) -> list[Entry]:
         """What is due, soonest first. The caller tells what became of each."""
-        taken = self._wheel.take((now - EPOCH) // UNIT, most)
+        self._reached = (now - EPOCH) // UNIT
+        taken = self._wheel.take(self._reached, most)
         return [entry for entry in taken if self.holds(entry)]
 
     def rest(self, now: datetime, *, longest: float) -> float:
@@ -143,6 +146,8 @@ class Agenda:
             self._soonest = (FUTURE - EPOCH) // UNIT
             return longest
         self._soonest = soonest
+        if soonest <= self._reached:
+            return 0.0  # it came in after what was taken, or there was more than was wanted
         return max(0.0, min(longest, (EPOCH + soonest * UNIT - now).total_seconds()))
 
     def done(self, entry: Entry, stands_at: datetime | None) -> None:

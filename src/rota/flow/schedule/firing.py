@@ -5,6 +5,9 @@ no shard row is ever locked by two connections at once (a lock that is shared be
 F44). Most ticks are one statement that was prepared long before. The few that need a closer look
 get it for a few milliseconds at a time, so that they delay nobody (looking_closer.py).
 
+Ticks are decided a few milliseconds ahead, as long as deciding them and waking a worker take. Their
+runs are ready at their instants and not before, so nothing starts early (docs/adr/0012-firing.md).
+
 A tick that the statement does not return was decided by somebody else or moved by an edit; it is
 forgotten here and read again if there is anything left of it. The database's clock, the epoch of
 the shard and the place of the cursor are compared in the statement: what is in memory decides
@@ -14,8 +17,8 @@ nothing.
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Final, Protocol
 
 from rota.core.clock import Clock
 from rota.core.errors import IllegalMove, StoreFailed
@@ -31,13 +34,23 @@ from rota.store.driver import Connection, Source
 
 # A hint that runs of these queues wait.
 Fired = Callable[[frozenset[int]], object]
-Fire = Callable[[Connection, Ownership, Sequence[Firing]], Awaitable[list[Decided]]]
+# What is due within `AHEAD` is decided together, `WAKE` before the first of it is due.
+AHEAD: Final = timedelta(milliseconds=12)
+WAKE: Final = timedelta(milliseconds=8)
 
 IDLE: Final = 0.25
 # The lease is not ours at the moment; leasing says when it is again.
 NOT_NOW: Final = 0.05
 # The overlap policies that the quick statement knows.
 QUICK: Final = frozenset({"skip", "allow"})
+
+
+class Fire(Protocol):
+    """One of the statements that decide ticks."""
+
+    def __call__(
+        self, conn: Connection, ownership: Ownership, firings: Sequence[Firing], *, ahead: timedelta
+    ) -> Awaitable[list[Decided]]: ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,11 +71,12 @@ class FiringDue:
         now = self.offset.at(monotonic)
         if now is None or not self.tenure.may_act(monotonic):
             return NOT_NOW
-        entries = self.agenda.take(now, self.batch)
+        soon = now + AHEAD
+        entries = self.agenda.take(soon, self.batch)
         late = self._next_late()
         if not entries and not late:
             await self._warm_up()
-            return self.agenda.rest(now, longest=IDLE)
+            return self.agenda.rest(now + WAKE, longest=IDLE)
         try:
             async with self.source.acquire() as conn:
                 await self._decide(conn, entries, late, now)
@@ -70,14 +84,14 @@ class FiringDue:
             # Whatever was committed and whatever was not: reading shows it.
             self.agenda.forget_jobs((*entries, *late))
             raise
-        return 0.0
+        return 0.0 if self._late else self.agenda.rest(now + WAKE, longest=IDLE)
 
     async def _warm_up(self) -> None:
         """Have the statements prepared before the first tick is due: that takes up to 0.1 s."""
         if not self._is_warm:
             async with self.source.acquire() as conn:
                 for fire in (cursors.fire, cursors.fire_over):
-                    await fire(conn, self.tenure.ownership, [])
+                    await fire(conn, self.tenure.ownership, [], ahead=AHEAD)
             self._is_warm = True
 
     @property
@@ -108,7 +122,8 @@ class FiringDue:
                 on_time.append(entry)
         await self._fire_all(conn, on_time)
         if late:
-            looked = await self._closer.look(conn, late, now)
+            # By the time for which it is decided: a fixed delay is not put off by those instants.
+            looked = await self._closer.look(conn, late, now + AHEAD)
             self._late.extendleft(reversed(looked.unseen))
             await self._fire_all(conn, looked.run)
         if self.agenda.faults:
@@ -125,7 +140,7 @@ class FiringDue:
     async def _fire(self, conn: Connection, fire: Fire, entries: Sequence[Entry]) -> None:
         firings = [entry.firing for entry in entries]
         try:
-            decided = await fire(conn, self.tenure.ownership, firings)
+            decided = await fire(conn, self.tenure.ownership, firings, ahead=AHEAD)
         except (StoreFailed, IllegalMove) as error:
             await self._isolate(conn, fire, entries, error)
             return

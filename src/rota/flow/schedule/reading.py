@@ -38,10 +38,13 @@ REACH: Final = timedelta(seconds=2 * POLL)
 CROWD: Final = 1000
 CROWDED_FOR: Final = 5.0
 OVERDUE: Final = timedelta(seconds=POLL)
-# Reading ahead is worth a statement when this part of the window has passed.
+# Reading ahead is worth a statement when this part of the window has passed. Many rows are read in
+# smaller parts: decoding them keeps the loop from firing.
 PARTS: Final = 8
-# After this many rows the others get their turn: some 2 ms.
-CHUNK: Final = 256
+SMALL_PARTS: Final = 40
+MANY: Final = 500
+# After this many rows the others get their turn: some 0.5 ms.
+CHUNK: Final = 64
 # The whole window again at most so often; and this, like a poll, for a tenth of the time at most.
 HURRY_EVERY: Final = 0.05
 PAUSES: Final = 10
@@ -63,6 +66,7 @@ class Reading:
     _next_hurry: float = float("-inf")
     _next_poll: float = float("-inf")
     _crowded_until: float = float("-inf")
+    _parts: int = PARTS
 
     def hurry(self) -> None:
         """Jobs were written or edited: look at the whole window again, soon."""
@@ -92,7 +96,8 @@ class Reading:
         ended = self.clock.monotonic()
         if hurried:
             self._next_hurry = ended + max(HURRY_EVERY, PAUSES * (ended - started))
-        following = min(self._next_poll, ended + POLL)
+        part = self.look_ahead.total_seconds() / self._parts
+        following = min(self._next_poll, ended + min(POLL, part))
         if self._hurried:
             following = min(following, self._next_hurry)
         return max(0.0, following - ended)
@@ -118,7 +123,7 @@ class Reading:
 
     async def _read_ahead(self, conn: Connection, shards: Sequence[int], now: datetime) -> None:
         until = now + self.look_ahead
-        enough = until - self.look_ahead / PARTS
+        enough = until - self.look_ahead / self._parts
         known = {shard: self._agenda_of(shard).horizons.get(shard, PAST) for shard in shards}
         old = {shard: horizon for shard, horizon in known.items() if horizon <= enough}
         if not old:
@@ -134,6 +139,7 @@ class Reading:
             self._set_horizons(old)
             raise
         self._set_horizons(cut_short(rows, old, most=MOST))
+        self._parts = SMALL_PARTS if len(rows) > MANY // (SMALL_PARTS // self._parts) else PARTS
         await self._take_in(conn, rows)
 
     async def _poll(self, conn: Connection, shards: Sequence[int], now: datetime) -> None:

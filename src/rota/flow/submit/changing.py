@@ -70,6 +70,7 @@ async def pause(
     held = canonical({"by": by, "at": moments.rfc3339(now), "reason": reason})
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
+        job = _shown(job, await jobs.lock_cursor(conn, job_id))
         if job.state is not JobState.PAUSED:
             advance_job(job.state, JobEvent.PAUSE)
             await jobs.pause(conn, ids=[job_id], held=held)
@@ -113,6 +114,7 @@ async def edit(
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
+        job = _shown(job, cursor)
         change, decision = _unchanged(job, cursor, state=job.state), NOTHING
         if wanted.payload is not KEEP:
             await jobs.pin_payload(conn, job)
@@ -196,6 +198,13 @@ def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
         # The end that made the fixed delay lead to this tick.
         last_end=cursor.tick_at - rule.delay if isinstance(rule, EveryAfterEnd) else None,
     )
+
+
+def _shown(job: Job, cursor: Cursor | None) -> Job:
+    """A job without a tick to come is finished, marked or not yet."""
+    if job.state is JobState.ACTIVE and job.schedule is not None and cursor is None:
+        return job._replace(state=JobState.FINISHED)
+    return job
 
 
 def _unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:

@@ -98,7 +98,7 @@ async def cron(trial: Trial) -> dict[str, float]:
 async def pickup(trial: Trial) -> dict[str, float]:
     """Runs submitted one at a time to a system that has nothing else to do."""
     await start_pair(trial)
-    async with trial.writing(STAMP) as to:
+    async with trial.writing(STAMP, hot=True) as to:
         await submitted(trial, to, number=5, pauses=PAUSES)
         lags = await submitted(trial, to, number=trial.sizes.pickups, pauses=PAUSES)
     return spread("pickup_ms", lags)

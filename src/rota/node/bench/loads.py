@@ -95,6 +95,7 @@ class Writer:
             ]
             done = await submit(self.conn, specs, now=self.clock.now(), new_id=self._new_id)
             made += [each.job_id for each in done]
+        await hints.give(self.conn, hints.JOBS)
         return made
 
     def _new_id(self) -> UUID:

@@ -62,10 +62,13 @@ class Trial:
     patience: float
 
     @asynccontextmanager
-    async def writing(self, kind: str, *, tenant: str = "default") -> AsyncIterator[Writer]:
-        """A connection that writes runs and jobs of a kind."""
-        # Not a hot connection: those are for few rows, and a batch of jobs is joined with itself.
-        async with open_connection(self.access) as conn:
+    async def writing(
+        self, kind: str, *, tenant: str = "default", hot: bool = False
+    ) -> AsyncIterator[Writer]:
+        """A connection that writes runs and jobs of a kind. A hot one is for few rows at a time: a
+        batch of jobs is joined with itself.
+        """
+        async with open_connection(self.access, hot=hot) as conn:
             await benchmark.make_tenant(conn, tenant)
             yield await writer(conn, kind, tenant=tenant, clock=self.clock, chance=self.chance)
 

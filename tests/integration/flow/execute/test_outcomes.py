@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from tests.support.shop import CLOCK, QUICK, Shop, until
@@ -31,6 +32,25 @@ async def test_a_waiting_run_is_carried_out_and_its_result_is_kept(shop: Shop) -
 
     assert (run.state, run.attempt, run.failures) == (RunState.SUCCEEDED, 1, 0)
     assert json.loads(run.result or "") == {"sum": 6}
+
+
+async def test_a_run_that_is_claimed_ahead_starts_at_its_time_and_not_before(shop: Shop) -> None:
+    started: dict[str, datetime] = {}
+
+    @shop.handlers.handler("note")
+    async def note(context: Context, _payload: Any) -> None:
+        started[context.idempotency_key] = CLOCK.now()
+
+    async with shop.worker():
+        dues = [CLOCK.now() + number * timedelta(milliseconds=7) for number in range(60, 100)]
+        runs = {str(await shop.submit("note", due_at=due)): due for due in dues}
+        for run_id in runs:
+            await shop.ends(UUID(run_id))
+
+    assert started.keys() == runs.keys()
+    assert [run_id for run_id, due in runs.items() if started[run_id] < due] == []
+    ahead = await shop.conn.fetchval("select count(*) from rota.runs where started_at = due_at")
+    assert ahead > 0
 
 
 async def test_a_run_that_fails_is_tried_again_and_then_is_dead(shop: Shop) -> None:

@@ -144,7 +144,7 @@ class Stage:
 
     async def state_of(self, job_id: UUID) -> str:
         found = await self.world.conn.fetchval(
-            "select state::text from rota.jobs where id = $1", job_id
+            "select rota.shown_state(j)::text from rota.jobs as j where id = $1", job_id
         )
         return str(found)
 

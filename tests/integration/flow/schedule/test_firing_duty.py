@@ -28,20 +28,26 @@ async def test_every_tick_of_a_cron_job_becomes_one_run(stage: Stage) -> None:
     assert scheduler.told(FiresRefused) == []
 
 
-async def test_a_tick_is_not_fired_before_its_time_and_not_later_than_it(stage: Stage) -> None:
+async def test_a_tick_is_decided_just_before_its_time_and_its_run_is_ready_at_its_time(
+    stage: Stage,
+) -> None:
     job = await stage.job({"at": "2026-07-01T12:00:03.25Z"})
     scheduler = stage.scheduler()
     await scheduler.step()
-    await stage.advance(seconds=3.249)
+    await stage.advance(seconds=3.237)
     await scheduler.fire()
-    early = await stage.runs_of(job)
+    too_early = await stage.runs_of(job)
 
-    await stage.advance(seconds=0.001)
+    await stage.advance(seconds=0.002)
     await scheduler.fire()
 
-    assert early == []
+    assert too_early == []
     run = await stage.world.get(tick_run_id(job, NOON + 3.25 * SECOND))
     assert (run.state, run.due_at) == (RunState.QUEUED, NOON + 3.25 * SECOND)
+    ready_at = await stage.world.conn.fetchval(
+        "select ready_at from rota.live_runs where id = $1", run.id
+    )
+    assert ready_at == NOON + 3.25 * SECOND
     assert await stage.state_of(job) == "finished"
 
 

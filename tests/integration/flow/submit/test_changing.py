@@ -8,6 +8,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from tests.support.shop import until
 from tests.support.world import World
 
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, NotFound
@@ -20,7 +21,7 @@ from rota.core.submission import JobSpec
 from rota.core.time.policies import CatchUp
 from rota.flow.submit.changing import Changed, Edit, delete, edit, pause, resume
 from rota.flow.submit.submitting import submit
-from rota.store import cursors
+from rota.store import cursors, jobs
 from rota.store.cursors import Firing
 
 S = RunState
@@ -72,6 +73,55 @@ async def test_a_paused_job_has_nothing_due_and_says_who_paused_it(world: World)
     assert (row["state"], row["version"]) == ("paused", 2)
     assert json.loads(row["held"])["by"] == "ana"
     assert await world.due() == []
+
+
+async def ended(world: World) -> UUID:
+    """A job whose only tick was fired and which nobody has marked as finished yet."""
+    job_id = await a_job(world, schedule={"at": "2026-07-01T12:01:00Z"})
+    await world.advance(minutes=1)
+    await world.fire(await world.own(), await world.due(), every=None)
+    return job_id
+
+
+async def test_a_job_whose_last_tick_was_fired_cannot_be_paused(world: World) -> None:
+    job_id = await ended(world)
+
+    with pytest.raises(IllegalMove):
+        await stop(world, job_id)
+
+
+async def test_an_ended_job_that_gets_a_new_schedule_is_not_marked_as_finished(
+    world: World,
+) -> None:
+    job_id = await ended(world)
+
+    await change(world, job_id, schedule=EVERY_MINUTE)
+    listed = await jobs.mark_ended(world.conn, most=10)
+
+    assert (listed, (await job_row(world, job_id))["state"]) == (1, "active")
+
+
+async def test_an_edit_that_is_under_way_comes_before_the_mark(world: World, database: str) -> None:
+    """The mark waits for the edit's lock and must then see the cursor that the edit made."""
+    job_id = await ended(world)
+    other = await asyncpg.connect(database)
+
+    async def mark() -> None:
+        async with other.transaction():
+            await jobs.mark_ended(other, most=10)
+
+    async def is_waiting() -> bool:
+        pids = await world.conn.fetchval("select pg_blocking_pids($1)", other.get_server_pid())
+        return bool(pids)
+
+    async with world.conn.transaction():
+        await change(world, job_id, schedule=EVERY_MINUTE)
+        marking = asyncio.create_task(mark())
+        await until(is_waiting)
+    await marking
+    await other.close()
+
+    assert (await job_row(world, job_id))["state"] == "active"
 
 
 async def test_ticks_during_a_pause_are_recorded_and_not_run(world: World) -> None:

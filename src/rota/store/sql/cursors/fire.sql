@@ -52,7 +52,7 @@ moved as (
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline
 ),
 
--- The last tick of a job ends its cursor, and the job with it.
+-- The last tick of a job ends its cursor; the job is noted and marked later (flow/record).
 ended as (
     delete from rota.cursors as c
     using ticks as t
@@ -68,14 +68,9 @@ ended as (
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline
 ),
 
-finished as (
-    update rota.jobs as j
-    set
-        state = 'finished',
-        updated_at = rota.now()
-    where
-        j.id = any(array(select e.job_id from ended as e))
-        and j.state = 'active'
+noted as (
+    insert into rota.ended_jobs (job_id)
+    select e.job_id from ended as e
 ),
 
 decided as (

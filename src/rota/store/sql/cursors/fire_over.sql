@@ -68,14 +68,9 @@ ended as (
         c.keep_first
 ),
 
-finished as (
-    update rota.jobs as j
-    set
-        state = 'finished',
-        updated_at = rota.now()
-    where
-        j.id = any(array(select e.job_id from ended as e))
-        and j.state = 'active'
+noted as (
+    insert into rota.ended_jobs (job_id)
+    select e.job_id from ended as e
 ),
 
 fired as materialized (

@@ -44,7 +44,7 @@ moved as (
         c.job_id, c.tenant_id, c.queue_id, c.kind_id, c.policy_id, c.version, c.priority
 ),
 
--- No further tick: the cursor ends, and the job with it.
+-- No further tick: the cursor ends, and the job is noted as in fire.sql.
 ended as (
     delete from rota.cursors as c
     using steps as t
@@ -59,14 +59,9 @@ ended as (
         c.job_id, c.tenant_id, c.queue_id, c.kind_id, c.policy_id, c.version, c.priority
 ),
 
-finished as (
-    update rota.jobs as j
-    set
-        state = 'finished',
-        updated_at = rota.now()
-    where
-        j.id = any(array(select e.job_id from ended as e))
-        and j.state = 'active'
+noted as (
+    insert into rota.ended_jobs (job_id)
+    select e.job_id from ended as e
 ),
 
 decided as (

@@ -1,4 +1,5 @@
--- Take waiting runs for a session: from each lane, in the order given, at most its share.
+-- Take waiting runs for a session: from each lane, in the order given, at most its share. A run
+-- that becomes ready within `ahead` is taken already and starts when it is ready.
 -- (low, low_id) is a hint where the lane's live entries begin (docs/adr/0009-claims.md); `room`
 -- stops the walk when the free slots are filled. ctid = any(array(…)) keeps the planner from
 -- hashing the whole table; the inner select has locked the rows, so no ctid moves meanwhile.
@@ -7,7 +8,7 @@ set
     state = 'running',
     attempt = r.attempt + 1,
     session_id = :session_id::uuid,
-    started_at = clock.now
+    started_at = greatest(clock.now, r.ready_at)
 from (select rota.now() as now) as clock
 where
     r.ctid = any(array(
@@ -31,7 +32,7 @@ where
                     and w.tenant_id = lane.tenant_id
                     and w.priority = lane.priority
                     and (w.ready_at, w.id) >= (lane.low, lane.low_id)
-                    and w.ready_at <= (select rota.now())
+                    and w.ready_at <= (select rota.now() + :ahead::interval)
                     and w.kind_id = any(:kind_ids::integer[])
                 order by w.ready_at asc, w.id asc
                 limit lane.share

@@ -1,0 +1,34 @@
+-- Make one run of a job, under an id that was drawn a moment ago. For jobs whose runs pass no gates
+-- and have no deadline, which is nearly all; of any other, and of a job that is not there, nothing
+-- is made. One statement, because somebody waits for it.
+insert into rota.live_runs (
+    id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
+    policy_id, job_version, state, trigger, priority, guarantee, payload
+)
+select
+    :id::uuid,
+    j.id,
+    :due_at::timestamptz,
+    :due_at::timestamptz,
+    greatest(:due_at::timestamptz, clock.now),
+    clock.now,
+    j.tenant_id,
+    j.queue_id,
+    j.kind_id,
+    j.policy_id,
+    j.version,
+    'queued',
+    :trigger::rota.run_trigger,
+    coalesce(:priority::smallint, j.priority),
+    j.guarantee,
+    :payload::jsonb
+from rota.jobs as j
+inner join rota.policies as p on j.policy_id = p.id
+cross join (select rota.now() as now) as clock
+where
+    j.id = :job_id::uuid
+    and j.state <> 'deleted'
+    and j.limits is null
+    and j.overlap <> all(:one_by_one::rota.overlap[])
+    and coalesce(p.body ->> 'deadline', 'none') = 'none'
+returning id;

@@ -1,0 +1,67 @@
+"""One attempt on its way to an outcome (E2, E12)."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from rota.core.attempt import Stopping
+from rota.core.executor import Context
+from rota.core.outcome import Cancelled, Outcome, Succeeded
+from rota.core.policy import Policy
+from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.performing import perform
+from rota.runtime.clock import SystemClock
+from rota.store.live_runs import Claimed
+
+NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
+AN_HOUR = 3600.0
+CLOCK = SystemClock()
+
+
+class Counting:
+    """An executor that counts what it ran."""
+
+    kinds: Sequence[str] = ("count",)
+
+    def __init__(self) -> None:
+        self.ran = 0
+
+    def read(self, _kind: str, payload: Any) -> Any:
+        return payload
+
+    async def run(self, _spec: Any, _context: Context) -> Outcome:
+        self.ran += 1
+        return Succeeded()
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def an_attempt(executor: Counting) -> Attempt:
+    run = Claimed(UUID(int=1), UUID(int=2), 1, 1, 0, 1, 1, 1, 5, NOON, NOON, NOON, NOON, None, None)
+    # Nothing here asks for an effect.
+    return Attempt(run, "count", Policy(), None, executor, None)  # type: ignore[arg-type]
+
+
+async def test_an_attempt_that_is_cancelled_before_its_time_never_starts() -> None:
+    executor = Counting()
+    attempt = an_attempt(executor)
+    attempt.start_at = asyncio.get_running_loop().time() + AN_HOUR
+    performing = asyncio.create_task(perform(attempt))
+    await CLOCK.sleep(0)
+
+    attempt.stopping = Stopping.CANCEL
+    performing.cancel()
+
+    assert (await performing, executor.ran) == (Cancelled(), 0)
+
+
+async def test_an_attempt_whose_time_has_come_starts_at_once() -> None:
+    executor = Counting()
+    attempt = an_attempt(executor)
+    attempt.start_at = asyncio.get_running_loop().time() - 1
+
+    assert (await perform(attempt), executor.ran) == (Succeeded(), 1)
