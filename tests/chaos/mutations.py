@@ -173,8 +173,8 @@ MUTATIONS = (
         "a worker claims by a clock that is ahead",
         (
             f"{SQL}/live_runs/claim.sql",
-            "and w.ready_at <= (select rota.now())",
-            "and w.ready_at <= (select rota.now() + interval '100 ms')",
+            "and w.ready_at <= (select rota.now() + :ahead::interval)",
+            "and w.ready_at <= (select rota.now() + :ahead::interval + interval '100 ms')",
         ),
         caught_by={"I4", "I17"},
     ),

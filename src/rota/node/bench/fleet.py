@@ -83,7 +83,11 @@ class Fleet:
                 raise member.failure(f"was not ready within {READY_WITHIN:.0f} s")
 
     def check(self) -> None:
-        """Raise if any of them has ended."""
+        """Raise if any of them has ended, or if somebody wants the benchmark to end."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # The driver may swallow it while it opens a connection (before Python 3.12).
+            raise asyncio.CancelledError
         for member in self.members:
             member.check()
 

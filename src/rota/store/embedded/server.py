@@ -24,6 +24,7 @@ from rota.store.embedded.programs import BLANK, EVERYBODYS, environment, run
 from rota.store.embedded.waiting import until
 
 STOPPING = 60.0
+ASK_EVERY = 1.0
 ENDING = 10.0
 LETTING_GO = 2.0
 
@@ -82,10 +83,12 @@ class Server:
             (signal.SIGQUIT, ENDING),
             (signal.SIGKILL, ENDING),
         ):
-            if self.has_ended():
-                break
-            self.signal(number)
-            until(self.has_ended, seconds=seconds)
+            # Asked again and again: a server that has just begun may not hear it yet.
+            for _ in range(round(seconds / ASK_EVERY)):
+                if self.has_ended():
+                    break
+                self.signal(number)
+                until(self.has_ended, seconds=ASK_EVERY)
         self.process.release()
 
 
