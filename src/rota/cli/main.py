@@ -26,6 +26,11 @@ app.command(
     help="Measure Rota on this machine.",
 )
 app.command(
+    "rota.cli.commands.api:api",
+    name="api",
+    help="Serve the HTTP API.",
+)
+app.command(
     "rota.cli.commands.scheduler:scheduler",
     name="scheduler",
     help="Run a scheduler: fire jobs when they are due.",

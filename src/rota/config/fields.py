@@ -47,6 +47,8 @@ class Field:
         match self.type:
             case inspect.IntType(ge=least, le=most):
                 return f"a whole number from {least} to {most}"
+            case inspect.BoolType():
+                return "true or false"
             case inspect.LiteralType():
                 return f"one of {', '.join(self.choices)}"
             case inspect.TimeDeltaType():

@@ -259,6 +259,37 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "127.0.0.1"
     port: Annotated[int, number(0, 65_535, "Port to listen on; 0 takes a free one.")] = 7070
+    tls_certificate: Annotated[
+        Path | None,
+        text("the path of a PEM file", "Certificate, with its chain; with it the API speaks TLS."),
+    ] = None
+    tls_key: Annotated[
+        Path | None, text("the path of a PEM file", "Private key of the certificate.")
+    ] = None
+    insecure_http: Annotated[
+        bool,
+        choice(
+            "Listen beyond this machine without TLS, for example behind a proxy that ends it. "
+            "Without this and without a certificate, such an address is refused."
+        ),
+    ] = False
+    master_key: Annotated[
+        Path | None,
+        text(
+            "the path of a file with 64 hexadecimal digits",
+            "Key that seals secrets; the same for all processes. With the embedded database one "
+            "is made in its folder; otherwise there are no secrets without it.",
+        ),
+    ] = None
+    requests_per_second: Annotated[
+        int, number(1, 1_000_000, "Requests that one key may make in a second, over time.")
+    ] = 1000
+    burst: Annotated[
+        int, number(1, 1_000_000, "Requests that one key may make at once after a quiet time.")
+    ] = 2000
+    connections: Annotated[
+        int, number(1, 1000, "Database connections that the API uses at most.")
+    ] = 8
 
 
 class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,10 +6,18 @@ status codes and no exit codes: api and cli translate, each in one place.
     RotaError
     ├── InvalidInput            what somebody handed us is wrong; says the field and what is right
     │   ├── InvalidSchedule     … in a schedule: cron, RRULE, interval, zone, calendar
-    │   └── InvalidSetting      … in the settings; the field is the path of the setting
+    │   ├── NameTaken           … a name that another has already
+    │   ├── InvalidSetting      … in the settings; the field is the path of the setting
+    │   └── KeyReused           … in an idempotency key, which came with another request before
     ├── IllegalMove             the state of a job or run forbids this
     ├── LeaseLost               somebody else owns this attempt, shard or session now
     ├── NotFound                no such job, run, queue …
+    ├── Unauthenticated         nobody knows who asks: no key, a wrong one, an expired one
+    ├── NotAllowed              it is known who asks, and the role does not permit it
+    ├── TooMany                 more than a quota or a rate lets through
+    ├── Conflict                something else has what was asked for, or changed meanwhile
+    ├── VersionChanged          it was edited since the version that the caller has seen
+    ├── SealingFailed           a secret cannot be sealed or opened
     ├── StoreUnavailable        the database is away; waiting and trying again is right
     ├── StoreRefused            the database cannot be used as it is; waiting will not help
     │   └── SchemaMismatch      its schema is not the one this code knows
@@ -50,8 +58,18 @@ class InvalidSchedule(InvalidInput):
 
 
 @dataclass(eq=False)
+class NameTaken(InvalidInput):
+    """A name that another thing of the same sort has already."""
+
+
+@dataclass(eq=False)
 class InvalidSetting(InvalidInput):
     """A setting with an unknown name, a wrong type or a value out of range."""
+
+
+@dataclass(eq=False)
+class KeyReused(InvalidInput):
+    """An idempotency key that came with another request before."""
 
 
 @dataclass(eq=False)
@@ -80,6 +98,65 @@ class NotFound(RotaError):
 
     def __str__(self) -> str:
         return f"there is no {self.thing} {cut(self.id)}"
+
+
+@dataclass(eq=False)
+class Unauthenticated(RotaError):
+    reason: str
+
+    def __str__(self) -> str:
+        return f"this request carries no valid key: {self.reason}"
+
+
+@dataclass(eq=False)
+class NotAllowed(RotaError):
+    permission: str
+    role: str
+
+    def __str__(self) -> str:
+        return f"the role {self.role} may not {self.permission}"
+
+
+@dataclass(eq=False)
+class TooMany(RotaError):
+    """`retry_after` is in seconds."""
+
+    what: str
+    retry_after: float
+
+    def __str__(self) -> str:
+        return f"too many {self.what}; again in {self.retry_after:.3g} s"
+
+
+@dataclass(eq=False)
+class Conflict(RotaError):
+    """`retry_after` is in seconds, and None where waiting alone does not help."""
+
+    thing: str
+    reason: str
+    retry_after: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.thing}: {self.reason}"
+
+
+@dataclass(eq=False)
+class VersionChanged(RotaError):
+    thing: str
+    wanted: int
+    found: int
+
+    def __str__(self) -> str:
+        return f"the {self.thing} has version {self.found} now, not {self.wanted}"
+
+
+@dataclass(eq=False)
+class SealingFailed(RotaError):
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"secrets cannot be used: {self.reason}; {self.remedy}"
 
 
 @dataclass(eq=False)

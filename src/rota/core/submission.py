@@ -21,6 +21,7 @@ from rota.core.limits import Limit
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.priority import DEFAULT
+from rota.core.uniqueness import Unique
 
 MOST_NAME: Final = 200
 MOST_LABELS: Final = 32
@@ -54,6 +55,7 @@ class JobSpec:
     limits: tuple[Limit, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     user_id: str | None = None
+    unique: Unique | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,7 @@ class RunSpec:
     payload: object = None
     due_at: datetime | None = None
     priority: int | None = None
+    unique: Unique | None = None
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """All of Rota in one process, for one machine: `rota up`. Room: node.
 
-A scheduler, a worker and the upkeep around them, on the embedded database or on a server. Other
-processes may join on the same database at any time: nothing here assumes to be alone.
+The API, a scheduler, a worker and the upkeep around them, on the embedded database or on a server.
+Other processes may join on the same database at any time: nothing here assumes to be alone.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
 from rota.core.ids import stamped
+from rota.node.api import Open, open_api
 from rota.node.database import Database
 from rota.node.demo.jobs import plant
 from rota.node.demo.telling import Telling
@@ -38,6 +39,7 @@ class Up(NamedTuple):
 
     database: Database
     planted: int | None
+    api: Open
 
 
 async def run_everything(
@@ -47,10 +49,14 @@ async def run_everything(
 
     @asynccontextmanager
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:
-        async with open_everything(place, demo=demo, say=say) as tiers:
+        async with (
+            open_api(place.settings, place.database.access, place.ground, place.meter) as api,
+            open_everything(place, demo=demo, say=say) as tiers,
+        ):
             planted = await plant_demo(place) if demo else None
-            ready(Up(place.database, planted))
-            yield tiers
+            ready(Up(place.database, planted, api))
+            # The API lets go first: what it accepted is still fired and run for a moment.
+            yield [*api.tiers, *tiers]
 
     return await run_process(settings, name="rota up", open_tiers=opening, write=write)
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from random import Random
 
 from rota.config.settings import Settings
+from rota.core.events import EngineEvent
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
+from rota.flow.observe.meter import Meter
 from rota.node.database import Database, open_database
 from rota.runtime.clock import SystemClock
 from rota.runtime.collector import relax_collector
+from rota.runtime.events import RuntimeEvent
 from rota.runtime.service import Ground
 from rota.runtime.signals import stop_on_signals
 from rota.runtime.stop import Stop
@@ -29,6 +32,7 @@ class Place:
     database: Database
     ground: Ground
     stop: Stop
+    meter: Meter
 
 
 OpenTiers = Callable[[Place], AbstractAsyncContextManager[list[Tier]]]
@@ -49,8 +53,13 @@ async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIte
     clock = SystemClock()
     level = Level[settings.log.level.upper()]
     log = Log(level=level, as_json=settings.log.format == "json", now=clock.now, write=write)
-    stop = Stop()
+    stop, meter = Stop(), Meter()
+
+    def emit(event: RuntimeEvent | EngineEvent) -> None:
+        log(event)
+        meter(event)
+
     with stop_on_signals(stop), Watchdog() as watchdog:
-        ground = Ground(clock=clock, emit=log, chance=Random(), watchdog=watchdog)
+        ground = Ground(clock=clock, emit=emit, chance=Random(), watchdog=watchdog)
         async with open_database(settings.database, name=name) as database:
-            yield Place(settings=settings, database=database, ground=ground, stop=stop)
+            yield Place(settings=settings, database=database, ground=ground, stop=stop, meter=meter)

@@ -49,6 +49,16 @@ class ServiceCancelled:
     service: str
 
 
-RuntimeEvent = StoreAway | StoreBack | NodeDraining | ServiceFailed | ServiceCancelled
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFailed:
+    """A request met an error that nobody foresaw; its caller was told this id and no more."""
+
+    request_id: str
+    error: BaseException
+
+
+RuntimeEvent = (
+    StoreAway | StoreBack | NodeDraining | ServiceFailed | ServiceCancelled | RequestFailed
+)
 
 Emit = Callable[[RuntimeEvent | EngineEvent], None]

@@ -1,19 +1,129 @@
-"""Everything Rota asks of idempotency keys. Room: store."""
+"""Everything Rota asks of idempotency keys. Room: store.
 
+The row of a key is written in the transaction of what it stands for, so that there is an answer to
+repeat exactly if there was an effect. A request that fails leaves no row, and may be tried again.
+"""
+
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from rota.core.errors import Conflict, InvalidInput, KeyReused, StoreUnavailable
 from rota.store.driver import Connection
 from rota.store.statement import statement
+
+KEEP: Final = timedelta(hours=24)
+MOST_KEY: Final = 255
+# How long to wait for the same request on another connection, and when to ask again.
+PATIENCE: Final = "1s"
+RETRY_AFTER: Final = 1.0
+THING: Final = "idempotency key"
+_NO_LOCK: Final = "55P03"
 
 
 class Pruned(NamedTuple):
     tenant_id: int
 
 
+class Taken(NamedTuple):
+    patience: str
+
+
+class Before(NamedTuple):
+    fingerprint: bytes
+    status: int | None
+    body: bytes | None
+
+
+class Finished(NamedTuple):
+    status: int | None
+
+
+class Replay(NamedTuple):
+    """What was answered the first time."""
+
+    status: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request with a key. `scope` is whose key it is and what it asks for; `fingerprint` is the
+    SHA-256 of everything else that makes it the same request.
+    """
+
+    tenant_id: int
+    scope: str
+    key: str
+    fingerprint: bytes
+
+    def __post_init__(self) -> None:
+        is_good = 1 <= len(self.key) <= MOST_KEY and self.key.isascii() and self.key.isprintable()
+        if not is_good:
+            wanted = f"1 to {MOST_KEY} printable ASCII characters"
+            raise InvalidInput("Idempotency-Key", self.key, wanted)
+
+
 PRUNE = statement("idempotency/prune", Pruned)
+BEGIN = statement("idempotency/begin", Taken)
+READ = statement("idempotency/read", Before)
+FINISH = statement("idempotency/finish", Finished)
+
+
+async def begin(conn: Connection, asked: Asked, *, keep: timedelta = KEEP) -> Replay | None:
+    """None if the request is to be carried out, in this transaction; or what it was answered.
+
+    `KeyReused` if the key came with another request; `Conflict` if the same request is being
+    carried out now and does not end soon. After either the transaction is of no use any more.
+    """
+    try:
+        fresh = await BEGIN.one(
+            conn,
+            tenant_id=asked.tenant_id,
+            scope=asked.scope,
+            key=asked.key,
+            fingerprint=asked.fingerprint,
+            keep=keep,
+            patience=PATIENCE,
+        )
+    except StoreUnavailable as error:
+        if not error.reason.startswith(_NO_LOCK):
+            raise
+        raise _in_progress() from None
+    return await _answered(conn, asked) if fresh is None else None
+
+
+async def finish(conn: Connection, asked: Asked, *, status: int, body: bytes) -> None:
+    """Keep the answer, in the transaction in which the request was begun."""
+    row = await FINISH.one(
+        conn,
+        tenant_id=asked.tenant_id,
+        scope=asked.scope,
+        key=asked.key,
+        fingerprint=asked.fingerprint,
+        status=status,
+        body=body,
+    )
+    if row is None:
+        raise Conflict(THING, "it was not begun in this transaction")
 
 
 async def prune(conn: Connection, *, keep: timedelta, most: int) -> int:
     """Forget keys older than `keep`, at most so many; return how many they were."""
     return len(await PRUNE.all(conn, keep=keep, most=most))
+
+
+async def _answered(conn: Connection, asked: Asked) -> Replay:
+    before = await READ.one(conn, tenant_id=asked.tenant_id, scope=asked.scope, key=asked.key)
+    if before is None:
+        # Forgotten between the two statements, by pruning: asking again finds it new.
+        raise _in_progress()
+    if before.fingerprint != asked.fingerprint:
+        raise KeyReused(THING, asked.key, "a new key for another request")
+    if before.status is None or before.body is None:
+        raise Conflict(THING, "it was used, and no answer was kept")
+    return Replay(before.status, before.body)
+
+
+def _in_progress() -> Conflict:
+    return Conflict(THING, "the same request is being carried out", retry_after=RETRY_AFTER)

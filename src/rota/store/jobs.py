@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import InvalidInput, LeaseLost, NotFound, StoreFailed
+from rota.core.errors import LeaseLost, NameTaken, NotFound, StoreFailed
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Alive, Overlap
 from rota.core.shard import shard_of
@@ -138,7 +138,17 @@ class Change:
     cursor: Cursor | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What is to be different; None keeps what is there, an empty `user_id` means nobody."""
+
+    name: str | None = None
+    labels: str | None = None
+    user_id: str | None = None
+
+
 INSERT_MANY = statement("jobs/insert_many", Written)
+DESCRIBE = statement("jobs/describe", Written)
 TAKEN = statement("jobs/taken", Taken)
 PAYLOADS = statement("jobs/payloads", Payload)
 PAUSE = statement("jobs/pause", Paused)
@@ -163,9 +173,7 @@ async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
         if error.sqlstate != TAKEN_SQLSTATE or "jobs_name" not in error.message:
             raise
         # Somebody took it since we looked; which one it is, an aborted transaction cannot say.
-        raise InvalidInput(
-            "name", jobs[0].name if len(jobs) == 1 else "one of them", FREE
-        ) from None
+        raise NameTaken("name", jobs[0].name if len(jobs) == 1 else "one of them", FREE) from None
     return [job.id for job in jobs]
 
 
@@ -176,7 +184,7 @@ async def refuse_taken(conn: Connection, jobs: Sequence[NewJob]) -> None:
     )
     for place, job in enumerate(jobs if rows else ()):
         if (job.tenant_id, job.name) in rows:
-            raise InvalidInput(f"jobs[{place}].name", job.name, FREE)
+            raise NameTaken(f"jobs[{place}].name", job.name, FREE)
 
 
 async def payloads(conn: Connection, ids: Sequence[UUID]) -> list[Payload]:
@@ -206,9 +214,9 @@ async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:
     return await LOCK_CURSOR.one(conn, id=id_)
 
 
-async def alive(conn: Connection, id_: UUID) -> list[Alive]:
-    """The unfinished runs of a job."""
-    return [Alive(*row) for row in await ALIVE.all(conn, id=id_)]
+async def alive(conn: Connection, id_: UUID, *, backfills: bool = True) -> list[Alive]:
+    """The unfinished runs of a job; without those of a backfill, those of its schedule."""
+    return [Alive(*row) for row in await ALIVE.all(conn, id=id_, backfills=backfills)]
 
 
 async def touch(conn: Connection, id_: UUID) -> int:
@@ -220,13 +228,22 @@ async def touch(conn: Connection, id_: UUID) -> int:
 
 
 async def replace(conn: Connection, job: Job, change: Change) -> int:
-    """Write what became of a job that the caller has locked; return its new version."""
+    """Write what became of a job that the caller has locked; return its new version.
+
+    `job` has its kind, queue, priority, overlap policy and limits as they are to be.
+    """
     cursor = change.cursor
     row = await REPLACE.one(
         conn,
         id=job.id,
         version=job.version,
         state=change.state,
+        kind_id=job.kind_id,
+        queue_id=job.queue_id,
+        priority=job.priority,
+        overlap=job.overlap,
+        keep_first=job.keep_first,
+        limits=job.limits,
         policy_id=change.policy_id,
         guarantee=change.guarantee,
         schedule=change.schedule,
@@ -242,6 +259,24 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
     if row is None:
         raise LeaseLost(thing="job", id=job.id)
     return row.version
+
+
+async def describe(conn: Connection, id_: UUID, described: Description) -> None:
+    """Change the name, labels or user of a job that the caller has locked."""
+    user = described.user_id
+    try:
+        await DESCRIBE.one(
+            conn,
+            id=id_,
+            name=described.name,
+            labels=described.labels,
+            sets_user=user is not None,
+            user_id=user or None,
+        )
+    except StoreFailed as error:
+        if error.sqlstate != TAKEN_SQLSTATE:
+            raise
+        raise NameTaken("name", described.name, FREE) from None
 
 
 async def record(

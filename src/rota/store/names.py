@@ -33,6 +33,7 @@ INTERN_QUEUES = statement("names/intern_queues", Named)
 INTERN_KINDS = statement("names/intern_kinds", Named)
 INTERN_POLICIES = statement("names/intern_policies", Digested)
 INTERN_SCHEDULES = statement("names/intern_schedules", Digested)
+FIND_QUEUE = statement("names/find_queue", Named)
 TENANTS = statement("names/tenants", Named)
 POLICIES = statement("names/policies", Body)
 SCHEDULES = statement("names/schedules", Body)
@@ -44,6 +45,12 @@ async def queue_id(conn: Connection, name: str) -> int:
 
 async def queue_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
     return await _intern_names(conn, INTERN_QUEUES, names)
+
+
+async def find_queue(conn: Connection, name: str) -> int | None:
+    """The id of a queue that is there."""
+    row = await FIND_QUEUE.one(conn, name=name)
+    return None if row is None else row.id
 
 
 async def kind_id(conn: Connection, name: str) -> int:

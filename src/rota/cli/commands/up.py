@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from rota.cli.commands.api import announce as announce_api
 from rota.cli.output import say, write_log
 from rota.cli.settings import settings_for
 from rota.node.everything import Up, run_everything
@@ -23,9 +24,9 @@ def up(
     data
         Folder of the embedded database (default: .rota in the current folder).
     host
-        Address that the API listens on (default: 127.0.0.1). There is no API yet.
+        Address that the API listens on (default: 127.0.0.1).
     port
-        Port that the API listens on (default: 7070). There is no API yet.
+        Port that the API listens on (default: 7070).
     demo
         Add example jobs, and run them.
     config
@@ -44,4 +45,5 @@ def announce(up: Up) -> None:
     say(f"PostgreSQL {database.version}, {place}; schema {schema}")
     if up.planted is not None:
         say(f"{up.planted} example jobs were added; `rota status` shows what becomes of them")
+    announce_api(up.api)
     say("Rota is up. Stop it with Ctrl-C.")

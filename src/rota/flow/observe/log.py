@@ -4,6 +4,7 @@ One function knows what each event is worth; nothing else in Rota formats a log 
 """
 
 import json
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level, LogLine
 from rota.runtime.events import (
     NodeDraining,
+    RequestFailed,
     RuntimeEvent,
     ServiceCancelled,
     ServiceFailed,
@@ -73,8 +75,22 @@ def describe_runtime(event: RuntimeEvent) -> LogLine:
             return LogLine("service.failed", Level.ERROR, fields)
         case ServiceCancelled():
             return LogLine("service.cancelled", Level.WARNING, {"service": event.service})
+        case RequestFailed():
+            fields = {
+                "request_id": event.request_id,
+                "error": type(event.error).__name__,
+                "reason": str(event.error),
+                "place": place_of(event.error),
+            }
+            return LogLine("request.failed", Level.ERROR, fields)
         case _:
             assert_never(event)
+
+
+def place_of(error: BaseException) -> str:
+    """The last line of ours or of a library that it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 def as_json(at: str, line: LogLine) -> str:

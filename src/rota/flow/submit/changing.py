@@ -10,14 +10,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import IllegalMove, InvalidSchedule
+from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
 from rota.core.ids import EPOCH
+from rota.core.limits import Limit
+from rota.core.overlap import Overlap
 from rota.core.policy import Policy
+from rota.core.priority import parse_priority
 from rota.core.states import JobEvent, JobState, advance_job
-from rota.core.submission import canonical, check_name, json_text, within
+from rota.core.submission import (
+    canonical,
+    check_labels,
+    check_limits,
+    check_name,
+    json_text,
+    within,
+)
 from rota.core.time import misfire, moments, plain, planning
 from rota.core.time.backlog import Progress
 from rota.core.time.calendars import Calendar
@@ -26,11 +36,11 @@ from rota.core.time.misfire import Decision
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.policies import CatchUp, Cause
 from rota.core.time.schedule import STEP, Immediate, Schedule
-from rota.flow.submit.drafting import fires_once, policy_text
+from rota.flow.submit.drafting import fires_once, limits_text, policy_text
 from rota.flow.submit.placing import passing, place, policy_of, recorded, ticked
 from rota.store import jobs, live_runs, names
 from rota.store.driver import Connection
-from rota.store.jobs import Change, Cursor, Job
+from rota.store.jobs import Change, Cursor, Description, Job
 from rota.store.transaction import transaction
 
 
@@ -51,6 +61,15 @@ class Edit:
     schedule: Mapping[str, object] | Literal[Keep.KEEP] | None = KEEP
     payload: object = KEEP
     policy: Policy | Literal[Keep.KEEP] = KEEP
+    name: str | Literal[Keep.KEEP] = KEEP
+    kind: str | Literal[Keep.KEEP] = KEEP
+    queue: str | Literal[Keep.KEEP] = KEEP
+    priority: int | Literal[Keep.KEEP] = KEEP
+    overlap: Overlap | Literal[Keep.KEEP] = KEEP
+    keep_first: bool | Literal[Keep.KEEP] = KEEP
+    limits: tuple[Limit, ...] | Literal[Keep.KEEP] = KEEP
+    labels: Mapping[str, str] | Literal[Keep.KEEP] = KEEP
+    user_id: str | Literal[Keep.KEEP] | None = KEEP
 
 
 class Changed(NamedTuple):
@@ -108,13 +127,21 @@ async def edit(
     *,
     now: datetime,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    version: int | None = None,
 ) -> Changed:
-    """Change a job. What the schedule before still owes is made first; the new one begins now."""
+    """Change a job. What the schedule before still owes is made first; the new one begins now.
+
+    With a `version` only if it still has that one.
+    """
     payload = None if wanted.payload is KEEP else json_text(wanted.payload, "payload")
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
         job = _shown(job, cursor)
+        if version is not None and version != job.version:
+            raise VersionChanged("job", wanted=version, found=job.version)
+        after = await _adjusted(conn, job, wanted)
+        await _describe(conn, job_id, wanted)
         change, decision = _unchanged(job, cursor, state=job.state), NOTHING
         if wanted.payload is not KEEP:
             await jobs.pin_payload(conn, job)
@@ -137,7 +164,43 @@ async def edit(
                     conn, job, new, _Start(cursor, decision, now, calendars)
                 ),
             )
-        return await _write(conn, job, change, decision)
+        return await _write(conn, job, change, decision, after=after)
+
+
+async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
+    """The job with the kind, queue, priority, overlap policy and limits that it is to have."""
+    new: dict[str, Any] = {}
+    if wanted.kind is not KEEP:
+        new["kind_id"] = await names.kind_id(conn, check_name(wanted.kind, "kind"))
+    if wanted.queue is not KEEP:
+        new["queue_id"] = await names.queue_id(conn, check_name(wanted.queue, "queue"))
+    if wanted.priority is not KEEP:
+        new["priority"] = parse_priority(wanted.priority)
+    if wanted.overlap is not KEEP:
+        new["overlap"] = wanted.overlap
+        new["keep_first"] = False
+    if wanted.keep_first is not KEEP:
+        new["keep_first"] = wanted.keep_first
+    if wanted.limits is not KEEP:
+        new["limits"] = limits_text(check_limits(wanted.limits))
+    adjusted = job._replace(**new)
+    if adjusted.keep_first and adjusted.overlap is not Overlap.QUEUE_ONE:
+        raise InvalidInput("keep_first", True, "the overlap policy queue_one to apply it to")
+    return adjusted
+
+
+async def _describe(conn: Connection, job_id: UUID, wanted: Edit) -> None:
+    described = Description(
+        name=None if wanted.name is KEEP else check_name(wanted.name, "name"),
+        labels=None if wanted.labels is KEEP else check_labels(wanted.labels),
+        user_id=None if wanted.user_id is KEEP else _user(wanted.user_id),
+    )
+    if described != Description():
+        await jobs.describe(conn, job_id, described)
+
+
+def _user(user_id: str | None) -> str:
+    return "" if user_id is None else check_name(user_id, "user_id")
 
 
 async def delete(
@@ -156,19 +219,27 @@ async def delete(
 
 
 async def _write(
-    conn: Connection, job: Job, change: Change, decision: Decision = NOTHING
+    conn: Connection,
+    job: Job,
+    change: Change,
+    decision: Decision = NOTHING,
+    *,
+    after: Job | None = None,
 ) -> Changed:
-    """Write job and cursor, then the runs and records of the ticks that were decided."""
+    """Write job and cursor, then the runs and records of the ticks that were decided.
+
+    `after` is the job with what else is changed about it; those runs are still as it was before.
+    """
     same_payload = change.payload == job.payload
     through = await passing(conn, job, json.loads(job.payload or "null"))
-    hence = through
-    if not same_payload:
-        hence = await passing(conn, job, json.loads(change.payload or "null"))
+    hence, after = through, after or job
+    if not same_payload or after != job:
+        hence = await passing(conn, after, json.loads(change.payload or "null"))
     if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
         # There is no such move: it is let go on first, and ends then.
-        version = await jobs.replace(conn, job, replace(change, state=JobState.ACTIVE))
-        job = job._replace(version=version, state=JobState.ACTIVE)
-    version = await jobs.replace(conn, job, replace(change, gates=hence))
+        version = await jobs.replace(conn, after, replace(change, state=JobState.ACTIVE))
+        after = after._replace(version=version, state=JobState.ACTIVE)
+    version = await jobs.replace(conn, after, replace(change, gates=hence))
     job = job._replace(version=version)
     payload = None if same_payload else job.payload or "null"
     runs = [ticked(job, planned, through, payload) for planned in decision.run]

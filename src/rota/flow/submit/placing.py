@@ -10,7 +10,7 @@ from uuid import UUID
 
 from rota.core.ids import tick_run_id
 from rota.core.limits import Limit, limit_from_plain
-from rota.core.overlap import Overlap, arrange
+from rota.core.overlap import Alive, Overlap, arrange
 from rota.core.policy import Policy, from_plain
 from rota.core.states import RunState
 from rota.core.submission import canonical
@@ -54,7 +54,9 @@ async def place(
     What is refused is on record as skipped. `overlap` overrides the job's policy.
     """
     policy = job.overlap if overlap is None else overlap
-    alive = [] if policy is Overlap.ALLOW else await jobs.alive(conn, job.id)
+    alive: list[Alive] = []
+    if policy is not Overlap.ALLOW:
+        alive = await jobs.alive(conn, job.id, backfills=False)
     plan = arrange(policy, [run.id for run in runs], alive, keep_first=job.keep_first)
     for into in plan.make[:1]:
         reason = canonical({"code": "overlap", "into": str(into)})

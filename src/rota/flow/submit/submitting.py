@@ -18,6 +18,7 @@ from rota.core.submission import JobSpec, within
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.drafting import Draft, Drafting, gates_of
+from rota.flow.submit.unique import NewHolder, find_jobs, key_of_job
 from rota.store import gates, jobs, live_runs, names
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
@@ -27,11 +28,14 @@ from rota.store.transaction import transaction
 
 
 class Submitted(NamedTuple):
-    """A job that was written: its first run if it has one already, and its first tick."""
+    """A job that was written: its first run if it has one already, and its first tick. Or the one
+    that holds its unique key, which is `deduplicated`.
+    """
 
     job_id: UUID
     run_id: UUID | None
     first_tick: datetime | None
+    deduplicated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,33 +59,74 @@ async def submit(
 ) -> list[Submitted]:
     """Write all of these jobs or none. `now` is the database's clock, `new_id` draws ids."""
     drafting = Drafting(now, calendars)
-    drafts: list[Draft] = []
+    handed_in: list[Draft] = []
     for place, spec in enumerate(specs):
         with within(f"jobs[{place}]"):
-            drafts.append(drafting.draft(spec, new_id()))
-    _refuse_twins(drafts)
+            handed_in.append(drafting.draft(spec, new_id()))
+    _refuse_twins(handed_in)
+    keys = _unique_keys(handed_in)
     async with transaction(conn):
-        ids = await _intern(conn, drafts)
-        wanted = [_gates(place, each, ids) for place, each in enumerate(drafts)]
-        made = await gates.put_many(conn, [gate for each in wanted for gate in each])
-        passing = [tuple(made[gate.tenant_id, gate.key] for gate in each) for each in wanted]
-        new = [_new_job(each, ids, mine) for each, mine in zip(drafts, passing, strict=True)]
-        await jobs.refuse_taken(conn, new)
-        await jobs.insert_many(conn, new)
-        runs = [
-            _first_run(each, ids, mine, now)
-            for each, mine in zip(drafts, passing, strict=True)
-            if each.is_immediate
-        ]
-        if runs:
-            await live_runs.insert_many(conn, runs)
-    first_runs = {run.job_id: run.id for run in runs}
+        ids = await _intern(conn, handed_in)
+        found = await _found(conn, handed_in, keys, ids, now) if keys else {}
+        wanted = {
+            each.id: _gates(place, each, ids)
+            for place, each in enumerate(handed_in)
+            if each.id not in found
+        }
+        drafts = [each for each in handed_in if each.id in wanted]
+        first_runs = await _write(conn, drafts, wanted, ids, now) if drafts else {}
     return [
-        Submitted(
+        found.get(each.id)
+        or Submitted(
             each.id, first_runs.get(each.id), None if each.first is None else each.first.tick.at
         )
-        for each in drafts
+        for each in handed_in
     ]
+
+
+async def _write(
+    conn: Connection,
+    drafts: Sequence[Draft],
+    wanted: Mapping[UUID, list[NewGate]],
+    ids: _Ids,
+    now: datetime,
+) -> dict[UUID, UUID]:
+    """Write gates, jobs and first runs; return the first runs of the jobs that have one."""
+    made = await gates.put_many(conn, [gate for each in drafts for gate in wanted[each.id]])
+    passing = [tuple(made[gate.tenant_id, gate.key] for gate in wanted[each.id]) for each in drafts]
+    new = [_new_job(each, ids, mine) for each, mine in zip(drafts, passing, strict=True)]
+    await jobs.refuse_taken(conn, new)
+    await jobs.insert_many(conn, new)
+    runs = [
+        _first_run(each, ids, mine, now)
+        for each, mine in zip(drafts, passing, strict=True)
+        if each.is_immediate
+    ]
+    if runs:
+        await live_runs.insert_many(conn, runs)
+    return {run.job_id: run.id for run in runs}
+
+
+async def _found(
+    conn: Connection, drafts: Sequence[Draft], keys: Mapping[UUID, str], ids: _Ids, now: datetime
+) -> dict[UUID, Submitted]:
+    """The jobs whose unique key somebody holds, each with who that is."""
+    wanted = [
+        NewHolder(
+            tenant_id=ids.tenants[each.spec.tenant],
+            job_id=each.id,
+            run_id=tick_run_id(each.id, now) if each.is_immediate else None,
+            rule=each.spec.unique,
+            key=keys[each.id],
+        )
+        for each in drafts
+        if each.spec.unique is not None
+    ]
+    found = await find_jobs(conn, wanted)
+    return {
+        id_: Submitted(holder.job_id, holder.run_id, None, deduplicated=True)
+        for id_, holder in found.items()
+    }
 
 
 async def _intern(conn: Connection, drafts: Sequence[Draft]) -> _Ids:
@@ -159,3 +204,20 @@ def _refuse_twins(drafts: Sequence[Draft]) -> None:
         if first != place:
             wanted = f"a name that jobs[{first}] does not have"
             raise InvalidInput(f"jobs[{place}].name", each.spec.name, wanted)
+
+
+def _unique_keys(drafts: Sequence[Draft]) -> dict[UUID, str]:
+    """The unique keys of the jobs that have a rule; two of one batch cannot have the same."""
+    keys: dict[UUID, str] = {}
+    seen: dict[tuple[str, str], int] = {}
+    for place, each in enumerate(drafts):
+        spec = each.spec
+        if spec.unique is None:
+            continue
+        with within(f"jobs[{place}]"):
+            keys[each.id] = key_of_job(spec.unique, spec.payload)
+        first = seen.setdefault((spec.tenant, keys[each.id]), place)
+        if first != place:
+            wanted = f"a key that jobs[{first}] does not have"
+            raise InvalidInput(f"jobs[{place}].unique.key", keys[each.id], wanted)
+    return keys

@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import NotFound
+from rota.core.errors import InvalidInput, NotFound
 from rota.core.limits import Limit
 from rota.core.overlap import ONE_BY_ONE, Overlap
 from rota.core.priority import parse_priority
 from rota.core.submission import RunSpec, json_text, within
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, place, policy_of
+from rota.flow.submit.unique import Asked, Handed, hand_in, key_of
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
@@ -62,6 +63,10 @@ class _Mould:
         payload = json.loads(job.payload or "null") if spec.payload is None else spec.payload
         return gates_of(job.id, job.tenant_id, job.overlap, self.limits, payload)
 
+    def unique_key(self, spec: RunSpec) -> str:
+        own = spec.unique is None or spec.payload is not None
+        return key_of(spec.unique, spec.payload if own else json.loads(self.job.payload or "null"))
+
     def run(self, spec: RunSpec, *, id_: UUID, payload: str | None, through: Gates) -> NewRun:
         job, due_at = self.job, spec.due_at or self.now
         return NewRun(
@@ -92,6 +97,9 @@ async def run_now(
     overlap: Overlap | None = None,
 ) -> Triggered:
     """Make a run of a job past its schedule (S8); `overlap` overrides the job's policy."""
+    if spec.unique is not None:
+        # What the overlap policy refuses must not hold a key, and what it ends must not keep one.
+        raise InvalidInput("unique", spec.unique.key, "a run that is submitted, or no rule")
     payload = json_text(spec.payload, "payload")
     id_ = spec.id or new_id()
     async with transaction(conn):
@@ -108,6 +116,9 @@ async def submit_runs(
     conn: Connection, specs: Sequence[RunSpec], *, now: datetime, new_id: Callable[[], UUID]
 ) -> list[UUID]:
     """Make runs of existing jobs, all or none; return the ids that were not made before."""
+    if any(spec.unique for spec in specs):
+        answers = await submit_unique(conn, specs, now=now, new_id=new_id)
+        return [answer.run_id for answer in answers if answer.made]
     if len(specs) == 1 and specs[0].id is None:
         id_ = new_id()
         if await _submit_one(conn, specs[0], id_=id_, now=now):
@@ -133,6 +144,26 @@ async def submit_runs(
         for start in range(0, len(specs), BATCH):
             made += await live_runs.insert_many(conn, cast(passing, slice(start, start + BATCH)))
     return made
+
+
+async def submit_unique(
+    conn: Connection, specs: Sequence[RunSpec], *, now: datetime, new_id: Callable[[], UUID]
+) -> list[Handed]:
+    """Make runs of existing jobs, all or none, with an answer for each: a run whose key is held is
+    not made, and the answer names the one that holds it (E16).
+    """
+    known = await jobs.read(conn, list({spec.job_id for spec in specs}))
+    moulds = {id_: _Mould.of(job, trigger="api", now=now) for id_, job in known.items()}
+    payloads, wanted = _checked(specs, moulds)
+    asked: list[Asked] = []
+    async with transaction(conn):
+        passing = await _passing(conn, wanted)
+        for n, (spec, payload, through) in enumerate(zip(specs, payloads, passing, strict=True)):
+            mould = moulds[spec.job_id]
+            run = mould.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
+            with within(f"runs[{n}]"):
+                asked.append(Asked(run, spec.unique, mould.unique_key(spec)))
+        return await hand_in(conn, asked)
 
 
 async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: datetime) -> bool:

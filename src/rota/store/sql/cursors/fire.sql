@@ -1,5 +1,6 @@
 -- Decide one tick of each job in the batch: move its cursor and make its run, or record why not.
 -- For the overlap policies skip and allow, which are nearly all; the others are fire_over.sql.
+-- Runs of a backfill are beside the schedule: they keep no tick from running.
 -- A row whose shard, version or tick is no longer what the scheduler read changes nothing and is
 -- not returned. The shard rows are locked, so a new owner waits for this decision or precedes it.
 with held as materialized (
@@ -83,11 +84,14 @@ decided as (
                 where
                     l.job_id = d.job_id
                     and l.state in ('blocked', 'queued', 'retrying')
+                    and l.trigger <> 'backfill'
             )
             or d.job_id in (
                 select l.job_id
                 from rota.live_runs as l
-                where l.state in ('running', 'cancelling')
+                where
+                    l.state in ('running', 'cancelling')
+                    and l.trigger <> 'backfill'
             )
         ) as is_skipped
     from (

@@ -89,6 +89,7 @@ waiting as materialized (
     where
         l.job_id = any(array(select f.job_id from fired as f))
         and l.state in ('blocked', 'queued', 'retrying')
+        and l.trigger <> 'backfill'
     order by l.id
     for update
 ),
@@ -101,6 +102,7 @@ running as materialized (
     from rota.live_runs as l
     where
         l.state in ('running', 'cancelling')
+        and l.trigger <> 'backfill'
         and l.job_id = any(array(
             select f.job_id from fired as f
             where f.overlap in ('cancel_running', 'terminate_running')
@@ -117,7 +119,9 @@ decided as (
                 f.overlap = 'skip'
                 and (w.everyone > 0 or f.job_id in (
                     select l.job_id from rota.live_runs as l
-                    where l.state in ('running', 'cancelling')
+                    where
+                        l.state in ('running', 'cancelling')
+                        and l.trigger <> 'backfill'
                 ))
                 then 'overlap'
             when f.overlap = 'queue_one' and f.keep_first and w.new > 0 then 'overlap'

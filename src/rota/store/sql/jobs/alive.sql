@@ -1,4 +1,5 @@
--- The unfinished runs of a job. In two parts, because that is how they are indexed.
+-- The unfinished runs of a job, those of a backfill only if they are asked for. In two parts,
+-- because that is how they are indexed.
 select
     l.id,
     l.state,
@@ -7,6 +8,7 @@ from rota.live_runs as l
 where
     l.job_id = :id::uuid
     and l.state in ('blocked', 'queued', 'retrying')
+    and (:backfills::boolean or l.trigger <> 'backfill')
 union all
 select
     l.id,
@@ -15,4 +17,5 @@ select
 from rota.live_runs as l
 where
     l.job_id = :id::uuid
-    and l.state in ('running', 'cancelling');
+    and l.state in ('running', 'cancelling')
+    and (:backfills::boolean or l.trigger <> 'backfill');

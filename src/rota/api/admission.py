@@ -1,0 +1,94 @@
+"""Who is calling, and whether they call too often. Room: api.
+
+A key is looked up by the digest of its secret and remembered for a few seconds, so a revoked one is
+refused within that time and a busy one costs no statement. Rates are token buckets in the memory of
+this process: with several processes behind a balancer each grants its own.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rota.core import api_keys
+from rota.core.access import Principal
+from rota.core.errors import TooMany, Unauthenticated
+from rota.store import keys
+from rota.store.driver import Pool
+
+REMEMBERED: Final = 3.0
+MOST_REMEMBERED: Final = 10_000
+MOST_BUCKETS: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many a second, and so many at once after a quiet time."""
+
+    per_second: float
+    burst: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Admission:
+    """`find` tells who a key belongs to; a wrong one is remembered as well, and costs as little."""
+
+    pool: Pool
+    monotonic: Callable[[], float]
+    _known: OrderedDict[bytes, tuple[float, Principal | None]] = field(default_factory=OrderedDict)
+    _asking: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
+
+    async def principal(self, authorization: str | None) -> Principal:
+        if authorization is None:
+            raise Unauthenticated("send your API key as Authorization: Bearer …")
+        scheme, _, key = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not key.strip():
+            raise Unauthenticated("send your API key as Authorization: Bearer …")
+        digest = api_keys.parse(key.strip()).digest
+        found = await self._find(digest)
+        if found is None:
+            raise Unauthenticated("this API key is unknown, expired or revoked")
+        return found
+
+    async def _find(self, digest: bytes) -> Principal | None:
+        now = self.monotonic()
+        known = self._known.get(digest)
+        if known is not None and now - known[0] < REMEMBERED:
+            return known[1]
+        # A burst of requests with a key that was just forgotten asks once.
+        task = self._asking.get(digest)
+        if task is None:
+            task = self._asking[digest] = asyncio.create_task(self._ask(digest))
+            task.add_done_callback(lambda _: self._asking.pop(digest, None))
+        return await asyncio.shield(task)
+
+    async def _ask(self, digest: bytes) -> Principal | None:
+        asked = self.monotonic()
+        async with self.pool.acquire() as conn:
+            found = await keys.find(conn, digest=digest)
+        self._known[digest] = (asked, found)
+        self._known.move_to_end(digest)
+        while len(self._known) > MOST_REMEMBERED:
+            self._known.popitem(last=False)
+        return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Rates:
+    """Token buckets by name. The least lately used ones are forgotten: they are full again."""
+
+    monotonic: Callable[[], float]
+    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def take(self, name: str, rate: Rate, *, what: str) -> None:
+        """Take one token, or raise `TooMany` with the time until there is one."""
+        now = self.monotonic()
+        tokens, since = self._buckets.get(name, (rate.burst, now))
+        tokens = min(rate.burst, tokens + (now - since) * rate.per_second)
+        if tokens < 1:
+            raise TooMany(what=what, retry_after=(1 - tokens) / rate.per_second)
+        self._buckets[name] = (tokens - 1, now)
+        self._buckets.move_to_end(name)
+        while len(self._buckets) > MOST_BUCKETS:
+            self._buckets.popitem(last=False)

@@ -1,0 +1,72 @@
+"""The API as one ASGI application, made from the catalogue. Room: api."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from rota.api import resources
+from rota.api.doors import Doors, refused
+from rota.api.operations import Operation, catalogue
+from rota.api.outer import Outer
+from rota.api.problems import Refusal
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable"}
+
+
+def make_app(doors: Doors) -> ASGIApp:
+    """All operations of the catalogue; `resources` has declared them by being imported."""
+    resources.load()
+    by_path: dict[str, list[Operation]] = defaultdict(list)
+    for operation in catalogue.operations:
+        by_path[operation.path].append(operation)
+    # What has no place for an id comes first: /v1/jobs/bulk is no job.
+    paths = sorted(by_path, key=lambda path: ("{" in path, path))
+    routes: list[BaseRoute] = [route(path, by_path[path], doors) for path in paths]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: unrouted})
+    app.router.redirect_slashes = False
+    return Outer(app, new_id=doors.service.new_id)
+
+
+def route(path: str, operations: Sequence[Operation], doors: Doors) -> Route:
+    """One path with all its methods."""
+    endpoints = {each.method: guarded(doors.endpoint(each)) for each in operations}
+    allowed = ", ".join(sorted({*endpoints, *(["HEAD"] if "GET" in endpoints else [])}))
+
+    async def answer(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = endpoints.get(method)  # type: ignore[call-overload]
+        if endpoint is None:
+            refusal = Refusal(
+                "method_not_allowed", f"this path knows {allowed}", headers={"Allow": allowed}
+            )
+            return refused(refusal, request)
+        response: Response = await endpoint(request)
+        return response
+
+    # Every method comes here, so that a wrong one is answered in the same form as all else.
+    made = Route(path, answer)
+    made.methods = None
+    return made
+
+
+def guarded(endpoint: Endpoint) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        if request.state.excess is not None:
+            return refused(Refusal("header_too_large", request.state.excess), request)
+        return await endpoint(request)
+
+    return answer
+
+
+async def unrouted(request: Request, error: Exception) -> Response:
+    """What the router refuses."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    code = CODES.get(status, "malformed_request")
+    return refused(Refusal(code, f"there is nothing at {request.url.path[:200]}"), request)

@@ -1,0 +1,95 @@
+"""One request on its way through, and what is answered. Room: api."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from starlette.responses import Response
+
+from rota.api.operations import Operation
+from rota.core.access import Principal
+from rota.core.clock import Clock
+from rota.flow.observe.feed import Feed
+from rota.flow.observe.meter import Meter
+from rota.store.driver import Connection, Pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What all requests of a process share. `hint` tells the other processes of news, by channel;
+    `master` is the key that seals secrets, None if there is none; `meter` counts what happens.
+    """
+
+    pool: Pool
+    clock: Clock
+    new_id: Callable[[], UUID]
+    hint: Callable[[str], object]
+    random_bytes: Callable[[int], bytes]
+    master: bytes | None = None
+    meter: Meter | None = None
+    feed: Feed | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """`conn` is where the operation's scope puts it; `hints` are given once it is committed."""
+
+    operation: Operation
+    service: Service
+    request_id: str
+    address: str
+    url: str
+    headers: Mapping[str, str]
+    params: Mapping[str, str] = field(default_factory=dict)
+    query: Any = None
+    body: Any = None
+    _principal: Principal | None = None
+    _conn: Connection | None = None
+    hints: set[str] = field(default_factory=set)
+
+    @property
+    def principal(self) -> Principal:
+        if self._principal is None:
+            raise RuntimeError(f"{self.operation.name} is open to everybody and asks who calls")
+        return self._principal
+
+    @property
+    def tenant_id(self) -> int:
+        return self.principal.tenant_id
+
+    @property
+    def conn(self) -> Connection:
+        if self._conn is None:
+            raise RuntimeError(f"{self.operation.name} has no connection in its scope")
+        return self._conn
+
+    @property
+    def now(self) -> datetime:
+        return self.service.clock.now()
+
+    @property
+    def actor(self) -> str:
+        return self.principal.user_id or self.principal.name
+
+    def enter(self, principal: Principal | None) -> None:
+        self._principal = principal
+
+    def at(self, conn: Connection) -> None:
+        self._conn = conn
+
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
+        """A connection of its own, for an operation that outlives a transaction."""
+        return self.service.pool.acquire()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`response` is for what is no JSON: a stream, a page."""
+
+    body: Any = None
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    response: Response | None = None

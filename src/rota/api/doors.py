@@ -1,0 +1,175 @@
+"""What every request passes through, in this order. Room: api.
+
+Who calls, whether they may, whether too often, what they send; then the operation, in one
+transaction behind the wall of its tenant together with its idempotency row; then the answer. An
+error at any point leaves through the same door as a problem.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from rota.api import problems
+from rota.api.admission import Admission, Rate, Rates
+from rota.api.call import Call, Reply, Service
+from rota.api.operations import Operation
+from rota.api.problems import Refusal
+from rota.api.reading import decode_body, decode_query, read_body
+from rota.core.access import Principal, demand
+from rota.core.errors import RotaError
+from rota.store import idempotency
+from rota.store.driver import Connection
+from rota.store.transaction import transaction
+from rota.store.walls import behind_wall
+
+KEY_HEADER: Final = "idempotency-key"
+MOST_KEY: Final = 255
+STORED_STATUSES: Final = range(200, 300)
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+Report = Callable[[str, BaseException], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How often a key, a tenant, and an address without a key may call (reliability 5.8)."""
+
+    key: Rate
+    tenant: Rate
+    address: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """`report` is told of errors that nobody foresaw, with the request id."""
+
+    service: Service
+    admission: Admission
+    rates: Rates
+    limits: Limits
+    report: Report
+
+    def endpoint(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            try:
+                return await self._answer(operation, request)
+            except Refusal as refusal:
+                return refused(refusal, request)
+            except RotaError as error:
+                told = problems.refusal_of(error)
+                if told.code == "internal":
+                    self.report(request.state.request_id, error)
+                return refused(told, request)
+            except Exception as error:  # noqa: BLE001 — the last door: whatever it is, it is told
+                self.report(request.state.request_id, error)
+                detail = "an unexpected error; the log has it under the request id"
+                return refused(Refusal("internal", detail), request)
+
+        return answer
+
+    async def _answer(self, operation: Operation, request: Request) -> Response:
+        call = Call(
+            operation=operation,
+            service=self.service,
+            request_id=request.state.request_id,
+            address=request.client.host if request.client else "",
+            url=request.url.path,
+            headers=request.headers,
+            params=request.path_params,
+        )
+        call.enter(await self._admit(operation, request))
+        call.query = decode_query(request, operation.query)
+        raw = b""
+        if operation.body is not None:
+            raw = await read_body(request, operation)
+            call.body = decode_body(raw, request, operation)
+        async with self._inside(call) as conn:
+            if conn is not None:
+                call.at(conn)
+            response = await self._carry_out(call, request, raw)
+        for channel in call.hints:
+            self.service.hint(channel)
+        return response
+
+    async def _admit(self, operation: Operation, request: Request) -> Principal | None:
+        address = request.client.host if request.client else ""
+        if operation.permission is None:
+            self.rates.take(f"address {address}", self.limits.address, what="requests")
+            return None
+        try:
+            principal = await self.admission.principal(request.headers.get("authorization"))
+        except RotaError:
+            self.rates.take(f"address {address}", self.limits.address, what="requests")
+            raise
+        demand(principal, operation.permission)
+        self.rates.take(f"key {principal.key_id}", self.limits.key, what="requests of this key")
+        tenant = f"tenant {principal.tenant_id}"
+        self.rates.take(tenant, self.limits.tenant, what="requests of this tenant")
+        return principal
+
+    @asynccontextmanager
+    async def _inside(self, call: Call) -> AsyncIterator[Connection | None]:
+        match call.operation.scope:
+            case "tenant":
+                async with (
+                    self.service.pool.acquire() as conn,
+                    behind_wall(conn, call.tenant_id),
+                ):
+                    yield conn
+            case "platform":
+                async with self.service.pool.acquire() as conn, transaction(conn):
+                    yield conn
+            case "none":
+                yield None
+
+    async def _carry_out(self, call: Call, request: Request, raw: bytes) -> Response:
+        key = request.headers.get(KEY_HEADER)
+        operation = call.operation
+        if key is None or operation.method != "POST" or operation.scope == "none":
+            return response_of(await operation.handle(call), operation)
+        if not 1 <= len(key) <= MOST_KEY or not (key.isascii() and key.isprintable()):
+            wanted = "an Idempotency-Key has 1 to 255 printable ASCII characters"
+            raise Refusal("malformed_request", wanted)
+        # Whose it is, what is asked for, and on which thing: the path has the ids.
+        scope = f"{call.principal.key_id} {operation.method} {call.url}"
+        fingerprint = hashlib.sha256(b"%s\n%s" % (str(request.url.query).encode(), raw)).digest()
+        asked = idempotency.Asked(
+            tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint
+        )
+        before = await idempotency.begin(call.conn, asked)
+        if before is not None:
+            again = {"Idempotency-Replayed": "true"}
+            media = operation.media
+            return Response(before.body, before.status, headers=again, media_type=media)
+        response = response_of(await operation.handle(call), operation)
+        await idempotency.finish(
+            call.conn, asked, status=response.status_code, body=bytes(response.body)
+        )
+        return response
+
+
+def response_of(reply: Reply, operation: Operation) -> Response:
+    if reply.response is not None:
+        return reply.response
+    status = operation.status if reply.status is None else reply.status
+    headers = dict(reply.headers)
+    if reply.body is None:
+        return Response(status_code=status, headers=headers)
+    return Response(_encode(reply.body), status, headers=headers, media_type=operation.media)
+
+
+def refused(refusal: Refusal, request: Request) -> Response:
+    """The problem as a response."""
+    told = problems.problem(
+        refusal, request_id=request.state.request_id, instance=quote(request.url.path)
+    )
+    return Response(
+        msgspec.json.encode(told), told.status, headers=refusal.headers, media_type=problems.MEDIA
+    )

@@ -1,0 +1,124 @@
+"""Reads what a request carries, within bounds. Room: api.
+
+A body is read up to its limit and for a limited time, is JSON, and has the shape that the operation
+says; unknown fields are refused, because a typo in a retry policy must not pass. Query parameters
+likewise.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, get_origin
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import ClientDisconnect, Request
+
+from rota.api.operations import Operation
+from rota.api.problems import FieldError, Refusal, pointer
+
+BODY_SECONDS: Final = 30.0
+_AT: Final = re.compile(r"^(?P<said>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
+
+
+async def read_body(request: Request, operation: Operation) -> bytes:
+    """The raw body; refused as soon as it is known to be too large or too slow."""
+    largest = operation.largest_body
+    said = request.headers.get("content-length", "")
+    if said.isdigit() and int(said) > largest:
+        raise too_large(largest)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > largest:
+                    raise too_large(largest)
+                parts.append(part)
+    except TimeoutError:
+        raise Refusal("malformed_request", "the body did not arrive in time") from None
+    except ClientDisconnect:
+        raise Refusal("malformed_request", "the body ended early") from None
+    return b"".join(parts)
+
+
+def decode_body(raw: bytes, request: Request, operation: Operation) -> Any:
+    """What the body says, in the shape of the operation."""
+    if not raw:
+        if operation.body_required:
+            raise Refusal("malformed_request", "a body is needed")
+        return None
+    media = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media != "application/json" and not media.endswith("+json"):
+        raise Refusal("unsupported_media_type", "send JSON, with content-type: application/json")
+    try:
+        return decoder(operation.body).decode(raw)
+    except msgspec.ValidationError as error:
+        raise invalid(error) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refusal("malformed_request", f"the body is not JSON: {error}") from None
+    except RecursionError:
+        raise Refusal("invalid_input", "the body is nested too deeply") from None
+
+
+def decode_query(request: Request, shape: type[Struct] | None) -> Any:
+    """The query parameters, in the shape of the operation; a list may be given several times."""
+    given = request.query_params
+    fields = {} if shape is None else {each.encode_name: each for each in struct_fields(shape)}
+    values: dict[str, Any] = {}
+    for name in dict.fromkeys(given.keys()):
+        said = given.getlist(name)
+        if name not in fields:
+            raise unknown_parameter(name, list(fields))
+        if is_list(fields[name].type):
+            values[name] = said
+        elif len(said) > 1:
+            raise parameter_refused(name, "was given more than once")
+        else:
+            values[name] = said[0]
+    if shape is None:
+        return None
+    try:
+        return msgspec.convert(values, shape, strict=False)
+    except msgspec.ValidationError as error:
+        raise invalid(error) from None
+
+
+@cache
+def decoder(shape: Any) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(shape)
+
+
+@cache
+def struct_fields(shape: type[Struct]) -> Sequence[msgspec.structs.FieldInfo]:
+    return msgspec.structs.fields(shape)
+
+
+def is_list(annotation: Any) -> bool:
+    return get_origin(annotation) in {list, tuple}
+
+
+def invalid(error: msgspec.ValidationError) -> Refusal:
+    """What msgspec says: what it expected, and where, which becomes a pointer."""
+    found = _AT.match(str(error))
+    said = found["said"] if found else str(error)
+    path = (found["path"] if found else None) or "$"
+    wrong = FieldError(pointer=pointer(path), code="invalid_input", detail=said)
+    where = path.removeprefix("$").removeprefix(".")
+    return Refusal("invalid_input", f"{where}: {said}" if where else said, errors=[wrong])
+
+
+def unknown_parameter(name: str, known: Sequence[str]) -> Refusal:
+    shown = ", ".join(known) or "none"
+    return parameter_refused(name[:100], f"is not a parameter of this operation; it knows {shown}")
+
+
+def parameter_refused(name: str, detail: str) -> Refusal:
+    wrong = FieldError(pointer=f"/{name}", code="invalid_input", detail=detail)
+    return Refusal("invalid_input", f"the parameter {name} {detail}", errors=[wrong])
+
+
+def too_large(largest: int) -> Refusal:
+    return Refusal("too_large", f"the body may have at most {largest:,} bytes")

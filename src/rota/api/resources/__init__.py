@@ -1,0 +1,10 @@
+"""The operations, a module for each resource. Room: api/resources."""
+
+import importlib
+import pkgutil
+
+
+def load() -> None:
+    """Import every module here, so that it declares its operations."""
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
+        importlib.import_module(f"{__name__}.{module.name}")

@@ -1,0 +1,118 @@
+"""Calendars: holidays and freezes that schedules go by. Room: api/resources."""
+
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.shared import audited, expected_version
+from rota.api.shapes.pieces import moment
+from rota.api.shapes.runs import PageQuery
+from rota.api.shapes.tenancy import CalendarDraft, CalendarView
+from rota.core.access import Permission
+from rota.core.errors import InvalidInput, NotFound, VersionChanged
+from rota.store import calendars, hints
+from rota.store.calendars import Stored
+
+
+def view(stored: Stored) -> CalendarView:
+    return CalendarView(
+        name=stored.calendar.name,
+        calendar=stored.plain,
+        version=stored.version,
+        updated_at=moment(stored.updated_at),
+    )
+
+
+def shown(stored: Stored, status: int | None = None) -> Reply:
+    return Reply(view(stored), status, headers={"ETag": f'"{stored.version}"'})
+
+
+@operation(
+    "PUT",
+    "/v1/calendars/{name}",
+    tag="calendars",
+    permission=Permission.MANAGE,
+    body=CalendarDraft,
+    answer=CalendarView,
+    other_statuses=(201,),
+    problems=("invalid_schedule", "version_changed", "conflict"),
+    example={"calendar": {"dates": ["2026-12-25", "2026-12-26"]}},
+)
+async def put_calendar(call: Call) -> Reply:
+    """Make the calendar of this name (201), or replace it."""
+    name = call.params["name"]
+    plain = {**call.body.calendar}
+    if plain.setdefault("name", name) != name:
+        raise InvalidInput("calendar.name", plain["name"], "the name in the path, or none")
+    wanted = expected_version(call)
+    try:
+        before = await calendars.get(call.conn, tenant_id=call.tenant_id, name=name)
+    except NotFound:
+        if wanted is not None:
+            raise VersionChanged("calendar", wanted, 0) from None
+        made = await calendars.create(call.conn, tenant_id=call.tenant_id, plain=plain)
+        await audited(call, "calendar.create", "calendar", name)
+        return shown(made, 201)
+    replaced = await calendars.replace(
+        call.conn,
+        tenant_id=call.tenant_id,
+        plain=plain,
+        version=before.version if wanted is None else wanted,
+    )
+    await audited(call, "calendar.update", "calendar", name, {"version": replaced.version})
+    call.hints.add(hints.JOBS)
+    return shown(replaced)
+
+
+@operation(
+    "GET",
+    "/v1/calendars",
+    tag="calendars",
+    permission=Permission.READ,
+    query=PageQuery,
+    answer=Page[CalendarView],
+    problems=("malformed_request",),
+)
+async def list_calendars(call: Call) -> Reply:
+    """Calendars by name."""
+    query: PageQuery = call.query
+    place = place_of(query.cursor, ["calendars"])
+    found = await calendars.page(
+        call.conn,
+        tenant_id=call.tenant_id,
+        after="" if place is None else place[0],
+        limit=query.limit + 1,
+    )
+    data = found[: query.limit]
+    more = None
+    if len(found) > query.limit:
+        more = cursor(["calendars"], [data[-1].calendar.name])
+    return Reply(Page[CalendarView](data=[view(each) for each in data], next_cursor=more))
+
+
+@operation(
+    "GET",
+    "/v1/calendars/{name}",
+    tag="calendars",
+    permission=Permission.READ,
+    answer=CalendarView,
+)
+async def get_calendar(call: Call) -> Reply:
+    """One calendar."""
+    name = call.params["name"]
+    return shown(await calendars.get(call.conn, tenant_id=call.tenant_id, name=name))
+
+
+@operation(
+    "DELETE",
+    "/v1/calendars/{name}",
+    tag="calendars",
+    permission=Permission.MANAGE,
+    status=204,
+    problems=("conflict",),
+)
+async def delete_calendar(call: Call) -> Reply:
+    """Delete a calendar that no job goes by."""
+    name = call.params["name"]
+    await calendars.delete(call.conn, tenant_id=call.tenant_id, name=name)
+    await audited(call, "calendar.delete", "calendar", name)
+    return Reply()

@@ -1,0 +1,92 @@
+"""What happens, as it happens: server-sent events. Room: api/resources.
+
+Each event has an id to go on from (`Last-Event-ID`), on any API process. A stream ends after a
+while; clients come back by themselves.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import StreamingResponse
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.problems import Refusal
+from rota.api.shapes.pieces import moment
+from rota.core.access import Permission
+from rota.core.errors import InvalidInput
+from rota.flow.observe.feed import Feed, FeedEvent, parse_position
+
+STREAM: Final = "text/event-stream"
+LONGEST: Final = 15 * 60.0
+MOST_OF_KEY: Final = 5
+MOST_OF_TENANT: Final = 50
+_open: Counter[object] = Counter()
+
+
+@operation(
+    "GET",
+    "/v1/feed",
+    tag="feed",
+    permission=Permission.READ,
+    scope="none",
+    media=STREAM,
+    problems=("malformed_request",),
+)
+async def follow_feed(call: Call) -> Reply:
+    """Runs made, started, progressed and ended, and jobs changed, as a stream of events."""
+    feed = call.service.feed
+    if feed is None:
+        raise Refusal("unavailable", "this process has no live feed", headers={"Retry-After": "60"})
+    after = call.headers.get("last-event-id")
+    if after is not None:
+        try:
+            parse_position(after)
+        except InvalidInput:
+            raise Refusal("malformed_request", "Last-Event-ID is none of ours") from None
+    refuse_more(call)
+    return Reply(
+        response=StreamingResponse(events(call, feed, after), media_type="text/event-stream")
+    )
+
+
+def refuse_more(call: Call) -> None:
+    key, tenant = call.principal.key_id, call.tenant_id
+    if _open[key] >= MOST_OF_KEY or _open[tenant] >= MOST_OF_TENANT:
+        detail = f"at most {MOST_OF_KEY} streams of a key and {MOST_OF_TENANT} of a tenant are open"
+        raise Refusal("too_many_requests", detail, headers={"Retry-After": "5"})
+
+
+async def events(call: Call, feed: Feed, after: str | None) -> AsyncIterator[bytes]:
+    clock = call.service.clock
+    end = clock.monotonic() + LONGEST
+    counted = (call.principal.key_id, call.tenant_id)
+    _open.update(counted)
+    try:
+        yield b": the feed begins\n\n"
+        async with feed.open(call.tenant_id, after=after) as stream:
+            while clock.monotonic() < end and (found := await stream.next()):
+                for event in found:
+                    yield event_bytes(event)
+    finally:
+        _open.subtract(counted)
+
+
+def event_bytes(event: FeedEvent) -> bytes:
+    data: dict[str, Any] = {"type": event.type, "at": moment(event.at)}
+    if event.job_id is not None:
+        data["job_id"] = identifiers.job(event.job_id)
+        data["job_name"] = event.job_name
+    if event.run_id is not None:
+        data["run_id"] = identifiers.run(event.run_id)
+    for name in ("state", "attempt", "progress", "message"):
+        value = getattr(event, name)
+        if value is not None:
+            data["status" if name == "state" else name] = value
+    if event.missed:
+        data["missed"] = dict(event.missed)
+    body = msgspec.json.encode(data)
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (event.id.encode(), event.type.encode(), body)

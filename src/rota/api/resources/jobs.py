@@ -1,0 +1,289 @@
+"""Jobs: make, read, change, pause, run. Room: api/resources."""
+
+from typing import Any, Final
+
+from rota.api import identifiers, views
+from rota.api.call import Call, Reply
+from rota.api.drafts import edit_of, spec_of
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.problems import Refusal
+from rota.api.resources.shared import alone, audited, expected_version, instant, job_row
+from rota.api.shapes.jobs import (
+    DeleteQuery,
+    JobDraft,
+    JobDrafts,
+    JobEdit,
+    JobMade,
+    JobsMade,
+    JobsQuery,
+    JobView,
+)
+from rota.api.shapes.pieces import moment, moment_or_none
+from rota.core.access import Permission
+from rota.core.errors import RotaError
+from rota.core.policy import from_plain
+from rota.core.states import JobState
+from rota.core.submission import within
+from rota.core.time import moments
+from rota.flow.submit import changing, submitting
+from rota.store import calendars, cluster_views, hints, job_views
+from rota.store.job_views import Doing, JobFilter, JobRow, Place
+
+BULK: Final = 5_000_000
+EXAMPLE: Final = {
+    "name": "nightly report",
+    "schedule_type": "CRON",
+    "cron_expression": "30 2 * * *",
+    "timezone": "Europe/Berlin",
+    "payload": {"format": "pdf"},
+    "max_retries": 3,
+}
+SCHEDULE: Final = ("invalid_schedule", "conflict", "quota_exceeded")
+DOING: Final = frozenset(doing.value for doing in Doing)
+CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
+
+
+@operation(
+    "POST",
+    "/v1/jobs",
+    tag="jobs",
+    permission=Permission.DEFINE,
+    body=JobDraft,
+    answer=JobMade,
+    status=201,
+    problems=SCHEDULE,
+    example=EXAMPLE,
+)
+async def create_job(call: Call) -> Reply:
+    """Make a job.
+
+    With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
+    serves is accepted, with a warning.
+    """
+    with alone():
+        (made,) = await _make(call, [call.body])
+    return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
+
+
+@operation(
+    "POST",
+    "/v1/jobs/bulk",
+    tag="jobs",
+    permission=Permission.DEFINE,
+    body=JobDrafts,
+    answer=JobsMade,
+    status=201,
+    problems=SCHEDULE,
+    largest_body=BULK,
+    example={"jobs": [EXAMPLE]},
+)
+async def create_jobs(call: Call) -> Reply:
+    """Make up to 1,000 jobs, all or none."""
+    return Reply(JobsMade(jobs=await _make(call, call.body.jobs)))
+
+
+async def _make(call: Call, drafts: list[JobDraft]) -> list[JobMade]:
+    specs = []
+    for place, draft in enumerate(drafts):
+        with within(f"jobs[{place}]"):
+            specs.append(
+                spec_of(
+                    draft,
+                    tenant=call.principal.tenant,
+                    suffix=lambda: call.service.random_bytes(4).hex(),
+                )
+            )
+    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    made = await submitting.submit(
+        call.conn, specs, now=call.now, new_id=call.service.new_id, calendars=known
+    )
+    served = await cluster_views.kinds_served(call.conn)
+    for each, spec in zip(made, specs, strict=True):
+        if each.deduplicated:
+            continue
+        await audited(call, "job.create", "job", identifiers.job(each.job_id), {"name": spec.name})
+    call.hints |= {hints.JOBS, hints.RUNS}
+    return [
+        JobMade(
+            job_id=identifiers.job(each.job_id),
+            run_id=None if each.run_id is None else identifiers.run(each.run_id),
+            deduplicated=each.deduplicated,
+            next_run_at=moment_or_none(each.first_tick),
+            name=spec.name,
+            status="active" if each.run_id is None else "pending",
+            warnings=_warnings(spec.kind, served),
+        )
+        for each, spec in zip(made, specs, strict=True)
+    ]
+
+
+def _warnings(kind: str, served: set[str]) -> list[str]:
+    if kind in served:
+        return []
+    return [f"no live worker serves the kind {kind!r}; its runs wait until one does"]
+
+
+@operation(
+    "GET",
+    "/v1/jobs",
+    tag="jobs",
+    permission=Permission.READ,
+    query=JobsQuery,
+    answer=Page[JobView],
+    problems=("malformed_request",),
+)
+async def list_jobs(call: Call) -> Reply:
+    """Jobs, newest first."""
+    query: JobsQuery = call.query
+    filters = [query.status, query.user_id, query.kind, query.queue, query.label, query.q]
+    filters += [query.created_after, query.created_before]
+    place = place_of(query.cursor, filters)
+    key, _, value = (query.label or "").partition(":")
+    found = await job_views.page(
+        call.conn,
+        tenant_id=call.tenant_id,
+        filter=JobFilter(
+            states=frozenset(JobState(each) for each in query.status if each not in DOING),
+            doing=frozenset(Doing(each) for each in query.status if each in DOING),
+            user_id=query.user_id,
+            kind=query.kind,
+            queue=query.queue,
+            label=(key, value) if query.label else None,
+            q=query.q,
+            created_after=instant(query.created_after, "created_after"),
+            created_before=instant(query.created_before, "created_before"),
+        ),
+        after=None if place is None else read_place(place),
+        limit=query.limit,
+    )
+    following = None if found.after is None else cursor(filters, written_place(found.after))
+    data = [views.job_view(row) for row in found.rows]
+    return Reply(Page[JobView](data=data, next_cursor=following))
+
+
+def written_place(place: Place) -> list[str]:
+    return [moment(place.created_at), identifiers.job(place.id)]
+
+
+def read_place(parts: list[str]) -> Place:
+    try:
+        at, id_ = parts
+        return Place(moments.parse(at, field="cursor"), identifiers.read("job_id", id_))
+    except (ValueError, RotaError):
+        raise Refusal("malformed_request", "the cursor is none of ours") from None
+
+
+@operation("GET", "/v1/jobs/{job_id}", tag="jobs", permission=Permission.READ, answer=JobView)
+async def get_job(call: Call) -> Reply:
+    """One job."""
+    return job_reply(await job_row(call))
+
+
+def job_reply(row: JobRow, status: int | None = None) -> Reply:
+    return Reply(views.job_view(row), status, headers={"ETag": f'"{row.version}"'})
+
+
+@operation(
+    "PUT",
+    "/v1/jobs/{job_id}",
+    tag="jobs",
+    permission=Permission.DEFINE,
+    body=JobEdit,
+    answer=JobView,
+    problems=CHANGES,
+    example={"payload": {"format": "csv"}},
+)
+async def update_job(call: Call) -> Reply:
+    """Change a job: only the fields that are given.
+
+    With `If-Match` it is changed only if it still has that version.
+    """
+    return await _edit(call, await job_row(call))
+
+
+@operation(
+    "PATCH",
+    "/v1/jobs/{job_id}",
+    tag="jobs",
+    permission=Permission.DEFINE,
+    body=JobEdit,
+    answer=JobView,
+    problems=CHANGES,
+    example={"priority": "high"},
+)
+async def patch_job(call: Call) -> Reply:
+    """The same as PUT."""
+    return await _edit(call, await job_row(call))
+
+
+@operation(
+    "PUT",
+    "/v1/jobs/by-name/{name}",
+    tag="jobs",
+    permission=Permission.DEFINE,
+    body=JobDraft,
+    answer=JobView,
+    other_statuses=(201,),
+    problems=CHANGES,
+    example={"cron_expression": "0 * * * *"},
+)
+async def put_job(call: Call) -> Reply:
+    """Make the job of this name, or change it if there is one."""
+    name = call.params["name"]
+    call.body.name = name
+    found = await job_views.by_name(call.conn, tenant_id=call.tenant_id, name=name)
+    if found is not None:
+        return await _edit(call, found)
+    with alone():
+        (made,) = await _make(call, [call.body])
+    call.params = {"job_id": made.job_id}
+    return job_reply(await job_row(call), 201)
+
+
+async def _edit(call: Call, row: JobRow) -> Reply:
+    wanted = expected_version(call)
+    policy = from_plain(views.loaded(row.policy))
+    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    await changing.edit(
+        call.conn,
+        row.id,
+        edit_of(call.body, policy=policy),
+        now=call.now,
+        calendars=known,
+        version=wanted,
+    )
+    call.hints |= {hints.JOBS, hints.RUNS}
+    after = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=row.id)
+    if after is None:
+        raise RuntimeError("a job that was changed in this transaction is gone")
+    await audited(call, "job.update", "job", identifiers.job(row.id), _changes(row, after))
+    return job_reply(after)
+
+
+def _changes(old: JobRow, new: JobRow) -> dict[str, Any]:
+    """Which fields are different; their values are in the job's versions, not in the log."""
+    pairs = zip(old._fields, old, new, strict=True)
+    return {"changed": [name for name, was, now in pairs if was != now and name != "updated_at"]}
+
+
+@operation(
+    "DELETE",
+    "/v1/jobs/{job_id}",
+    tag="jobs",
+    permission=Permission.DEFINE,
+    query=DeleteQuery,
+    status=204,
+    problems=("illegal_move",),
+)
+async def delete_job(call: Call) -> Reply:
+    """Delete a job: no more ticks, and what waits is cancelled.
+
+    What runs goes on, unless `running=cancel`.
+    """
+    row = await job_row(call)
+    stop = call.query.running == "cancel"
+    await changing.delete(call.conn, row.id, by=call.actor, cancel_running=stop)
+    await audited(call, "job.delete", "job", identifiers.job(row.id), {"name": row.name})
+    call.hints.add(hints.CANCELS)
+    return Reply()

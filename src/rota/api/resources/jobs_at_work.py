@@ -1,0 +1,147 @@
+"""Jobs at work: pause, resume, run now, how they stand, their runs. Room: api/resources."""
+
+from rota.api import identifiers, views
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.jobs import job_reply
+from rota.api.resources.shared import audited, job_row
+from rota.api.shapes.jobs import (
+    JobStatus,
+    JobView,
+    PauseDraft,
+    ResumeDraft,
+    RunNowDraft,
+    Triggered,
+)
+from rota.api.shapes.runs import PageQuery, RunView
+from rota.core.access import Permission
+from rota.core.overlap import Overlap
+from rota.core.priority import parse_priority
+from rota.core.submission import RunSpec
+from rota.core.time.policies import CatchUp
+from rota.flow.observe.explaining import explain_job
+from rota.flow.submit import changing, triggering
+from rota.store import calendars, hints, run_views
+from rota.store.run_views import RunFilter
+
+
+@operation(
+    "POST",
+    "/v1/jobs/{job_id}/pause",
+    tag="jobs",
+    permission=Permission.OPERATE,
+    body=PauseDraft,
+    body_required=False,
+    answer=JobView,
+    problems=("illegal_move",),
+)
+async def pause_job(call: Call) -> Reply:
+    """Fire no more ticks until it is resumed; runs that exist go on."""
+    row = await job_row(call)
+    reason = None if call.body is None else call.body.reason
+    await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
+    await audited(call, "job.pause", "job", identifiers.job(row.id), {"reason": reason})
+    return job_reply(await job_row(call))
+
+
+@operation(
+    "POST",
+    "/v1/jobs/{job_id}/resume",
+    tag="jobs",
+    permission=Permission.OPERATE,
+    body=ResumeDraft,
+    body_required=False,
+    answer=JobView,
+    problems=("illegal_move",),
+)
+async def resume_job(call: Call) -> Reply:
+    """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked."""
+    row = await job_row(call)
+    said = None if call.body is None else call.body.missed
+    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    missed = None if said is None else CatchUp(said)
+    await changing.resume(call.conn, row.id, now=call.now, missed=missed, calendars=known)
+    await audited(call, "job.resume", "job", identifiers.job(row.id), {"missed": said})
+    call.hints |= {hints.JOBS, hints.RUNS}
+    return job_reply(await job_row(call))
+
+
+@operation(
+    "POST",
+    "/v1/jobs/{job_id}/runNow",
+    tag="jobs",
+    permission=Permission.OPERATE,
+    body=RunNowDraft,
+    body_required=False,
+    answer=Triggered,
+    status=201,
+    problems=("illegal_move",),
+)
+async def run_job_now(call: Call) -> Reply:
+    """Run it past its schedule, with its own payload or another."""
+    row = await job_row(call)
+    draft: RunNowDraft = call.body or RunNowDraft()
+    spec = RunSpec(
+        job_id=row.id,
+        payload=draft.payload,
+        priority=None if draft.priority is None else parse_priority(draft.priority),
+    )
+    overlap = None if draft.overlap is None else Overlap(draft.overlap)
+    made = await triggering.run_now(
+        call.conn, spec, now=call.now, new_id=call.service.new_id, overlap=overlap
+    )
+    await audited(call, "job.run", "job", identifiers.job(row.id), {"refused": made.refused})
+    call.hints.add(hints.RUNS)
+    return Reply(
+        Triggered(
+            job_id=identifiers.job(row.id),
+            run_id=identifiers.run(made.run_id),
+            refused=made.refused,
+        )
+    )
+
+
+@operation(
+    "GET", "/v1/jobs/{job_id}/status", tag="jobs", permission=Permission.READ, answer=JobStatus
+)
+async def get_job_status(call: Call) -> Reply:
+    """How it stands: its newest run, and why it waits if it does."""
+    row = await job_row(call)
+    latest = await run_views.latest_runs(call.conn, tenant_id=call.tenant_id, job_ids=[row.id])
+    why = await explain_job(call.conn, tenant_id=call.tenant_id, job_id=row.id)
+    newest = latest.get(row.id)
+    return Reply(
+        JobStatus(
+            job_id=identifiers.job(row.id),
+            status=row.state.value,
+            latest_run=None if newest is None else views.latest_run(newest),
+            explanation=why.sentence,
+        )
+    )
+
+
+@operation(
+    "GET",
+    "/v1/jobs/{job_id}/runs",
+    tag="jobs",
+    permission=Permission.READ,
+    query=PageQuery,
+    answer=Page[RunView],
+    problems=("malformed_request",),
+)
+async def list_runs_of_job(call: Call) -> Reply:
+    """Its runs, newest first."""
+    row = await job_row(call)
+    filters = ["runs of", row.id.hex]
+    place = place_of(call.query.cursor, filters)
+    found = await run_views.page(
+        call.conn,
+        tenant_id=call.tenant_id,
+        filter=RunFilter(job_id=row.id),
+        after=None if place is None else identifiers.read("run_id", place[0]),
+        limit=call.query.limit,
+    )
+    following = None if found.after is None else cursor(filters, [identifiers.run(found.after)])
+    data = [views.run_view(each) for each in found.rows]
+    return Reply(Page[RunView](data=data, next_cursor=following))

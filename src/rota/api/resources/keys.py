@@ -1,0 +1,113 @@
+"""API keys of the caller's tenant. Room: api/resources."""
+
+from typing import Any
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.shared import audited
+from rota.api.shapes.pieces import moment, moment_or_none
+from rota.api.shapes.runs import PageQuery
+from rota.api.shapes.tenancy import KeyDraft, KeyMade, KeyView
+from rota.core import api_keys
+from rota.core.access import Permission, Role, demand_grant
+from rota.core.time import durations
+from rota.store import keys
+from rota.store.keys import LIFETIME, Key, NewKey
+
+
+def view(key: Key) -> KeyView:
+    return KeyView(**_fields(key))
+
+
+def _fields(key: Key) -> dict[str, Any]:
+    return {
+        "key_id": identifiers.shown("key", key.id),
+        "name": key.name,
+        "handle": key.handle,
+        "role": key.role.value,
+        "user_id": key.user_id,
+        "created_at": moment(key.created_at),
+        "expires_at": moment_or_none(key.expires_at),
+        "revoked_at": moment_or_none(key.revoked_at),
+        "used_at": moment_or_none(key.used_at),
+    }
+
+
+async def made_key(call: Call, tenant_id: int) -> KeyMade:
+    """Make a key of a role that the caller may hand out."""
+    draft: KeyDraft = call.body
+    role = Role(draft.role)
+    demand_grant(call.principal, role)
+    lifetime = LIFETIME
+    if draft.lifetime is not None:
+        lifetime = durations.parse(draft.lifetime, field="lifetime")
+    made = api_keys.make(call.service.random_bytes(32))
+    kept = await keys.create(
+        call.conn,
+        NewKey(
+            id=call.service.new_id(),
+            tenant_id=tenant_id,
+            name=draft.name,
+            role=role,
+            key=made,
+            user_id=draft.user_id,
+            lifetime=lifetime,
+        ),
+    )
+    key_id = identifiers.shown("key", kept.id)
+    await audited(call, "key.create", "key", key_id, {"name": kept.name, "role": role.value})
+    return KeyMade(**_fields(kept), key=made.text)
+
+
+@operation(
+    "POST",
+    "/v1/keys",
+    tag="keys",
+    permission=Permission.MANAGE,
+    body=KeyDraft,
+    answer=KeyMade,
+    status=201,
+    example={"name": "deployment", "role": "operator"},
+)
+async def create_key(call: Call) -> Reply:
+    """Make a key; this is the only time that it is shown."""
+    return Reply(await made_key(call, call.tenant_id))
+
+
+@operation(
+    "GET",
+    "/v1/keys",
+    tag="keys",
+    permission=Permission.MANAGE,
+    query=PageQuery,
+    answer=Page[KeyView],
+    problems=("malformed_request", "not_found"),
+)
+async def list_keys(call: Call) -> Reply:
+    """The keys of the tenant, the oldest first, without their secrets."""
+    query: PageQuery = call.query
+    place = place_of(query.cursor, ["keys"])
+    after = None if place is None else identifiers.read("key_id", place[0])
+    found = await keys.page(call.conn, tenant_id=call.tenant_id, after=after, limit=query.limit + 1)
+    shown = found[: query.limit]
+    more = None
+    if len(found) > query.limit:
+        more = cursor(["keys"], [identifiers.shown("key", shown[-1].id)])
+    return Reply(Page[KeyView](data=[view(each) for each in shown], next_cursor=more))
+
+
+@operation(
+    "DELETE",
+    "/v1/keys/{key_id}",
+    tag="keys",
+    permission=Permission.MANAGE,
+    answer=KeyView,
+)
+async def revoke_key(call: Call) -> Reply:
+    """Revoke a key: within five seconds nobody can use it any more."""
+    key_id = identifiers.read("key_id", call.params["key_id"])
+    revoked = await keys.revoke(call.conn, tenant_id=call.tenant_id, key_id=key_id)
+    await audited(call, "key.revoke", "key", identifiers.shown("key", key_id))
+    return Reply(view(revoked))

@@ -1,0 +1,134 @@
+"""What the attempts of a run wrote: a page, or followed as it comes. Room: api/resources.
+
+Followed over server-sent events: each has the place of its line as its id, so a client that was cut
+off goes on with `Last-Event-ID`. A stream ends when the run has ended and all was sent, and in any
+case after a while: clients come back by themselves, and nobody holds a connection for ever.
+"""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+from uuid import UUID
+
+import msgspec
+from starlette.responses import StreamingResponse
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.problems import Refusal
+from rota.api.shapes.pieces import moment
+from rota.api.shapes.runs import LogLine, Logs, LogsQuery
+from rota.core.access import Permission
+from rota.core.errors import NotFound
+from rota.core.executor import Stream
+from rota.core.states import FINAL
+from rota.store import run_views
+from rota.store.driver import Connection
+from rota.store.logs import Line
+from rota.store.run_views import RunRow
+from rota.store.walls import behind_wall
+
+STREAM: Final = "text/event-stream"
+LONGEST: Final = 15 * 60.0
+LOOK_EVERY: Final = 0.25
+QUIET: Final = 15.0
+_PLACE: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
+NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
+
+
+@operation(
+    "GET",
+    "/v1/runs/{run_id}/logs",
+    tag="runs",
+    permission=Permission.READ,
+    query=LogsQuery,
+    answer=Logs,
+    other_media=(STREAM,),
+    problems=("malformed_request",),
+    scope="none",
+)
+async def get_logs(call: Call) -> Reply:
+    """What its attempts wrote, in order; with `follow=true` as a stream of events."""
+    run_id = identifiers.read("run_id", call.params["run_id"])
+    place = place_of(call.headers.get("last-event-id") or call.query.after)
+    if call.query.follow:
+        async with tenant(call) as conn:
+            await found(call, conn, run_id)
+        events = follow(call, run_id, place)
+        return Reply(response=StreamingResponse(events, media_type=STREAM))
+    async with tenant(call) as conn:
+        row = await found(call, conn, run_id)
+        lines = await run_views.log_lines(
+            conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=call.query.limit
+        )
+    last = f"{lines[-1].attempt}.{lines[-1].seq}" if lines else call.query.after
+    over = row.state in FINAL and len(lines) < call.query.limit
+    return Reply(Logs(data=[log_line(each) for each in lines], cursor=last, is_complete=over))
+
+
+def place_of(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        raise Refusal("malformed_request", "Last-Event-ID is none of ours")
+    return int(found[1]), int(found[2])
+
+
+@asynccontextmanager
+async def tenant(call: Call) -> AsyncIterator[Connection]:
+    """A connection behind the wall, for one look."""
+    async with call.connection() as conn, behind_wall(conn, call.tenant_id):
+        yield conn
+
+
+async def found(call: Call, conn: Connection, run_id: UUID) -> RunRow:
+    row = await run_views.get(conn, tenant_id=call.tenant_id, run_id=run_id)
+    if row is None:
+        raise NotFound("run", call.params["run_id"])
+    return row
+
+
+async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> AsyncIterator[bytes]:
+    """Look again and again; a look that comes after the end sees everything."""
+    clock = call.service.clock
+    end = clock.monotonic() + LONGEST
+    spoke = clock.monotonic()
+    is_over = False
+    while clock.monotonic() < end:
+        async with tenant(call) as conn:
+            row = await run_views.get(conn, tenant_id=call.tenant_id, run_id=run_id)
+            lines = await run_views.log_lines(
+                conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=500
+            )
+        for line in lines:
+            yield event_of(line)
+            place = (line.attempt, line.seq)
+        if lines:
+            spoke = clock.monotonic()
+        elif is_over or row is None:
+            yield b"event: end\ndata: {}\n\n"
+            return
+        elif clock.monotonic() - spoke > QUIET:
+            spoke = clock.monotonic()
+            yield b": still here\n\n"
+        # One more look after the end: the last lines may be stored a moment after it.
+        is_over = row is not None and row.state in FINAL
+        await clock.sleep(LOOK_EVERY)
+
+
+def event_of(line: Line) -> bytes:
+    data = msgspec.json.encode(log_line(line))
+    return b"id: %d.%d\nevent: line\ndata: %s\n\n" % (line.attempt, line.seq, data)
+
+
+def log_line(line: Line) -> LogLine:
+    return LogLine(
+        attempt_number=line.attempt,
+        seq=line.seq,
+        stream=NAMES.get(line.stream, "other"),
+        at=moment(line.logged_at),
+        text=line.chunk.decode(errors="replace"),
+    )

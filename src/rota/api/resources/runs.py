@@ -1,0 +1,269 @@
+"""Runs: list, look, cancel, try again, and why they wait. Room: api/resources."""
+
+import re
+from typing import Any, Final
+from uuid import UUID
+
+from msgspec import UNSET
+
+from rota.api import identifiers, views
+from rota.api.bulk import bulk_filter, counted_reply, done_reply, needed
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.shared import audited, instant
+from rota.api.shapes.jobs import Triggered
+from rota.api.shapes.pieces import moment_or_none
+from rota.api.shapes.runs import (
+    Attempts,
+    AttemptView,
+    BulkDone,
+    BulkDraft,
+    CancelDraft,
+    ExecutionsQuery,
+    Explained,
+    ReplayDraft,
+    RunDetail,
+    RunsQuery,
+    RunState,
+    RunView,
+)
+from rota.core import states as core_states
+from rota.core.access import Permission
+from rota.core.errors import NotFound
+from rota.flow.observe.explaining import explain
+from rota.flow.submit import cancelling, reviving
+from rota.flow.submit.changing import KEEP
+from rota.flow.submit.reviving import Replay
+from rota.store import hints, run_views
+from rota.store.run_views import AttemptRow, RunFilter, RunRow
+
+UUID_LIKE: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
+
+
+async def run_row(call: Call) -> RunRow:
+    """The run of the path, of the caller's tenant."""
+    run_id = identifiers.read("run_id", call.params["run_id"])
+    row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
+    if row is None:
+        raise NotFound("run", call.params["run_id"])
+    return row
+
+
+async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: bool = False) -> Reply:
+    """A page of runs that fit."""
+    place = place_of(call.query.cursor, filters)
+    look = run_views.dead_page if dead else run_views.page
+    found = await look(
+        call.conn,
+        tenant_id=call.tenant_id,
+        filter=chosen,
+        after=None if place is None else identifiers.read("run_id", place[0]),
+        limit=call.query.limit,
+    )
+    following = None if found.after is None else cursor(filters, [identifiers.run(found.after)])
+    data = [views.run_view(row) for row in found.rows]
+    return Reply(Page[RunView](data=data, next_cursor=following))
+
+
+def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
+    """The filter, and what a cursor must agree with."""
+    states = frozenset(core_states.RunState(status) for status in query.status)
+    chosen = RunFilter(
+        states=states,
+        job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
+        kind=query.kind,
+        queue=query.queue,
+        worker=worker_of(query.worker_id),
+        created_after=instant(query.created_after, "created_after"),
+        created_before=instant(query.created_before, "created_before"),
+    )
+    said = [sorted(query.status), query.job_id, query.kind, query.queue, query.worker_id]
+    return chosen, [*said, query.created_after, query.created_before]
+
+
+def worker_of(text: str | None) -> str | None:
+    """A worker by its name, or by its id with or without the prefix."""
+    if text is None or not UUID_LIKE.fullmatch(text):
+        return text
+    return str(UUID(text.removeprefix("wrk_")))
+
+
+@operation(
+    "GET",
+    "/v1/runs",
+    tag="runs",
+    permission=Permission.READ,
+    query=RunsQuery,
+    answer=Page[RunView],
+    problems=("malformed_request", "not_found"),
+)
+async def list_runs(call: Call) -> Reply:
+    """Runs, newest first; a page may be short and still have a next one."""
+    chosen, filters = filter_of(call.query)
+    return await listed(call, chosen, ["runs", *filters])
+
+
+@operation(
+    "GET",
+    "/v1/executions",
+    tag="runs",
+    permission=Permission.READ,
+    query=ExecutionsQuery,
+    answer=Page[RunView],
+    problems=("malformed_request", "not_found"),
+)
+async def list_executions(call: Call) -> Reply:
+    """The runs that a worker executes or executed last."""
+    worker = call.query.worker_id
+    return await listed(call, RunFilter(worker=worker_of(worker)), ["executions", worker])
+
+
+@operation("GET", "/v1/runs/{run_id}", tag="runs", permission=Permission.READ, answer=RunDetail)
+async def get_run(call: Call) -> Reply:
+    """One run, with its payload and its result."""
+    return Reply(views.run_detail(await run_row(call)))
+
+
+@operation(
+    "GET", "/v1/runs/{run_id}/attempts", tag="runs", permission=Permission.READ, answer=Attempts
+)
+async def list_attempts(call: Call) -> Reply:
+    """Every attempt of a run, the first one first."""
+    row = await run_row(call)
+    found = await run_views.attempts(call.conn, tenant_id=call.tenant_id, run_id=row.id)
+    return Reply(Attempts(data=[attempt_view(each) for each in found]))
+
+
+def attempt_view(row: AttemptRow) -> AttemptView:
+    reason = views.loaded(row.reason)
+    return AttemptView(
+        attempt_number=row.attempt,
+        outcome=row.outcome,
+        start_time=moment_or_none(row.started_at),
+        end_time=moment_or_none(row.finished_at),
+        executor_id=None if row.session_id is None else identifiers.shown("wrk", row.session_id),
+        worker=row.worker,
+        error_message=views.message_of(reason),
+        reason=reason,
+    )
+
+
+@operation(
+    "GET", "/v1/runs/{run_id}/explain", tag="runs", permission=Permission.READ, answer=Explained
+)
+async def explain_run(call: Call) -> Reply:
+    """Why it waits, or what became of it, in one sentence."""
+    row = await run_row(call)
+    told = await explain(call.conn, tenant_id=call.tenant_id, run_id=row.id)
+    return Reply(
+        Explained(
+            run_id=identifiers.run(row.id),
+            status=row.state.value,
+            code=told.code,
+            sentence=told.sentence,
+            details=dict(told.details),
+        )
+    )
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/cancel",
+    tag="runs",
+    permission=Permission.OPERATE,
+    body=CancelDraft,
+    body_required=False,
+    answer=RunState,
+    other_statuses=(202,),
+    problems=("illegal_move",),
+)
+async def cancel_run(call: Call) -> Reply:
+    """Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202)."""
+    run_id = identifiers.read("run_id", call.params["run_id"])
+    draft: CancelDraft = call.body or CancelDraft()
+    done = await cancelling.cancel(
+        call.conn,
+        tenant_id=call.tenant_id,
+        run_id=run_id,
+        by=call.actor,
+        reason=draft.reason,
+        force=draft.force,
+        now=call.now,
+    )
+    await audited(call, "run.cancel", "run", identifiers.run(run_id), {"force": draft.force})
+    call.hints |= {hints.CANCELS, hints.RUNS}
+    status = 202 if done.state is core_states.RunState.CANCELLING else 200
+    return Reply(RunState(run_id=identifiers.run(run_id), status=done.state.value), status)
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/retry",
+    tag="runs",
+    permission=Permission.OPERATE,
+    answer=RunState,
+    problems=("illegal_move",),
+)
+async def retry_run(call: Call) -> Reply:
+    """Let a run that died, was lost or was cancelled go again, as itself."""
+    run_id = identifiers.read("run_id", call.params["run_id"])
+    await reviving.retry(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
+    await audited(call, "run.retry", "run", identifiers.run(run_id))
+    call.hints.add(hints.RUNS)
+    row = await run_row(call)
+    return Reply(RunState(run_id=identifiers.run(run_id), status=row.state.value))
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/replay",
+    tag="runs",
+    permission=Permission.OPERATE,
+    body=ReplayDraft,
+    body_required=False,
+    answer=Triggered,
+    status=201,
+    problems=("illegal_move",),
+)
+async def replay_run(call: Call) -> Reply:
+    """Make a new run like a finished one, with the same payload or another."""
+    row = await run_row(call)
+    draft: ReplayDraft = call.body or ReplayDraft()
+    payload = KEEP if draft.payload is UNSET else draft.payload
+    made = await reviving.replay(
+        call.conn,
+        Replay(run_id=row.id, by=call.actor, payload=payload),
+        tenant_id=call.tenant_id,
+        now=call.now,
+        new_id=call.service.new_id,
+    )
+    made_id = identifiers.run(made)
+    await audited(call, "run.replay", "run", identifiers.run(row.id), {"into": made_id})
+    call.hints.add(hints.RUNS)
+    return Reply(Triggered(job_id=identifiers.job(row.job_id), run_id=made_id, refused=None))
+
+
+@operation(
+    "POST",
+    "/v1/runs/bulk-cancel",
+    tag="runs",
+    permission=Permission.OPERATE,
+    body=BulkDraft,
+    answer=BulkDone,
+    example={"filter": {"kind": "report"}, "dry_run": True},
+)
+async def cancel_runs(call: Call) -> Reply:
+    """Cancel many runs: a dry run answers how many, and the token to do it."""
+    which, token = bulk_filter(call.body), call.body.token
+    if call.body.dry_run:
+        counted = await cancelling.count_cancellable(
+            call.conn, which, tenant_id=call.tenant_id, now=call.now
+        )
+        return counted_reply(counted)
+    done = await cancelling.cancel_many(
+        call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
+    )
+    await audited(call, "run.bulk_cancel", "run", "many", {"number": len(done.ids)})
+    call.hints |= {hints.CANCELS, hints.RUNS}
+    return done_reply(done)

@@ -1,0 +1,81 @@
+"""Secrets: written and never read. Room: api/resources."""
+
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.shared import audited
+from rota.api.shapes.pieces import moment
+from rota.api.shapes.runs import PageQuery
+from rota.api.shapes.tenancy import SecretDraft, SecretView
+from rota.core.access import Permission
+from rota.core.errors import SealingFailed
+from rota.core.sealing import NONCE
+from rota.store import sealed
+from rota.store.sealed import Secret
+
+
+def view(secret: Secret) -> SecretView:
+    return SecretView(
+        name=secret.name, version=secret.version, updated_at=moment(secret.updated_at)
+    )
+
+
+@operation(
+    "PUT",
+    "/v1/secrets/{name}",
+    tag="secrets",
+    permission=Permission.MANAGE,
+    body=SecretDraft,
+    answer=SecretView,
+    problems=("conflict",),
+    example={"value": "s3cret"},
+)
+async def put_secret(call: Call) -> Reply:
+    """Write a secret, or a new version of it. Nobody can read it back."""
+    master = call.service.master
+    if master is None:
+        raise SealingFailed(
+            reason="there is no master key", remedy="let the API make one, or give it one"
+        )
+    written = await sealed.put(
+        call.conn,
+        tenant_id=call.tenant_id,
+        name=call.params["name"],
+        value=call.body.value.encode(),
+        master=master,
+        nonce=call.service.random_bytes(NONCE),
+    )
+    await audited(call, "secret.put", "secret", written.name, {"version": written.version})
+    return Reply(view(written))
+
+
+@operation(
+    "GET",
+    "/v1/secrets",
+    tag="secrets",
+    permission=Permission.MANAGE,
+    query=PageQuery,
+    answer=Page[SecretView],
+    problems=("malformed_request",),
+)
+async def list_secrets(call: Call) -> Reply:
+    """The names of the secrets."""
+    query: PageQuery = call.query
+    place = place_of(query.cursor, ["secrets"])
+    found = await sealed.page(
+        call.conn,
+        tenant_id=call.tenant_id,
+        after="" if place is None else place[0],
+        limit=query.limit + 1,
+    )
+    shown = found[: query.limit]
+    more = cursor(["secrets"], [shown[-1].name]) if len(found) > query.limit else None
+    return Reply(Page[SecretView](data=[view(each) for each in shown], next_cursor=more))
+
+
+@operation("DELETE", "/v1/secrets/{name}", tag="secrets", permission=Permission.MANAGE, status=204)
+async def delete_secret(call: Call) -> Reply:
+    """Delete a secret in all its versions."""
+    await sealed.delete(call.conn, tenant_id=call.tenant_id, name=call.params["name"])
+    await audited(call, "secret.delete", "secret", call.params["name"])
+    return Reply()

@@ -1,0 +1,140 @@
+"""The service itself: health, the document and its page, problems. Room: api/resources."""
+
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response
+
+from rota.api import openapi
+from rota.api.call import Call, Reply
+from rota.api.operations import catalogue, operation
+from rota.api.problems import KINDS, Refusal
+from rota.core.access import Permission
+from rota.core.errors import NotFound, RotaError, StoreUnavailable
+from rota.flow.observe import exposition, metrics
+from rota.store.fitness import database_time
+
+MEDIA: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+CACHED: Final = {"Cache-Control": "no-cache"}
+
+
+class Health(Struct, kw_only=True, frozen=True):
+    status: str
+
+
+class WhoAmI(Struct, kw_only=True, frozen=True):
+    key_id: str
+    name: str
+    tenant: str
+    role: str
+    user_id: str | None
+    expires_at: str | None
+
+
+@operation("GET", "/healthz", tag="service", permission=None, scope="none", answer=Health)
+async def get_health(_call: Call) -> Reply:
+    """Whether this process answers."""
+    return Reply(Health(status="ok"))
+
+
+@operation("GET", "/readyz", tag="service", permission=None, scope="none", answer=Health)
+async def get_readiness(call: Call) -> Reply:
+    """Whether this process can serve: its database answers."""
+    try:
+        async with call.connection() as conn:
+            await database_time(conn)
+    except RotaError:
+        detail = "the database does not answer"
+        raise Refusal("unavailable", detail, headers={"Retry-After": "2"}) from None
+    return Reply(Health(status="ok"))
+
+
+@operation(
+    "GET", "/v1/whoami", tag="service", permission=Permission.READ, scope="none", answer=WhoAmI
+)
+async def get_whoami(call: Call) -> Reply:
+    """Whose key this is and what it may do."""
+    who = call.principal
+    return Reply(
+        WhoAmI(
+            key_id=f"key_{who.key_id.hex}",
+            name=who.name,
+            tenant=who.tenant,
+            role=who.role.value,
+            user_id=who.user_id,
+            expires_at=None if who.expires_at is None else who.expires_at.isoformat(),
+        )
+    )
+
+
+@operation(
+    "GET",
+    "/metrics",
+    tag="service",
+    permission=Permission.READ,
+    scope="none",
+    media="text/plain",
+)
+async def get_metrics(call: Call) -> Reply:
+    """Figures for Prometheus: of the whole installation, and of this process."""
+    try:
+        async with call.connection() as conn:
+            text = await metrics.gather(conn)
+    except StoreUnavailable:
+        text = metrics.without_database()
+    if call.service.meter is not None:
+        text += call.service.meter.render()
+    return Reply(response=Response(text, media_type=exposition.CONTENT_TYPE))
+
+
+@cache
+def _document() -> bytes:
+    made = openapi.document(catalogue.operations, version=version("rota"))
+    return msgspec.json.encode(made)
+
+
+@operation(
+    "GET", "/v1/openapi.json", tag="service", permission=None, scope="none", answer=dict[str, Any]
+)
+async def get_openapi(_call: Call) -> Reply:
+    """This interface as an OpenAPI 3.1 document."""
+    return Reply(response=Response(_document(), media_type="application/json", headers=CACHED))
+
+
+@operation("GET", "/docs", tag="service", permission=None, scope="none", media="text/html")
+async def get_page(_call: Call) -> Reply:
+    """A page to read about this interface and to try it out."""
+    return _file("index.html")
+
+
+@operation("GET", "/docs/{file}", tag="service", permission=None, scope="none", media="text/plain")
+async def get_page_file(call: Call) -> Reply:
+    """What the page is made of."""
+    return _file(call.params["file"])
+
+
+def _file(name: str) -> Reply:
+    """A file of the page, by its plain name: there is nothing else in its folder."""
+    known = {each.name for each in files("rota.api").joinpath("page").iterdir()}
+    ending = name.rpartition(".")[2]
+    if name not in known or ending not in MEDIA:
+        raise NotFound("file", name)
+    body = files("rota.api").joinpath("page", name).read_bytes()
+    return Reply(response=Response(body, media_type=MEDIA[ending], headers=CACHED))
+
+
+@operation(
+    "GET", "/problems/{code}", tag="service", permission=None, scope="none", media="text/plain"
+)
+async def get_problem(call: Call) -> Reply:
+    """What a problem means; its `type` leads here."""
+    code = call.params["code"]
+    kind = KINDS.get(code)
+    if kind is None:
+        raise NotFound("problem", code)
+    text = f"{code} ({kind.status}): {kind.title}.\n\nMore in docs/problems/{code}.md.\n"
+    return Reply(response=Response(text, media_type="text/plain"))

@@ -1,0 +1,73 @@
+"""What the operations of several resources need. Room: api/resources."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from rota.api import identifiers
+from rota.api.call import Call
+from rota.api.problems import Refusal
+from rota.core.errors import InvalidInput, NotFound
+from rota.core.time import moments
+from rota.store import audit, job_views
+from rota.store.audit import NewEntry
+from rota.store.job_views import JobRow
+
+_ETAG: Final = re.compile(r'(?:W/)?"(\d{1,9})"')
+
+
+async def job_row(call: Call) -> JobRow:
+    """The job of the path, of the caller's tenant."""
+    job_id = identifiers.read("job_id", call.params["job_id"])
+    row = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=job_id)
+    if row is None:
+        raise NotFound("job", call.params["job_id"])
+    return row
+
+
+async def audited(
+    call: Call, action: str, thing: str, thing_id: str, after: Mapping[str, Any] | None = None
+) -> None:
+    """Write down who did what, in the transaction that does it."""
+    principal = call.principal
+    await audit.note(
+        call.conn,
+        NewEntry(
+            tenant_id=principal.tenant_id,
+            actor=call.actor,
+            key_id=principal.key_id,
+            source=call.address,
+            action=action,
+            thing=thing,
+            thing_id=thing_id,
+            after=after,
+            request_id=call.request_id,
+        ),
+    )
+
+
+def expected_version(call: Call) -> int | None:
+    """The version in If-Match; None if any will do."""
+    given = call.headers.get("if-match")
+    if given is None or given.strip() == "*":
+        return None
+    found = _ETAG.fullmatch(given.strip())
+    if found is None:
+        raise Refusal("version_changed", "no version of this has that ETag")
+    return int(found[1])
+
+
+def instant(text: str | None, field: str) -> datetime | None:
+    return None if text is None else moments.parse(text, field=field)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """There is only one job in the request: an error in it needs no place in a list."""
+    try:
+        yield
+    except InvalidInput as error:
+        error.field = error.field.removeprefix("jobs[0].")
+        raise

@@ -1,0 +1,193 @@
+"""Tenants: for whoever runs the installation. Room: api/resources."""
+
+from typing import Final
+
+from msgspec import UNSET, to_builtins
+
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, number_of, place_of
+from rota.api.resources.keys import made_key
+from rota.api.resources.shared import audited
+from rota.api.shapes.pieces import moment, moment_or_none
+from rota.api.shapes.runs import PageQuery
+from rota.api.shapes.tenancy import (
+    KeyDraft,
+    KeyMade,
+    QuotasDraft,
+    TenantDraft,
+    TenantEdit,
+    TenantView,
+)
+from rota.core.access import Permission
+from rota.core.errors import NotFound
+from rota.core.quotas import Quotas, from_plain, to_plain
+from rota.store import tenants
+from rota.store.tenants import Tenant
+
+LONGEST_NUMBER: Final = 9
+
+
+def tenant_of(call: Call) -> int:
+    """The tenant of the path."""
+    text = call.params["tenant_id"]
+    if not (text.isascii() and text.isdigit()) or len(text) > LONGEST_NUMBER:
+        raise NotFound("tenant", text)
+    return int(text)
+
+
+def quotas_of(draft: QuotasDraft | None) -> Quotas:
+    return Quotas() if draft is None else from_plain(to_builtins(draft))
+
+
+def view(tenant: Tenant) -> TenantView:
+    return TenantView(
+        tenant_id=tenant.id,
+        name=tenant.name,
+        weight=tenant.weight,
+        quotas=to_plain(tenant.quotas),
+        is_paused=tenant.paused_at is not None,
+        paused_at=moment_or_none(tenant.paused_at),
+        created_at=moment(tenant.created_at),
+    )
+
+
+@operation(
+    "POST",
+    "/v1/tenants",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    body=TenantDraft,
+    answer=TenantView,
+    status=201,
+    example={"name": "acme", "weight": 2, "quotas": {"max_running": 100}},
+)
+async def create_tenant(call: Call) -> Reply:
+    """Make a tenant."""
+    draft: TenantDraft = call.body
+    made = await tenants.create(
+        call.conn, name=draft.name, weight=draft.weight, quotas=quotas_of(draft.quotas)
+    )
+    await audited(call, "tenant.create", "tenant", str(made.id), {"name": made.name})
+    return Reply(view(made), headers={"Location": f"/v1/tenants/{made.id}"})
+
+
+@operation(
+    "GET",
+    "/v1/tenants",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    query=PageQuery,
+    answer=Page[TenantView],
+    problems=("malformed_request",),
+)
+async def list_tenants(call: Call) -> Reply:
+    """All tenants, the oldest first."""
+    query: PageQuery = call.query
+    after = number_of(place_of(query.cursor, ["tenants"]))
+    found = await tenants.page(call.conn, after=after, limit=query.limit + 1)
+    shown = found[: query.limit]
+    more = cursor(["tenants"], [str(shown[-1].id)]) if len(found) > query.limit else None
+    return Reply(Page[TenantView](data=[view(each) for each in shown], next_cursor=more))
+
+
+@operation(
+    "GET",
+    "/v1/tenants/{tenant_id}",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    answer=TenantView,
+)
+async def get_tenant(call: Call) -> Reply:
+    """One tenant."""
+    return Reply(view(await tenants.get(call.conn, tenant_of(call))))
+
+
+@operation(
+    "PATCH",
+    "/v1/tenants/{tenant_id}",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    body=TenantEdit,
+    answer=TenantView,
+    example={"weight": 3},
+)
+async def update_tenant(call: Call) -> Reply:
+    """Change its weight or its quotas."""
+    draft: TenantEdit = call.body
+    changed = await tenants.update(
+        call.conn,
+        tenant_of(call),
+        weight=None if draft.weight is UNSET else draft.weight,
+        quotas=None if draft.quotas is UNSET else quotas_of(draft.quotas),
+    )
+    await audited(call, "tenant.update", "tenant", str(changed.id), to_builtins(draft))
+    return Reply(view(changed))
+
+
+@operation(
+    "DELETE",
+    "/v1/tenants/{tenant_id}",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    status=204,
+    problems=("conflict",),
+)
+async def delete_tenant(call: Call) -> Reply:
+    """Delete a tenant that has no jobs."""
+    tenant_id = tenant_of(call)
+    await tenants.delete(call.conn, tenant_id)
+    await audited(call, "tenant.delete", "tenant", str(tenant_id))
+    return Reply()
+
+
+@operation(
+    "POST",
+    "/v1/tenants/{tenant_id}/pause",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    answer=TenantView,
+)
+async def pause_tenant(call: Call) -> Reply:
+    """Start no run of it any more; what runs goes on."""
+    paused = await tenants.pause(call.conn, tenant_of(call))
+    await audited(call, "tenant.pause", "tenant", str(paused.id))
+    return Reply(view(paused))
+
+
+@operation(
+    "POST",
+    "/v1/tenants/{tenant_id}/resume",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    answer=TenantView,
+)
+async def resume_tenant(call: Call) -> Reply:
+    """Start its runs again."""
+    resumed = await tenants.resume(call.conn, tenant_of(call))
+    await audited(call, "tenant.resume", "tenant", str(resumed.id))
+    return Reply(view(resumed))
+
+
+@operation(
+    "POST",
+    "/v1/tenants/{tenant_id}/keys",
+    tag="tenants",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    body=KeyDraft,
+    answer=KeyMade,
+    status=201,
+    example={"name": "deployment", "role": "operator"},
+)
+async def create_tenant_key(call: Call) -> Reply:
+    """Make a key for a tenant; this is the only time that it is shown."""
+    tenant = await tenants.get(call.conn, tenant_of(call))
+    return Reply(await made_key(call, tenant.id))

@@ -1,0 +1,1 @@
+"""The JSON that operations take and give. Room: api/shapes."""

@@ -1,0 +1,201 @@
+"""Runs, attempts and their output as JSON. Room: api/shapes."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from rota.api.shapes.pieces import Cursor, Limit, Moment, Word
+
+RunStatus = Literal[
+    "blocked",
+    "queued",
+    "running",
+    "cancelling",
+    "retrying",
+    "succeeded",
+    "dead",
+    "cancelled",
+    "skipped",
+    "missed",
+    "coalesced",
+    "expired",
+    "lost",
+    "quarantined",
+]
+
+
+class RunView(Struct, kw_only=True, frozen=True):
+    """A run as it is now; `modified_time` is the last time that anything happened to it."""
+
+    run_id: str
+    job_id: str
+    job_name: str | None
+    status: str
+    scheduled_at: str
+    due_at: str
+    start_time: str | None
+    end_time: str | None
+    modified_time: str
+    created_at: str
+    attempt_number: int
+    failures: int
+    executor_id: str | None
+    worker: str | None
+    kind: str
+    queue: str
+    priority: int
+    trigger: str
+    error_message: str | None
+    reason: dict[str, Any] | None
+    progress: float | None
+    progress_message: str | None
+    log_url: str
+
+
+class RunDetail(RunView, kw_only=True, frozen=True):
+    """One run with what it was given and what came of it."""
+
+    payload: Any
+    result: Any
+    deadline_at: str | None
+
+
+class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    status: list[RunStatus] = []
+    job_id: Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None = None
+    kind: Word | None = None
+    queue: Word | None = None
+    worker_id: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class PageQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class CancelDraft(Struct, kw_only=True, forbid_unknown_fields=True):
+    """With `force` it ends now, whatever its worker does; its result is refused."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
+    force: bool = False
+
+
+class ReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
+    """With a payload of its own, or the one that the run had."""
+
+    payload: Any | UnsetType = UNSET
+
+
+class RunState(Struct, kw_only=True, frozen=True):
+    run_id: str
+    status: str
+
+
+class Explained(Struct, kw_only=True, frozen=True):
+    """Why it is where it is, in one sentence."""
+
+    run_id: str
+    status: str
+    code: str
+    sentence: str
+    details: dict[str, Any]
+
+
+class AttemptView(Struct, kw_only=True, frozen=True):
+    attempt_number: int
+    outcome: str
+    start_time: str | None
+    end_time: str | None
+    executor_id: str | None
+    worker: str | None
+    error_message: str | None
+    reason: dict[str, Any] | None
+
+
+class Attempts(Struct, kw_only=True, frozen=True):
+    data: list[AttemptView]
+
+
+class LogLine(Struct, kw_only=True, frozen=True):
+    """A piece of output as it was written; it may hold several lines, or a part of one."""
+
+    attempt_number: int
+    seq: int
+    stream: str
+    at: str
+    text: str
+
+
+class LogsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """`after` is the `cursor` of the page before; `follow` answers a stream of events."""
+
+    after: Annotated[str, Meta(pattern=r"^\d{1,5}\.\d{1,9}$")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 500
+    follow: bool = False
+
+
+class Logs(Struct, kw_only=True, frozen=True):
+    """`cursor` is where to go on from, also when there is nothing more yet."""
+
+    data: list[LogLine]
+    cursor: str | None
+    is_complete: bool
+
+
+class BulkFilter(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which runs; at least one of these must be said."""
+
+    job_id: Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None = None
+    kind: Word | None = None
+    queue: Word | None = None
+    error: Annotated[Word, Meta(description="The type of the error.")] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+class BulkDraft(Struct, kw_only=True, forbid_unknown_fields=True):
+    """First a dry run, which answers how many and a token; then the same with the token."""
+
+    filter: BulkFilter
+    dry_run: bool = False
+    token: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+
+
+class BulkDone(Struct, kw_only=True, frozen=True):
+    """`matched` is what the filter finds, `done` what this call did, `token` is for the next."""
+
+    matched: int
+    done: int
+    token: str | None
+
+
+class DeadGroupView(Struct, kw_only=True, frozen=True):
+    """Dead letters that died alike."""
+
+    job_id: str
+    job_name: str | None
+    error_type: str
+    message: str
+    count: int
+    first_seen: str
+    last_seen: str
+    sample_run_id: str
+
+
+class DeadGroups(Struct, kw_only=True, frozen=True):
+    data: list[DeadGroupView]
+
+
+class DeadGroupsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    since: Moment | None = None
+    limit: Limit = 50
+
+
+class ExecutionsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    worker_id: Annotated[str, Meta(min_length=1, max_length=200)]
+    limit: Limit = 50
+    cursor: Cursor | None = None

@@ -1,0 +1,121 @@
+"""Writes metrics in the text format of Prometheus, version 0.0.4. Room: flow/observe.
+
+The format is five lines of grammar, so it is written here and not by prometheus_client: that brings
+a registry for the whole process, collectors of its own, and counters that cannot be handed in from
+the database, and we would use its last ten lines only. Units are seconds, counters end in _total,
+and a family is written once, with all of its series together, as the format demands.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+NAME: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+# From a millisecond, which is what a start should take, to an hour.
+SECONDS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0, 300.0, 3600.0)
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class Sort(StrEnum):
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+class Sample(NamedTuple):
+    """One line: the end of its name, its labels, its value."""
+
+    value: float
+    labels: Labels = ()
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A metric with all of its series."""
+
+    name: str
+    sort: Sort
+    about: str
+    samples: Sequence[Sample] = ()
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name} is no name of a metric")
+        if (self.sort is Sort.COUNTER) != self.name.endswith("_total"):
+            raise ValueError(f"{self.name}: counters, and only they, end in _total")
+
+
+@dataclass(slots=True)
+class Histogram:
+    """Counts values into buckets. Not safe for threads: its owner takes the lock."""
+
+    bounds: tuple[float, ...] = SECONDS
+    total: float = 0.0
+    counts: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if list(self.bounds) != sorted(set(self.bounds)):
+            raise ValueError("the bounds of a histogram rise")
+        # One more than there are bounds: what is above all of them.
+        self.counts = [0] * (len(self.bounds) + 1)
+
+    def observe(self, value: float, *, times: int = 1) -> None:
+        self.counts[bisect_left(self.bounds, value)] += times
+        self.total += value * times
+
+    def samples(self, labels: Labels = ()) -> list[Sample]:
+        """Buckets are cumulative, and the last is the number of all."""
+        found: list[Sample] = []
+        below = 0
+        for bound, count in zip((*self.bounds, float("inf")), self.counts, strict=True):
+            below += count
+            found.append(Sample(below, (*labels, ("le", number(bound))), "_bucket"))
+        return [*found, Sample(self.total, labels, "_sum"), Sample(below, labels, "_count")]
+
+
+def gauge(name: str, about: str, value: float) -> Family:
+    """A family of one series without labels."""
+    return Family(name=name, sort=Sort.GAUGE, about=about, samples=(Sample(value),))
+
+
+def gauges(name: str, about: str, label: str, values: Mapping[str, float]) -> Family:
+    """A family with one label."""
+    samples = [Sample(value, ((label, name_),)) for name_, value in values.items()]
+    return Family(name=name, sort=Sort.GAUGE, about=about, samples=samples)
+
+
+def render(families: Iterable[Family]) -> str:
+    """The page, or a part of it: parts with different families may be put one after the other."""
+    lines: list[str] = []
+    for family in families:
+        lines.append(f"# HELP {family.name} {escaped(family.about)}")
+        lines.append(f"# TYPE {family.name} {family.sort}")
+        lines += [_line(family.name, sample) for sample in family.samples]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def number(value: float) -> str:
+    """As Go reads it: whole numbers without a point, infinities with a sign."""
+    if value != value:  # noqa: PLR0124 — only NaN differs from itself
+        return "NaN"
+    if value in {float("inf"), float("-inf")}:
+        return "+Inf" if value > 0 else "-Inf"
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def escaped(text: str, *, quoted: bool = False) -> str:
+    """Within one line; a label's value stands in quotes, a help text does not."""
+    text = text.replace("\\", "\\\\").replace("\n", "\\n")
+    return text.replace('"', '\\"') if quoted else text
+
+
+def _line(name: str, sample: Sample) -> str:
+    inside = ",".join(f'{key}="{escaped(value, quoted=True)}"' for key, value in sample.labels)
+    labels = f"{{{inside}}}" if inside else ""
+    return f"{name}{sample.suffix}{labels} {number(sample.value)}"

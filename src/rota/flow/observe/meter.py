@@ -1,0 +1,222 @@
+"""Counts what happens in this process: events become counters of Prometheus. Room: flow/observe.
+
+A Meter is called with the same events as the log. It also takes what is too frequent for an event:
+fires and ended attempts, in batches. Labels are words of our own, and kinds up to a bound: a
+process never has more than a few hundred series. What is true of the cluster is metrics.py.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from rota.core import events
+from rota.core.errors import LeaseLost
+from rota.core.events import EngineEvent
+from rota.flow.observe.exposition import Family, Histogram, Labels, Sample, Sort, render
+from rota.runtime import events as runtime_events
+from rota.runtime.events import RuntimeEvent
+
+MOST_VALUES: Final = 50
+OTHER: Final = "other"
+
+
+class Count(NamedTuple):
+    """An amount to add to a counter, with the value of its label if it has one."""
+
+    name: str
+    amount: int = 1
+    value: str | None = None
+
+
+class Counter(NamedTuple):
+    about: str
+    label: str | None = None
+
+
+COUNTERS: Final[dict[str, Counter]] = {
+    "rota_attempts_ended_total": Counter("Attempts that ended, by outcome.", "outcome"),
+    "rota_attempts_failed_total": Counter("Attempts that failed, by kind of job.", "kind"),
+    "rota_attempts_stuck_total": Counter("Attempts given up because they did not stop.", "kind"),
+    "rota_dead_runs_total": Counter("Failed attempts that were the last of their run.", "kind"),
+    "rota_fires_total": Counter("Ticks decided by this scheduler."),
+    "rota_fires_refused_total": Counter("Ticks that somebody else had decided."),
+    "rota_jobs_quarantined_total": Counter("Jobs set aside because they cannot be scheduled."),
+    "rota_leases_lost_total": Counter("Leases that ran out while they were held.", "thing"),
+    "rota_loops_blocked_total": Counter("Times that a handler kept the loop from turning."),
+    "rota_requests_failed_total": Counter("Requests that met an error nobody foresaw."),
+    "rota_rescues_failed_total": Counter("Times that lost runs could not be taken back."),
+    "rota_results_refused_total": Counter("Ended attempts that belonged to somebody else by then."),
+    "rota_runs_expired_total": Counter("Waiting runs ended because of their deadline."),
+    "rota_runs_reclaimed_total": Counter("Runs taken back from lost workers.", "outcome"),
+    "rota_services_cancelled_total": Counter("Services that did not end in time.", "service"),
+    "rota_services_failed_total": Counter("Services that failed.", "service"),
+    "rota_sessions_buried_total": Counter("Silent processes whose lease was ended."),
+    "rota_sessions_opened_total": Counter("Sessions opened by this process.", "role"),
+    "rota_shards_released_total": Counter("Shards given up to others."),
+    "rota_shards_taken_total": Counter("Shards taken."),
+    "rota_store_away_total": Counter("Passes that did not reach the database.", "duty"),
+    "rota_store_back_total": Counter("Times the database was reached again.", "duty"),
+    "rota_ticks_caught_up_total": Counter("Late ticks that became runs after all."),
+    "rota_ticks_recorded_total": Counter("Late ticks that were put on record only."),
+}
+
+FIRE_DELAY: Final = "rota_fire_delay_seconds"
+ATTEMPT_DURATION: Final = "rota_attempt_duration_seconds"
+HISTOGRAMS: Final[dict[str, str]] = {
+    FIRE_DELAY: "How late ticks were decided.",
+    ATTEMPT_DURATION: "How long attempts ran.",
+}
+
+CLOCK: Final = "rota_clock_offset_seconds"
+DRAINING: Final = "rota_node_draining"
+GAUGES: Final[dict[str, str]] = {
+    CLOCK: "How far this machine's clock is from the database's, when last found apart.",
+    DRAINING: "1 once this process was asked to stop.",
+}
+
+
+def _moved(event: events.ShardsMoved) -> list[Count]:
+    return [
+        Count("rota_shards_taken_total", event.taken),
+        Count("rota_shards_released_total", event.released),
+        Count("rota_leases_lost_total", event.lost, "shard"),
+    ]
+
+
+def _caught_up(event: events.TicksCaughtUp) -> list[Count]:
+    return [
+        Count("rota_ticks_caught_up_total", event.ran),
+        Count("rota_ticks_recorded_total", event.recorded),
+    ]
+
+
+def _reclaimed(event: events.RunsReclaimed) -> list[Count]:
+    name = "rota_runs_reclaimed_total"
+    return [Count(name, event.waiting, "waiting"), Count(name, event.ended, "ended")]
+
+
+def _failed(event: events.AttemptFailed) -> list[Count]:
+    found = [Count("rota_attempts_failed_total", 1, event.kind)]
+    if event.retry_in is None:
+        found.append(Count("rota_dead_runs_total", 1, event.kind))
+    return found
+
+
+def _service_failed(event: runtime_events.ServiceFailed) -> list[Count]:
+    found = [Count("rota_services_failed_total", 1, event.service)]
+    if isinstance(event.error, LeaseLost):
+        found.append(Count("rota_leases_lost_total", 1, event.error.thing))
+    return found
+
+
+# What each event adds to which counters. A test holds this against all events there are.
+COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
+    events.SessionOpened: lambda e: [Count("rota_sessions_opened_total", 1, e.role)],
+    events.ShardsMoved: _moved,
+    events.FiresRefused: lambda e: [Count("rota_fires_refused_total", e.count)],
+    events.TicksCaughtUp: _caught_up,
+    events.JobQuarantined: lambda _: [Count("rota_jobs_quarantined_total")],
+    events.WorkersBuried: lambda e: [Count("rota_sessions_buried_total", len(e.names))],
+    events.RunsReclaimed: _reclaimed,
+    events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
+    events.RunsExpired: lambda e: [Count("rota_runs_expired_total", e.count)],
+    events.ResultsRefused: lambda e: [Count("rota_results_refused_total", e.count)],
+    events.AttemptFailed: _failed,
+    events.AttemptStuck: lambda e: [Count("rota_attempts_stuck_total", 1, e.kind)],
+    events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
+    events.ClockApart: lambda _: [],
+    runtime_events.StoreAway: lambda e: [Count("rota_store_away_total", 1, e.duty)],
+    runtime_events.StoreBack: lambda e: [Count("rota_store_back_total", 1, e.duty)],
+    runtime_events.NodeDraining: lambda _: [],
+    runtime_events.RequestFailed: lambda _: [Count("rota_requests_failed_total")],
+    runtime_events.ServiceFailed: _service_failed,
+    runtime_events.ServiceCancelled: lambda e: [
+        Count("rota_services_cancelled_total", 1, e.service)
+    ],
+}
+
+
+class Meter:
+    """The counters of one process. Threads may call it: the heartbeat has one of its own."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        # A counter without a label begins at 0, so that its first rise is seen as one.
+        self._counts: dict[str, dict[str, int]] = {
+            name: {} if counter.label else {"": 0} for name, counter in COUNTERS.items()
+        }
+        self._gauges = dict.fromkeys(GAUGES, 0.0)
+        self._histograms = {name: Histogram() for name in HISTOGRAMS}
+
+    def __call__(self, event: RuntimeEvent | EngineEvent) -> None:
+        # An event that nobody taught it to count is the log's alone; the process must not stumble.
+        counts = COUNTED.get(type(event), lambda _: ())(event)
+        with self._lock:
+            for count in counts:
+                self._add(count)
+            match event:
+                case events.ClockApart():
+                    self._gauges[CLOCK] = event.by.total_seconds()
+                case runtime_events.NodeDraining():
+                    self._gauges[DRAINING] = 1.0
+                case _:
+                    pass
+
+    def fired(self, number: int, *, late_by: timedelta) -> None:
+        """A batch of ticks was decided; `late_by` is of the whole batch."""
+        with self._lock:
+            self._add(Count("rota_fires_total", number))
+            self._histograms[FIRE_DELAY].observe(late_by.total_seconds(), times=number)
+
+    def attempt_ended(self, outcome: str, *, lasted: timedelta) -> None:
+        """An attempt ended; `outcome` is one of the few words of the table of attempts."""
+        with self._lock:
+            self._add(Count("rota_attempts_ended_total", 1, outcome))
+            self._histograms[ATTEMPT_DURATION].observe(lasted.total_seconds())
+
+    def render(self) -> str:
+        """The page of this process."""
+        with self._lock:
+            return render([*self._counter_families(), *self._other_families()])
+
+    def _add(self, count: Count) -> None:
+        series = self._counts[count.name]
+        value = count.value or ""
+        if value not in series and len(series) >= MOST_VALUES:
+            value = OTHER
+        series[value] = series.get(value, 0) + count.amount
+
+    def _counter_families(self) -> list[Family]:
+        return [
+            Family(
+                name=name,
+                sort=Sort.COUNTER,
+                about=counter.about,
+                samples=[
+                    Sample(amount, _labels(counter.label, value))
+                    for value, amount in self._counts[name].items()
+                ],
+            )
+            for name, counter in COUNTERS.items()
+        ]
+
+    def _other_families(self) -> list[Family]:
+        found = [
+            Family(name=name, sort=Sort.GAUGE, about=about, samples=[Sample(self._gauges[name])])
+            for name, about in GAUGES.items()
+        ]
+        found += [
+            Family(
+                name=name,
+                sort=Sort.HISTOGRAM,
+                about=about,
+                samples=self._histograms[name].samples(),
+            )
+            for name, about in HISTOGRAMS.items()
+        ]
+        return found
+
+
+def _labels(label: str | None, value: str) -> Labels:
+    return () if label is None else ((label, value),)

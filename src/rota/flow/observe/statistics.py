@@ -1,0 +1,205 @@
+"""What a tenant's runs came to: an overview, and series for charts (I2, O5). Room: flow/observe.
+
+A run is counted at the time it was due, which is the time in its id: so a window is a range of ids
+and costs what is in it. A window that holds more than `MOST_EXACT` runs is not read whole: of a
+month one second in 601 is counted, and multiplied. The stride has no factor in common with a minute
+or an hour, so the seconds that are looked at wander through both, and the many jobs that fire at
+second 0 weigh no more than they should. Figures that were made so are marked as estimates.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from rota.core.errors import InvalidInput
+from rota.core.ids import EPOCH
+from rota.core.states import BAD, RunState
+from rota.store import figures
+from rota.store.driver import Connection
+from rota.store.figures import Depth, Ended, Slice, Times
+from rota.store.fitness import database_time
+
+# About 0.2 s of reading.
+MOST_EXACT: Final = 200_000
+LONGEST: Final = timedelta(days=31)
+SECOND: Final = timedelta(seconds=1)
+# A tick that is decided this late is late; schedulers take a fraction of it.
+LATE: Final = timedelta(seconds=1)
+# Runs per second are those of the last seconds, of runs that were due within the last hour.
+PACE_OVER: Final = timedelta(seconds=10)
+PACE_DUE: Final = timedelta(hours=1)
+PACE_SAMPLE: Final = 20_000
+
+
+class Span(Enum):
+    """How far a series goes back: the width of its buckets, and their number."""
+
+    HOUR = (timedelta(minutes=1), 60)
+    DAY = (timedelta(hours=1), 24)
+    MONTH = (timedelta(days=1), 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """What became of the runs that were due from `start` on, until the next bucket's start.
+
+    Waits are of first attempts, from due to started. None where there is nothing to measure.
+    """
+
+    start: datetime
+    ended: Mapping[RunState, int] = field(default_factory=dict)
+    mean_wait: timedelta | None = None
+    longest_wait: timedelta | None = None
+    mean_duration: timedelta | None = None
+
+    @property
+    def number(self) -> int:
+        return sum(self.ended.values())
+
+    @property
+    def failure_rate(self) -> float | None:
+        return failure_rate(self.ended)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    width: timedelta
+    buckets: tuple[Bucket, ...]
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """A tenant at one moment. `ended` and `times` are of runs that were due since `since`."""
+
+    now: datetime
+    since: datetime
+    ended: Mapping[RunState, int]
+    is_estimate: bool
+    times: Times
+    runs_per_second: float
+    queues: tuple[Depth, ...]
+    late_ticks: int
+    latest_by: timedelta
+
+    @property
+    def failure_rate(self) -> float | None:
+        return failure_rate(self.ended)
+
+    @property
+    def waiting(self) -> int:
+        return sum(queue.ready for queue in self.queues)
+
+    @property
+    def oldest_wait(self) -> timedelta | None:
+        since = [queue.oldest_at for queue in self.queues if queue.oldest_at is not None]
+        return self.now - min(since) if since else None
+
+
+async def overview(conn: Connection, *, tenant_id: int, since: datetime) -> Overview:
+    """How a tenant fares. `since` is at most a month ago."""
+    now = await database_time(conn)
+    if not now - LONGEST <= since <= now:
+        raise InvalidInput("since", since, f"a time within the last {LONGEST.days} days")
+    series = await _counted(conn, tenant_id, [since], until=now)
+    late = await figures.late_ticks(conn, tenant_id=tenant_id, before=now - LATE)
+    return Overview(
+        now=now,
+        since=since,
+        ended=series.buckets[0].ended,
+        is_estimate=series.is_estimate,
+        times=await figures.times(conn, tenant_id=tenant_id, since=since),
+        runs_per_second=await _pace(conn, tenant_id, now),
+        queues=tuple(await figures.depths(conn, tenant_id=tenant_id)),
+        late_ticks=late.number,
+        latest_by=timedelta(0) if late.oldest_at is None else now - late.oldest_at,
+    )
+
+
+async def series(conn: Connection, *, tenant_id: int, span: Span) -> Series:
+    """The last hour by minutes, day by hours or month by days; the last bucket is not over yet."""
+    now = await database_time(conn)
+    width, number = span.value
+    last = now - (now - EPOCH) % width
+    starts = [last - width * back for back in range(number - 1, -1, -1)]
+    return await _counted(conn, tenant_id, starts, until=now)
+
+
+def failure_rate(ended: Mapping[RunState, int]) -> float | None:
+    """The part of the runs that came to an end of their own which were dead letters."""
+    failed = sum(ended.get(state, 0) for state in BAD)
+    tried = failed + ended.get(RunState.SUCCEEDED, 0)
+    return failed / tried if tried else None
+
+
+def stride_for(length: timedelta) -> int:
+    """One second in how many is looked at; a prime, so that it wanders through the minute."""
+    if length <= timedelta(hours=2):
+        return 7
+    return 61 if length <= timedelta(days=2) else 601
+
+
+def slices(starts: list[datetime], *, until: datetime, stride: int | None) -> list[Slice]:
+    """Where to look: at all of each bucket, or at one second of it in every `stride`."""
+    ends = [*starts[1:], until]
+    if stride is None:
+        pairs = enumerate(zip(starts, ends, strict=True))
+        return [Slice(n, figures.id_at(low), figures.id_at(high)) for n, (low, high) in pairs]
+    found: list[Slice] = []
+    at, bucket = starts[0], 0
+    while at < until:
+        while bucket + 1 < len(starts) and at >= starts[bucket + 1]:
+            bucket += 1
+        high = min(at + SECOND, until)
+        found.append(Slice(bucket, figures.id_at(at), figures.id_at(high)))
+        at += SECOND * stride
+    return found
+
+
+async def _counted(
+    conn: Connection, tenant_id: int, starts: list[datetime], *, until: datetime
+) -> Series:
+    # A run that is due this very millisecond belongs to the window.
+    end = until + timedelta(milliseconds=1)
+    some = await figures.count_some(
+        conn, tenant_id=tenant_id, start=starts[0], end=end, most=MOST_EXACT + 1
+    )
+    stride = stride_for(end - starts[0]) if some > MOST_EXACT else None
+    looked_at = slices(starts, until=end, stride=stride)
+    rows = await figures.count_slices(conn, tenant_id=tenant_id, slices=looked_at)
+    buckets = [
+        _bucket(start, [row for row in rows if row.bucket == n], times=stride or 1)
+        for n, start in enumerate(starts)
+    ]
+    width = (starts[1] if len(starts) > 1 else until) - starts[0]
+    return Series(width=width, buckets=tuple(buckets), is_estimate=stride is not None)
+
+
+def _bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
+    waits, durations = sum(row.waits for row in rows), sum(row.durations for row in rows)
+    waited = sum((row.waited for row in rows), timedelta(0))
+    lasted = sum((row.lasted for row in rows), timedelta(0))
+    return Bucket(
+        start=start,
+        ended={row.state: row.number * times for row in rows},
+        mean_wait=waited / waits if waits else None,
+        longest_wait=max(row.longest_wait for row in rows) if waits else None,
+        mean_duration=lasted / durations if durations else None,
+    )
+
+
+async def _pace(conn: Connection, tenant_id: int, now: datetime) -> float:
+    pace = await figures.pace(
+        conn,
+        tenant_id=tenant_id,
+        due_since=now - PACE_DUE,
+        since=now - PACE_OVER,
+        most=PACE_SAMPLE,
+    )
+    over = PACE_OVER
+    if pace.looked_at == pace.ended == PACE_SAMPLE and pace.first_at is not None:
+        # The sample does not reach back so far: it is that of a shorter time.
+        over = max(now - pace.first_at, timedelta(milliseconds=1))
+    return pace.ended / over.total_seconds()

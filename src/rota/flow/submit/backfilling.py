@@ -1,0 +1,219 @@
+"""Makes runs for ticks of the past, on request (S13). Room: flow/submit.
+
+The ticks of a range are those that the job's schedule has now, daylight saving and calendars
+included. A tick that left nothing behind gets the run that the scheduler would have made, under the
+same id; one that is only on record (missed, skipped, coalesced) keeps its record and gets a run
+under an id of the backfill's own. Both ids are derived, so asking again makes nothing new.
+
+A backfill does not ask the job's overlap policy; a gate of its own bounds how many run at a time.
+The ticks from the cursor on are left alone: the scheduler has yet to decide them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from itertools import islice
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import InvalidInput, NotFound
+from rota.core.ids import keyed_run_id, tick_run_id
+from rota.core.limits import Limits
+from rota.core.overlap import Overlap
+from rota.core.priority import NAMED, parse_priority
+from rota.core.states import RunState
+from rota.core.submission import check_name
+from rota.core.time import moments, planning
+from rota.core.time.calendars import Calendar
+from rota.core.time.planning import NO_CALENDARS
+from rota.core.time.schedule import STEP, Schedule
+from rota.flow.submit.changing import schedule_of
+from rota.flow.submit.drafting import gates_of
+from rota.flow.submit.placing import limits_of, policy_of
+from rota.store import gates, jobs, live_runs, revival
+from rota.store.driver import Connection
+from rota.store.gates import NewGate
+from rota.store.jobs import Job
+from rota.store.live_runs import NewRun
+from rota.store.transaction import transaction
+
+MOST: Final = 10_000
+# No range is walked further: a second's ticks of a year would take minutes to count.
+MOST_TICKS: Final = 20_000
+LOW: Final = NAMED["low"]
+# What is on record of a tick that never ran.
+NOT_RUN: Final = frozenset({RunState.MISSED, RunState.SKIPPED, RunState.COALESCED})
+
+
+class Only(StrEnum):
+    """Which ticks get a run: those that never ran, or all of them (again)."""
+
+    MISSING = "missing"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The ticks with since <= tick < until. `name` tells backfills of the same ticks apart: under
+    another name, `all` runs them once more. `at_once` is how many of the job's backfill may run.
+    """
+
+    since: datetime
+    until: datetime
+    only: Only = Only.MISSING
+    priority: int = LOW
+    at_once: int = 4
+    most: int = 1_000
+    name: str = "backfill"
+
+
+class Backfilled(NamedTuple):
+    """So many ticks, of which some ran before; the runs that are new; what the scheduler has yet to
+    decide itself.
+    """
+
+    ticks: int
+    exist: int
+    missing: int
+    new: int
+    undecided: int
+    run_ids: tuple[UUID, ...] = ()
+
+
+class _Tick(NamedTuple):
+    """A tick of the range; `run_id` is the run it is to get, None if it gets none."""
+
+    at: datetime
+    ran: bool
+    run_id: UUID | None
+
+
+async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, and whether really
+    conn: Connection,
+    wanted: Range,
+    *,
+    tenant_id: int,
+    job_id: UUID,
+    now: datetime,
+    dry_run: bool = False,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+) -> Backfilled:
+    """Make the runs of a range of past ticks, all or none, or only count them."""
+    wanted = _checked(wanted, now)
+    async with transaction(conn):
+        job = await jobs.lock(conn, job_id)
+        if job.tenant_id != tenant_id:
+            raise NotFound("job", str(job_id))
+        cursor = await jobs.lock_cursor(conn, job_id)
+        planned = _planned(_walkable(job), wanted, calendars)
+        decided = [at for at in planned if cursor is None or at < cursor.tick_at]
+        ticks = await _looked_up(conn, job, decided, wanted)
+        chosen = [tick for tick in ticks if tick.run_id is not None]
+        if len(chosen) > wanted.most:
+            asked = f"{len(chosen)} runs to make"
+            raise InvalidInput("until", asked, f"a range with at most {wanted.most} of them")
+        made = [] if dry_run or not chosen else await _make(conn, job, chosen, wanted, now)
+    exist = sum(tick.ran for tick in ticks)
+    return Backfilled(
+        ticks=len(ticks),
+        exist=exist,
+        missing=len(ticks) - exist,
+        new=len(chosen),
+        undecided=len(planned) - len(decided),
+        run_ids=tuple(made),
+    )
+
+
+def _checked(wanted: Range, now: datetime) -> Range:
+    since = moments.parse(wanted.since, field="since")
+    until = moments.parse(wanted.until, field="until")
+    if since >= until:
+        raise InvalidInput("until", moments.rfc3339(until), "a time after since")
+    if until > now:
+        raise InvalidInput("until", moments.rfc3339(until), "a time that has passed")
+    if not 1 <= wanted.most <= MOST:
+        raise InvalidInput("most", wanted.most, f"1 to {MOST}")
+    if not isinstance(wanted.only, Only):
+        raise InvalidInput("only", wanted.only, f"one of {', '.join(Only)}")
+    parse_priority(wanted.priority)
+    return replace(wanted, since=since, until=until, name=check_name(wanted.name, "name"))
+
+
+def _walkable(job: Job) -> Schedule:
+    """The job's schedule without its cap on runs, which is about what the scheduler fires."""
+    schedule = schedule_of(job)
+    if schedule is None or not schedule.has_ticks or schedule.follows_end:
+        raise InvalidInput("job_id", str(job.id), "a job whose schedule has ticks at known times")
+    return replace(schedule, window=replace(schedule.window, max_runs=None))
+
+
+def _planned(
+    schedule: Schedule, wanted: Range, calendars: Mapping[str, Calendar]
+) -> list[datetime]:
+    ahead = planning.plan(schedule, wanted.since - STEP, wanted.until - STEP, calendars=calendars)
+    ticks = [planned.tick.at for planned in islice(ahead, MOST_TICKS + 1)]
+    if len(ticks) > MOST_TICKS:
+        raise InvalidInput(
+            "until", f"more than {MOST_TICKS} ticks", f"a range with at most {MOST_TICKS} of them"
+        )
+    return ticks
+
+
+async def _looked_up(
+    conn: Connection, job: Job, ats: Sequence[datetime], wanted: Range
+) -> list[_Tick]:
+    """Which ticks ran, and under which id those that are asked for run now."""
+    own = {at: tick_run_id(job.id, at) for at in ats}
+    again = {
+        at: keyed_run_id(f"{wanted.name} of {job.id}", moments.rfc3339(at), at=at) for at in ats
+    }
+    known = await revival.states(conn, [*own.values(), *again.values()], tenant_id=job.tenant_id)
+    ticks: list[_Tick] = []
+    for at in ats:
+        state, is_made = known.get(own[at]), again[at] in known
+        ran = is_made or (state is not None and state not in NOT_RUN)
+        run_id = own[at] if state is None else again[at]
+        asked = not is_made and (not ran or wanted.only is Only.ALL)
+        ticks.append(_Tick(at, ran, run_id if asked else None))
+    return ticks
+
+
+async def _make(
+    conn: Connection, job: Job, ticks: Sequence[_Tick], wanted: Range, now: datetime
+) -> list[UUID]:
+    payload = json.loads(job.payload or "null")
+    # Overlap.ALLOW: without the gate that keeps the job's own runs in order.
+    passed = gates_of(job.id, job.tenant_id, Overlap.ALLOW, limits_of(job), payload)
+    own = NewGate(job.tenant_id, f"backfill:{job.id}", Limits(most=wanted.at_once))
+    passed = sorted([own, *passed], key=_narrowness)
+    made = await gates.put_many(conn, passed)
+    through = tuple(made[gate.tenant_id, gate.key] for gate in passed)
+    deadline = policy_of(job).deadline
+    runs = [
+        NewRun(
+            id=tick.run_id,
+            job_id=job.id,
+            scheduled_at=tick.at,
+            # Due when it was asked for: nobody was late for it.
+            due_at=now,
+            deadline_at=None if deadline is None else now + deadline,
+            tenant_id=job.tenant_id,
+            queue_id=job.queue_id,
+            kind_id=job.kind_id,
+            policy_id=job.policy_id,
+            job_version=job.version,
+            trigger="backfill",
+            priority=wanted.priority,
+            guarantee=job.guarantee,
+            gates=through,
+        )
+        for tick in ticks
+        if tick.run_id is not None
+    ]
+    return await live_runs.insert_many(conn, runs)
+
+
+def _narrowness(gate: NewGate) -> tuple[bool, int]:
+    return gate.limits.most is None, gate.limits.most or 0

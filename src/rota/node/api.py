@@ -1,0 +1,258 @@
+"""A process that serves the API, and the API as a part of `rota up`. Room: node.
+
+Any number of them may run on one database, behind a balancer: nothing is kept here but what was
+read a moment ago. The first start makes the key that all others are made with.
+"""
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import uvicorn
+
+from rota.api.admission import Admission, Rate, Rates
+from rota.api.app import make_app
+from rota.api.call import Service as ApiService
+from rota.api.doors import Doors, Limits
+from rota.config.settings import Api, Settings
+from rota.core.errors import InvalidSetting
+from rota.core.ids import stamped
+from rota.flow.dispatch.hinting import Hinting
+from rota.flow.observe.feed import Feed
+from rota.flow.observe.meter import Meter
+from rota.node.process import Place, Write, run_process
+from rota.runtime.events import RequestFailed
+from rota.runtime.pulse import Pulse
+from rota.runtime.service import Duty, Ground
+from rota.runtime.stop import Halt
+from rota.runtime.tiers import Tier
+from rota.store import keys
+from rota.store.pool import Access, Line, open_connection, open_pool
+from rota.store.walls import check_wall
+
+SOON: Final = timedelta(seconds=5)
+# Requests that are under way when the API is told to stop.
+DRAINING: Final = timedelta(seconds=20)
+KEPT_ALIVE: Final = 60
+MOST_CONNECTIONS: Final = 2_000
+BACKLOG: Final = 1_024
+# Without a key: enough for probes, too little for guessing.
+UNKNOWN: Final = Rate(per_second=20, burst=100)
+KEY_FILE: Final = "admin.key"
+MASTER_FILE: Final = "master.key"
+MASTER_BYTES: Final = 32
+TENANT_FACTOR: Final = 4
+
+
+class Open(NamedTuple):
+    """An API that listens; `key_file` is where the first key was just written, None otherwise."""
+
+    tiers: list[Tier]
+    url: str
+    key_file: Path | None
+
+
+async def run_api(settings: Settings, *, ready: Callable[[Open], object], write: Write) -> int:
+    """A process that serves the API and nothing else."""
+
+    @asynccontextmanager
+    async def opening(place: Place) -> AsyncIterator[list[Tier]]:
+        async with open_api(settings, place.database.access, place.ground, place.meter) as opened:
+            ready(opened)
+            yield opened.tiers
+
+    return await run_process(settings, name="rota api", open_tiers=opening, write=write)
+
+
+@asynccontextmanager
+async def open_api(
+    settings: Settings, access: Access, ground: Ground, meter: Meter | None = None
+) -> AsyncIterator[Open]:
+    """Listen; requests are answered once the tiers run."""
+    api = settings.api
+    refuse_open_door(api)
+    async with AsyncExitStack() as stack:
+        key_file = await first_key(settings, access, ground)
+        pool = await stack.enter_async_context(open_pool(access, size=api.connections))
+        line = Line(access)
+        stack.callback(line.close)
+        pulse = Pulse()
+        hinting = Hinting(line=line, pulse=pulse)
+        clock, feed = ground.clock, Feed(pool)
+
+        service = ApiService(
+            pool=pool,
+            clock=clock,
+            new_id=lambda: stamped(clock.now(), ground.chance.randbytes(10)),
+            hint=hinting.hint,
+            random_bytes=os.urandom,
+            master=master_key(settings),
+            meter=meter,
+            feed=feed,
+        )
+        per_key = Rate(api.requests_per_second, api.burst)
+        per_tenant = Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst)
+        doors = Doors(
+            service=service,
+            admission=Admission(pool=pool, monotonic=clock.monotonic),
+            rates=Rates(monotonic=clock.monotonic),
+            limits=Limits(key=per_key, tenant=per_tenant, address=UNKNOWN),
+            report=lambda request_id, error: ground.emit(
+                RequestFailed(request_id=request_id, error=error)
+            ),
+        )
+        listening = stack.enter_context(listen(api))
+        serving = Serving(server=make_server(doors, api), socket=listening, feed=feed)
+        tiers = [
+            Tier([serving], grace=DRAINING + SOON),
+            Tier(
+                [
+                    Duty("hinting", hinting.tick, pulse, ground),
+                    Duty("feeding", feed.tick, Pulse(), ground),
+                ],
+                grace=SOON,
+            ),
+        ]
+        yield Open(tiers, url_of(api, listening), key_file)
+
+
+def refuse_open_door(api: Api) -> None:
+    """Beyond this machine only with TLS, or if somebody said that they know better."""
+    if (api.tls_certificate is None) != (api.tls_key is None):
+        raise InvalidSetting("api.tls_key", api.tls_key, "both a certificate and its key, or none")
+    if api.tls_certificate is not None or api.insecure_http or is_loopback(api.host):
+        return
+    wanted = (
+        "127.0.0.1, or api.tls_certificate and api.tls_key, or api.insecure_http if something "
+        "in front of it speaks TLS: keys would cross the network in the clear"
+    )
+    raise InvalidSetting("api.host", api.host, wanted)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def listen(api: Api) -> Iterator[socket.socket]:
+    """The socket, opened before anything says that the API is up."""
+    family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
+    try:
+        made = socket.create_server((api.host, api.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        wanted = f"an address and port that can be listened on ({error.strerror or error})"
+        raise InvalidSetting("api.port", f"{api.host}:{api.port}", wanted) from error
+    with made:
+        yield made
+
+
+def url_of(api: Api, listening: socket.socket) -> str:
+    port = listening.getsockname()[1]
+    host = f"[{api.host}]" if ":" in api.host else api.host
+    return f"{'http' if api.tls_certificate is None else 'https'}://{host}:{port}"
+
+
+def make_server(doors: Doors, api: Api) -> "Server":
+    config = uvicorn.Config(
+        make_app(doors),
+        http="httptools",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEPT_ALIVE,
+        timeout_graceful_shutdown=round(DRAINING.total_seconds()),
+        limit_concurrency=MOST_CONNECTIONS,
+        backlog=BACKLOG,
+        ssl_certfile=api.tls_certificate,
+        ssl_keyfile=api.tls_key,
+    )
+    return Server(config)
+
+
+class Server(uvicorn.Server):
+    """Without signal handlers: a process of Rota has its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """Answers requests until told to stop, then those that are under way."""
+
+    server: Server
+    socket: socket.socket
+    feed: Feed
+    name: str = "serving"
+
+    async def run(self, stop: Halt, /) -> None:
+        serving = asyncio.create_task(self.server.serve(sockets=[self.socket]))
+        told = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({serving, told}, return_when=asyncio.FIRST_COMPLETED)
+            self.server.should_exit = True
+            self.feed.close()
+            await serving
+        finally:
+            told.cancel()
+            serving.cancel()
+
+
+async def first_key(settings: Settings, access: Access, ground: Ground) -> Path | None:
+    """Check the wall, and make the first key if there is none; return the file it is in."""
+    async with open_connection(access) as conn:
+        await check_wall(conn)
+        key = await keys.ensure_admin_key(
+            conn,
+            key_id=stamped(ground.clock.now(), ground.chance.randbytes(10)),
+            bits=os.urandom(32),
+        )
+    return None if key is None else keep_key(settings.database.data, key)
+
+
+def master_key(settings: Settings) -> bytes | None:
+    """The key that seals secrets; None if there is none, and then there are no secrets."""
+    file = settings.api.master_key
+    if file is None:
+        if settings.database.url is not None:
+            return None
+        file = settings.database.data / MASTER_FILE
+        if not file.exists():
+            keep_key(file.parent, os.urandom(MASTER_BYTES).hex(), name=MASTER_FILE)
+    try:
+        key = bytes.fromhex(file.read_text().strip())
+    except (OSError, ValueError) as error:
+        wanted = f"the path of a file with 64 hexadecimal digits ({error})"
+        raise InvalidSetting("api.master_key", str(file), wanted) from error
+    if len(key) != MASTER_BYTES:
+        raise InvalidSetting("api.master_key", str(file), f"{2 * MASTER_BYTES} hexadecimal digits")
+    return key
+
+
+def keep_key(folder: Path, key: str, *, name: str = KEY_FILE) -> Path:
+    """Write the key where only its owner can read it, never for a moment where others can."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = folder / name
+    draft = file.with_suffix(".new")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as writing:
+        writing.write(f"{key}\n")
+    draft.replace(file)
+    return file

@@ -1,0 +1,124 @@
+"""The audit log: who changed what, when and from where (T3). Room: store.
+
+An entry is written in the transaction of the change that it tells of, so there is neither without
+the other. Nothing is ever changed or deleted here, and a trigger refuses whoever tries.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+# What a thing was and became; longer ones are kept as their hash, which still proves them.
+MOST_BODY: Final = 16_384
+_LATEST: Final = 2**63 - 1
+
+
+class Noted(NamedTuple):
+    id: int
+
+
+class Entry(NamedTuple):
+    """One change as it was noted; JSON as text."""
+
+    id: int
+    at: datetime
+    actor: str
+    key_id: UUID | None
+    source: str | None
+    action: str
+    thing: str
+    thing_id: str
+    before: str | None
+    after: str | None
+    request_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    """`source` is the address that the request came from; `before` and `after` are plain values
+    without secrets, None if there is nothing to tell.
+    """
+
+    tenant_id: int
+    actor: str
+    action: str
+    thing: str
+    thing_id: str
+    key_id: UUID | None = None
+    source: str | None = None
+    before: object = None
+    after: object = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What to show; None means any."""
+
+    thing: str | None = None
+    thing_id: str | None = None
+    actor: str | None = None
+    action: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+EVERYTHING: Final = Filter()
+NOTE = statement("audit/note", Noted)
+PAGE = statement("audit/page", Entry)
+
+
+async def note(conn: Connection, entry: NewEntry) -> None:
+    """Write down a change, in the transaction of the caller."""
+    await NOTE.one(
+        conn,
+        tenant_id=entry.tenant_id,
+        actor=entry.actor,
+        key_id=entry.key_id,
+        source=entry.source,
+        action=entry.action,
+        thing=entry.thing,
+        thing_id=entry.thing_id,
+        before=_text(entry.before),
+        after=_text(entry.after),
+        request_id=entry.request_id,
+    )
+
+
+async def page(
+    conn: Connection,
+    *,
+    tenant_id: int,
+    filter: Filter = EVERYTHING,  # noqa: A002 — what everybody calls it
+    after: int | None = None,
+    limit: int = 50,
+) -> list[Entry]:
+    """The latest changes first; `after` is the id of the last one that was seen."""
+    return await PAGE.all(
+        conn,
+        tenant_id=tenant_id,
+        before_id=_LATEST if after is None else after,
+        thing=filter.thing,
+        thing_id=filter.thing_id,
+        actor=filter.actor,
+        action=filter.action,
+        since=filter.since,
+        until=filter.until,
+        most=limit,
+    )
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    # jsonb takes no NUL; somebody's text may have one, and the change must be noted all the same.
+    text = json.dumps(value, sort_keys=True, default=str).replace("\\u0000", "\\ufffd")
+    if len(text) <= MOST_BODY:
+        return text
+    return json.dumps({"length": len(text), "sha256": sha256(text.encode()).hexdigest()})

@@ -1,0 +1,214 @@
+"""The jobs of a tenant as the API shows them: one, or a page of those that fit. Room: store.
+
+Reads only. A walk finds the ids, newest first, along an index that is in their order; then the rows
+are read by id. A walk looks at a bounded number of jobs, so a page may be short and still have a
+place to go on from: only `after is None` means that this was all. Changing jobs is jobs.py's.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from rota.core.outcome import Guarantee
+from rota.core.overlap import Overlap
+from rota.core.states import JobState
+from rota.store.driver import Connection
+from rota.store.run_views import LAST_ID, NAMES, refuse_odd_limit, refuse_odd_text
+from rota.store.statement import Statement, statement
+from rota.store.walking import LOOK, walking
+
+FIRST_TIME: Final = datetime(1, 1, 2, tzinfo=UTC)
+LAST_TIME: Final = datetime(9999, 12, 30, tzinfo=UTC)
+
+
+class JobRow(NamedTuple):
+    """A job as it is shown; JSON as text. Without a tick to come it has no `next_tick_at`, while
+    it is held it has no `next_fire_at`.
+    """
+
+    id: UUID
+    name: str
+    state: JobState
+    version: int
+    kind: str | None
+    queue: str | None
+    priority: int
+    overlap: Overlap
+    keep_first: bool
+    guarantee: Guarantee
+    schedule: str | None
+    payload: str | None
+    labels: str
+    limits: str | None
+    policy: str | None
+    user_id: str | None
+    held: str | None
+    created_at: datetime
+    updated_at: datetime
+    next_tick_at: datetime | None
+    next_fire_at: datetime | None
+
+
+class Place(NamedTuple):
+    """Where a page ended."""
+
+    created_at: datetime
+    id: UUID
+
+
+class Page(NamedTuple):
+    """Jobs, newest first, and the place to go on after; None if that was all."""
+
+    rows: list[JobRow]
+    after: Place | None
+
+
+class Found(NamedTuple):
+    """A job that fits, or how far the walk looked."""
+
+    id: UUID
+    created_at: datetime
+    fits: bool
+
+
+class Named(NamedTuple):
+    id: UUID
+
+
+class Doing(StrEnum):
+    """What a job is doing, beside the state it is in."""
+
+    # It has a tick that will be decided, or a run that waits.
+    PENDING = "pending"
+    # Somebody executes a run of it.
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Which jobs to list; what is not said does not matter.
+
+    A job fits if it is in one of the states or does one of the things; without either, all fit but
+    the deleted. `q` is part of the name, in any case. `created_after` is from that time on,
+    `created_before` up to it.
+    """
+
+    states: frozenset[JobState] = frozenset()
+    doing: frozenset[Doing] = frozenset()
+    user_id: str | None = None
+    kind: str | None = None
+    queue: str | None = None
+    label: tuple[str, str] | None = None
+    q: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("user_id", "kind", "queue", "q"):
+            refuse_odd_text(field, getattr(self, field))
+        for text in self.label or ():
+            refuse_odd_text("label", text)
+
+
+WALK = statement("job_views/walk", Found)
+WALK_USER = statement("job_views/walk_user", Found)
+WALK_RUNNING = statement("job_views/walk_running", Found)
+READ = statement("job_views/read", JobRow)
+FIND = statement("job_views/find", Named)
+
+
+async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
+    """A job by id, unless it is deleted."""
+    row = await READ.one(conn, tenant_id=tenant_id, ids=[job_id])
+    return None if row is None or row.state is JobState.DELETED else row
+
+
+async def by_name(conn: Connection, *, tenant_id: int, name: str) -> JobRow | None:
+    """The job that has a name now."""
+    refuse_odd_text("name", name)
+    found = await FIND.one(conn, tenant_id=tenant_id, name=name)
+    return None if found is None else await get(conn, tenant_id=tenant_id, job_id=found.id)
+
+
+async def page(
+    conn: Connection,
+    *,
+    tenant_id: int,
+    filter: JobFilter,  # noqa: A002 — the word of the API
+    after: Place | None = None,
+    limit: int = 50,
+) -> Page:
+    """Jobs that fit, newest first, after a place."""
+    refuse_odd_limit(limit)
+    names = await NAMES.one(conn, queue=filter.queue, kind=filter.kind)
+    if names is None or _is_unknown(filter, names.queue_id, names.kind_id):
+        return Page([], None)
+    walk, more = _way(filter)
+    async with walking(conn):
+        found = await walk.all(
+            conn,
+            tenant_id=tenant_id,
+            queue_id=names.queue_id,
+            kind_id=names.kind_id,
+            most=limit + 1,
+            **_conditions(filter, after),
+            **more,
+        )
+    ids, following = _cut(found, limit=limit)
+    return Page(await READ.all(conn, tenant_id=tenant_id, ids=ids), following)
+
+
+def _is_unknown(chosen: JobFilter, queue_id: int | None, kind_id: int | None) -> bool:
+    """Whether nothing can fit, because there is no such queue or kind."""
+    return (chosen.queue is not None and queue_id is None) or (
+        chosen.kind is not None and kind_id is None
+    )
+
+
+def _way(chosen: JobFilter) -> tuple[Statement[Found], dict[str, Any]]:
+    """The walk that meets what is asked for soonest, and what only it takes."""
+    if chosen.doing == {Doing.RUNNING} and not chosen.states:
+        return WALK_RUNNING, {"user_id": chosen.user_id}
+    more: dict[str, Any] = {
+        "states": sorted(chosen.states) or None,
+        "pending": Doing.PENDING in chosen.doing,
+        "running": Doing.RUNNING in chosen.doing,
+        "look": LOOK,
+    }
+    if chosen.user_id is None:
+        return WALK, more
+    return WALK_USER, more | {"user_id": chosen.user_id}
+
+
+def _conditions(chosen: JobFilter, after: Place | None) -> dict[str, Any]:
+    """The filter as all walks take it."""
+    before = after or Place(LAST_TIME, LAST_ID)
+    if chosen.created_before is not None:
+        # No id is smaller than this: the time itself is not included.
+        before = min(before, Place(chosen.created_before, UUID(int=0)))
+    key, value = chosen.label or (None, None)
+    return {
+        "label_key": key,
+        "label_value": value,
+        "pattern": None if chosen.q is None else f"%{_literally(chosen.q)}%",
+        "before_at": before.created_at,
+        "before_id": before.id,
+        "from_at": chosen.created_after or FIRST_TIME,
+    }
+
+
+def _literally(text: str) -> str:
+    """A text as a pattern that matches nothing else."""
+    return text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+
+
+def _cut(found: list[Found], *, limit: int) -> tuple[list[UUID], Place | None]:
+    """The ids of a page, and where to go on: after its last job, or where the look ended."""
+    fitting = [each for each in found if each.fits]
+    if len(fitting) > limit:
+        last = fitting[limit - 1]
+        return [each.id for each in fitting[:limit]], Place(last.created_at, last.id)
+    horizon = next((Place(each.created_at, each.id) for each in found if not each.fits), None)
+    return [each.id for each in fitting], horizon

@@ -1,0 +1,111 @@
+"""Everything Rota asks of secrets: written, listed by name, opened only for a worker. Room: store.
+
+What is kept is sealed (core/sealing.py), with the tenant, the name and the version bound to it. The
+role behind the wall may write a secret and cannot read one. In the table they are `secrets`; this
+module has another name because the standard library has that one.
+"""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from rota.core.errors import Conflict, InvalidInput, NotFound, SealingFailed
+from rota.core.sealing import Place, key_id_of, seal, unseal
+from rota.core.submission import check_name
+from rota.store import tenants
+from rota.store.driver import Connection
+from rota.store.statement import statement
+from rota.store.transaction import joined
+
+MOST_SECRETS: Final = 200
+MOST_BYTES: Final = 65_536
+
+
+class Secret(NamedTuple):
+    """All that is told of a secret."""
+
+    name: str
+    version: int
+    updated_at: datetime
+
+
+class Version(NamedTuple):
+    version: int
+
+
+class Number(NamedTuple):
+    number: int
+
+
+class Sealed(NamedTuple):
+    version: int
+    key_id: str
+    ciphertext: bytes
+
+
+LOCK = statement("secrets/lock", Version)
+PUT = statement("secrets/put", Secret)
+COUNT = statement("secrets/count", Number)
+PAGE = statement("secrets/page", Secret)
+DELETE = statement("secrets/delete", Secret)
+READ = statement("secrets/read", Sealed)
+
+
+async def put(
+    conn: Connection, *, tenant_id: int, name: str, value: bytes, master: bytes, nonce: bytes
+) -> Secret:
+    """Write a secret, or its next version. `nonce` is 12 random bytes."""
+    name = check_name(name, "name")
+    if len(value) > MOST_BYTES:
+        raise InvalidInput("value", f"{len(value)} bytes", f"at most {MOST_BYTES} bytes")
+    async with joined(conn):
+        # In turn, for the count and for the version, which is sealed in and must be known before.
+        await tenants.take_turn(conn, tenant_id=tenant_id, things="secrets")
+        version = await _next_version(conn, tenant_id, name)
+        place = Place(tenant_id=tenant_id, name=name, version=version)
+        row = await PUT.one(
+            conn,
+            tenant_id=tenant_id,
+            name=name,
+            version=version,
+            key_id=key_id_of(master),
+            ciphertext=seal(master, place, value, nonce=nonce),
+        )
+    if row is None:
+        raise Conflict("secret", "somebody else writes it at this moment", retry_after=1.0)
+    return row
+
+
+async def page(
+    conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50
+) -> list[Secret]:
+    """The names of secrets, from the one after `after` on."""
+    return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
+
+
+async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
+    if await DELETE.one(conn, tenant_id=tenant_id, name=name) is None:
+        raise NotFound("secret", name)
+
+
+async def open_for_worker(conn: Connection, *, tenant_id: int, name: str, master: bytes) -> bytes:
+    """What a secret hides, for an attempt that is about to start; nobody else asks this."""
+    row = await READ.one(conn, tenant_id=tenant_id, name=name)
+    if row is None:
+        raise NotFound("secret", name)
+    if row.key_id != key_id_of(master):
+        raise SealingFailed(
+            reason=f"{name!r} was sealed with another master key",
+            remedy=f"give the master key whose id is {row.key_id}, or write the secret again",
+        )
+    place = Place(tenant_id=tenant_id, name=name, version=row.version)
+    return unseal(master, place, row.ciphertext)
+
+
+async def _next_version(conn: Connection, tenant_id: int, name: str) -> int:
+    present = await LOCK.one(conn, tenant_id=tenant_id, name=name)
+    if present is not None:
+        return present.version + 1
+    count = await COUNT.one(conn, tenant_id=tenant_id)
+    if count is not None and count.number >= MOST_SECRETS:
+        raise InvalidInput("secrets", MOST_SECRETS, "fewer secrets: delete one before adding one")
+    return 1

@@ -1,0 +1,18 @@
+-- Write down one change.
+insert into rota.audit (
+    at, tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
+)
+values (
+    rota.now(),
+    :tenant_id::integer,
+    :actor::text,
+    :key_id::uuid,
+    :source::text,
+    :action::text,
+    :thing::text,
+    :thing_id::text,
+    :before::jsonb,
+    :after::jsonb,
+    :request_id::text
+)
+returning id;

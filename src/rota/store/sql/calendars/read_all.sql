@@ -1,0 +1,9 @@
+-- All calendars of a tenant.
+select
+    c.name,
+    c.body,
+    c.version,
+    c.updated_at
+from rota.calendars as c
+where c.tenant_id = :tenant_id::integer
+order by c.name;

@@ -1,0 +1,20 @@
+-- The scheduler processes whose lease holds, and the shards that each holds.
+select
+    s.id,
+    s.name,
+    s.draining,
+    s.started_at,
+    s.beat_at,
+    array(
+        select h.id from rota.shards as h
+        where
+            h.owner = s.id
+            and h.expires_at > (select rota.now())
+        order by h.id
+    ) as shards
+from rota.sessions as s
+where
+    s.role = 'scheduler'
+    and s.expires_at > (select rota.now())
+order by s.started_at desc, s.id desc
+limit :most::integer;

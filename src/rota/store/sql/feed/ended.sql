@@ -1,0 +1,43 @@
+-- Runs that ended, written by the transactions from :xid on: so many of each tenant, oldest first,
+-- and how many there are in all. Found by the block ranges, and only then sorted and held against
+-- the tenants: the index that has the tenants in order has all of their history.
+with written as materialized (
+    select
+        r.tenant_id,
+        rota.full_xid(r.xmin, :xid::bigint) as xid,
+        r.id,
+        r.job_id,
+        r.state,
+        r.attempt,
+        r.finished_at
+    from rota.runs as r
+    where
+        r.finished_at >= :since::timestamptz
+        and r.tenant_id + 0 = any(:tenant_ids::integer[])
+        and rota.full_xid(r.xmin, :xid::bigint) >= :xid::bigint
+),
+
+fresh as materialized (
+    select
+        w.*,
+        row_number() over (partition by w.tenant_id order by w.finished_at, w.id) as place,
+        count(*) over (partition by w.tenant_id) as total
+    from written as w
+)
+
+select
+    'run.ended' as what,
+    f.tenant_id,
+    f.xid,
+    f.finished_at as at,
+    f.job_id,
+    j.name,
+    f.id as run_id,
+    f.state::text as state,
+    f.attempt,
+    null::real as progress,
+    null::text as message,
+    f.total
+from fresh as f
+left join rota.jobs as j on f.job_id = j.id
+where f.place <= :most::integer;

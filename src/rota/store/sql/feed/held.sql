@@ -1,0 +1,38 @@
+-- Runs that somebody executes, and that a transaction from :xid on started or asked to stop. All
+-- held runs are read: there are never more than the workers have slots.
+with fresh as materialized (
+    select
+        l.tenant_id,
+        rota.full_xid(l.xmin, :xid::bigint) as xid,
+        l.id,
+        l.job_id,
+        l.state,
+        l.attempt,
+        l.started_at,
+        row_number() over (
+            partition by l.tenant_id, l.state order by l.started_at, l.id
+        ) as place,
+        count(*) over (partition by l.tenant_id, l.state) as total
+    from rota.live_runs as l
+    where
+        l.state in ('running', 'cancelling')
+        and l.tenant_id = any(:tenant_ids::integer[])
+        and rota.full_xid(l.xmin, :xid::bigint) >= :xid::bigint
+)
+
+select
+    case when f.state = 'cancelling' then 'run.cancelling' else 'run.started' end as what,
+    f.tenant_id,
+    f.xid,
+    case when f.state = 'cancelling' then rota.now() else f.started_at end as at,
+    f.job_id,
+    j.name,
+    f.id as run_id,
+    f.state::text as state,
+    f.attempt,
+    null::real as progress,
+    null::text as message,
+    f.total
+from fresh as f
+left join rota.jobs as j on f.job_id = j.id
+where f.place <= :most::integer;

@@ -1,0 +1,16 @@
+-- About how many jobs there are, by the statistics that the planner has: in all, and the parts of
+-- the states as far as they are known. An exact count would read every job.
+select
+    greatest(c.reltuples, 0)::bigint as number,
+    st.most_common_vals::text::text[] as states,
+    st.most_common_freqs as parts
+from pg_class as c
+inner join pg_namespace as n on c.relnamespace = n.oid
+left join pg_stats as st
+    on
+        n.nspname = st.schemaname
+        and c.relname = st.tablename
+        and st.attname = 'state'
+where
+    n.nspname = 'rota'
+    and c.relname = 'jobs';

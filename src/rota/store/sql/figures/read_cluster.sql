@@ -1,0 +1,53 @@
+-- The cluster in one row: what runs, who is alive, which shards nobody holds, how late the most
+-- overdue tick is.
+select
+    (
+        select count(*) from rota.live_runs as l
+        where l.state in ('running', 'cancelling')
+    ) as running,
+    alive.workers,
+    alive.draining,
+    alive.schedulers,
+    alive.slots,
+    (
+        select count(*)
+        from rota.live_runs as l
+        inner join rota.sessions as s on l.session_id = s.id
+        where
+            l.state in ('running', 'cancelling')
+            and s.expires_at > rota.now()
+    ) as busy,
+    (
+        select count(*) from rota.shards as h
+        where
+            h.owner is null
+            or h.expires_at <= rota.now()
+    ) as shards_unowned,
+    coalesce(
+        (
+            select rota.now() - min(head.fire_at)
+            from rota.shards as h
+            cross join
+                lateral (
+                    select c.fire_at
+                    from rota.cursors as c
+                    where
+                        c.fire_at is not null
+                        and c.shard = h.id
+                    order by c.fire_at
+                    limit 1
+                ) as head
+            where head.fire_at <= rota.now()
+        ),
+        '0'
+    ) as fire_lag,
+    rota.now() as now
+from (
+    select
+        count(*) filter (where s.role = 'worker') as workers,
+        count(*) filter (where s.role = 'worker' and s.draining) as draining,
+        count(*) filter (where s.role = 'scheduler') as schedulers,
+        coalesce(sum(s.slots) filter (where s.role = 'worker'), 0) as slots
+    from rota.sessions as s
+    where s.expires_at > rota.now()
+) as alive;

@@ -1,0 +1,62 @@
+-- What waits of a tenant in each queue, and since when the oldest does; counted up to so many per
+-- queue, once for runs with gates and once for those without.
+select
+    q.name as queue,
+    q.paused_at is not null as is_paused,
+    open.number + gated.number as ready,
+    least(heads.oldest_at, gated.oldest_at) as oldest_at
+from rota.queues as q
+cross join
+    lateral (
+        select count(*) as number
+        from (
+            select 1
+            from rota.live_runs as l
+            where
+                l.state in ('queued', 'retrying')
+                and l.gates is null
+                and l.queue_id = q.id
+                and l.tenant_id = :tenant_id::integer
+                and l.ready_at <= (select rota.now())
+            limit :most::integer
+        ) as counted
+    ) as open
+cross join
+    lateral (
+        select
+            count(*) as number,
+            min(counted.ready_at) as oldest_at
+        from (
+            select l.ready_at
+            from rota.live_runs as l
+            where
+                l.state in ('queued', 'retrying')
+                and l.gates is not null
+                and l.queue_id = q.id
+                and l.tenant_id = :tenant_id::integer
+                and l.ready_at <= (select rota.now())
+            limit :most::integer
+        ) as counted
+    ) as gated
+cross join
+    lateral (
+        select min(head.ready_at) as oldest_at
+        from generate_series(0, 9) as lane (priority)
+        cross join
+            lateral (
+                select l.ready_at
+                from rota.live_runs as l
+                where
+                    l.state in ('queued', 'retrying')
+                    and l.gates is null
+                    and l.queue_id = q.id
+                    and l.tenant_id = :tenant_id::integer
+                    and l.priority = lane.priority
+                    and l.ready_at <= (select rota.now())
+                order by l.ready_at asc, l.id asc
+                limit 1
+            ) as head
+    ) as heads
+where open.number + gated.number > 0
+order by ready desc, q.name asc
+limit :most_queues::integer;

@@ -1,0 +1,7 @@
+-- The job of a tenant that has a name now.
+select j.id
+from rota.jobs as j
+where
+    j.tenant_id = :tenant_id::integer
+    and j.name = :name::text
+    and j.state <> 'deleted';

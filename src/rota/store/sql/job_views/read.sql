@@ -1,0 +1,31 @@
+-- Jobs of a tenant by id, as they are shown, newest first.
+select
+    j.id,
+    j.name,
+    rota.shown_state(j) as state,
+    j.version,
+    k.name as kind,
+    q.name as queue,
+    j.priority,
+    j.overlap,
+    j.keep_first,
+    j.guarantee,
+    j.schedule,
+    j.payload,
+    j.labels,
+    j.limits,
+    p.body as policy,
+    j.user_id,
+    j.held,
+    j.created_at,
+    j.updated_at,
+    c.tick_at as next_tick_at,
+    c.fire_at as next_fire_at
+from unnest(:ids::uuid[]) as i (id)
+inner join rota.jobs as j on i.id = j.id
+left join rota.kinds as k on j.kind_id = k.id
+left join rota.queues as q on j.queue_id = q.id
+left join rota.policies as p on j.policy_id = p.id
+left join rota.cursors as c on j.id = c.job_id
+where j.tenant_id = :tenant_id::integer
+order by j.created_at desc, j.id desc;

@@ -1,0 +1,36 @@
+-- Ids of a tenant's jobs that somebody executes a run of and that fit a filter, newest first: from
+-- the few runs that are held, because the jobs they belong to may be anywhere among many. They are
+-- sorted at the end, or the planner walks all jobs for their order.
+with held as materialized (
+    select distinct h.job_id
+    from rota.live_runs as h
+    where
+        h.tenant_id = :tenant_id::integer
+        and h.state in ('running', 'cancelling')
+),
+
+fitting as materialized (
+    select
+        j.id,
+        j.created_at
+    from held as h
+    inner join rota.jobs as j on h.job_id = j.id
+    where
+        j.tenant_id = :tenant_id::integer
+        and j.state <> 'deleted'
+        and (j.created_at, j.id) < (:before_at::timestamptz, :before_id::uuid)
+        and j.created_at >= :from_at::timestamptz
+        and (:user_id::text is null or j.user_id = :user_id::text)
+        and (:kind_id::integer is null or j.kind_id = :kind_id::integer)
+        and (:queue_id::integer is null or j.queue_id = :queue_id::integer)
+        and (:label_key::text is null or j.labels ->> :label_key::text = :label_value::text)
+        and (:pattern::text is null or j.name ilike :pattern::text)
+)
+
+select
+    f.id,
+    f.created_at,
+    true as fits
+from fitting as f
+order by f.created_at desc, f.id desc
+limit :most::integer;

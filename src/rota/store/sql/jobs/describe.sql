@@ -1,0 +1,8 @@
+-- Change what people call a job and find it by. The caller has locked it.
+update rota.jobs as j
+set
+    name = coalesce(:name::text, j.name),
+    labels = coalesce(:labels::jsonb, j.labels),
+    user_id = case when :sets_user::boolean then :user_id::text else j.user_id end
+where j.id = :id::uuid
+returning j.id;

@@ -1,0 +1,39 @@
+-- Ids of a tenant's dead letters that fit a filter, as walk.sql finds those of all runs: only so
+-- many are looked at, and a row tells how far that went if it did not fill the page.
+with looked as materialized (
+    select
+        r.id,
+        (
+            r.state = any(:states::rota.run_state[])
+            and (:queue_id::integer is null or r.queue_id = :queue_id::integer)
+            and (:kind_id::integer is null or r.kind_id = :kind_id::integer)
+            and (:trigger::rota.run_trigger is null or r.trigger = :trigger::rota.run_trigger)
+            and (:session_ids::uuid[] is null or r.session_id = any(:session_ids::uuid[]))
+        ) as fits
+    from rota.runs as r
+    where
+        (r.tenant_id, r.id) < (:tenant_id::integer, :before_id::uuid)
+        and (r.tenant_id, r.id) >= (:tenant_id::integer, :from_id::uuid)
+        and r.id < :before_id::uuid
+        and r.state in ('dead', 'lost', 'quarantined')
+    order by r.tenant_id desc, r.id desc
+    limit :look::integer
+),
+
+fitting as materialized (
+    select l.id
+    from looked as l
+    where l.fits
+    limit :most::integer
+)
+
+select
+    f.id,
+    true as fits
+from fitting as f
+union all
+select
+    e.id,
+    false as fits
+from (select l.id from looked as l limit 1 offset :look::integer - 1) as e
+where (select count(*) from fitting) < :most::integer;

@@ -1,0 +1,9 @@
+-- The sessions of a worker, by its name or as one session, and when each was last heard of.
+select
+    s.id,
+    s.beat_at,
+    s.expires_at > (select rota.now()) as is_alive
+from rota.sessions as s
+where
+    s.role = 'worker'
+    and (s.name = :name::text or s.id = :session_id::uuid);

@@ -1,0 +1,11 @@
+-- One tenant.
+select
+    t.id,
+    t.name,
+    t.weight,
+    t.quotas,
+    t.paused_at,
+    t.gate_id,
+    t.created_at
+from rota.tenants as t
+where t.id = :tenant_id::integer;

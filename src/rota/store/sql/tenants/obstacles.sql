@@ -1,0 +1,24 @@
+-- What a tenant still has that must not go with it.
+select
+    exists(
+        select 1 from rota.jobs as j
+        where
+            j.tenant_id = :tenant_id::integer
+            and j.state <> 'deleted'
+    ) as has_jobs,
+    exists(
+        select 1 from rota.live_runs as r
+        where r.tenant_id = :tenant_id::integer
+    ) as has_runs,
+    exists(
+        select 1 from rota.graphs as g
+        where g.tenant_id = :tenant_id::integer
+    ) as has_graphs,
+    exists(
+        select 1 from rota.api_keys as k
+        where
+            k.tenant_id = :tenant_id::integer
+            and k.role = 'platform'
+            and k.revoked_at is null
+            and (k.expires_at is null or k.expires_at > rota.now())
+    ) as has_platform_key;

@@ -1,0 +1,39 @@
+-- Forget keys that nobody holds any more. One that somebody is taking right now is locked and left;
+-- one that was taken a moment ago too, because this statement may not see the new holder's run yet.
+delete from rota.unique_keys as u
+where
+    (u.tenant_id, u.digest) in (
+        select
+            old.tenant_id,
+            old.digest
+        from rota.unique_keys as old
+        where
+            old.held_until < rota.now() - interval '5 minutes'
+            and not exists (
+                select 1 from rota.live_runs as l
+                where l.id = old.run_id
+            )
+            and (
+                old.run_id is not null
+                or not exists (
+                    select 1 from rota.cursors as c
+                    where c.job_id = old.job_id
+                )
+                and not exists (
+                    select 1 from rota.live_runs as l
+                    where
+                        l.job_id = old.job_id
+                        and l.state in ('blocked', 'queued', 'retrying')
+                )
+                and not exists (
+                    select 1 from rota.live_runs as l
+                    where
+                        l.job_id = old.job_id
+                        and l.state in ('running', 'cancelling')
+                )
+            )
+        order by old.held_until
+        limit :most::integer
+        for update of old skip locked
+    )
+returning u.tenant_id;

@@ -1,0 +1,37 @@
+-- Whether the holder of a key waits or runs. A job that holds it waits as long as it has a tick to
+-- come. One snapshot: a run that is claimed or put back meanwhile is seen once, never as neither.
+with alive as (
+    select l.state
+    from rota.live_runs as l
+    where
+        l.tenant_id = :tenant_id::integer
+        and l.id = :run_id::uuid
+    union all
+    select l.state
+    from rota.live_runs as l
+    where
+        l.tenant_id = :tenant_id::integer
+        and :run_id::uuid is null
+        and l.job_id = :job_id::uuid
+        and l.state in ('blocked', 'queued', 'retrying')
+    union all
+    select l.state
+    from rota.live_runs as l
+    where
+        l.tenant_id = :tenant_id::integer
+        and :run_id::uuid is null
+        and l.job_id = :job_id::uuid
+        and l.state in ('running', 'cancelling')
+    union all
+    -- A tick to come is as good as a run that waits.
+    select 'queued'::rota.run_state as state
+    from rota.cursors as c
+    where
+        c.job_id = :job_id::uuid
+        and :run_id::uuid is null
+)
+
+select
+    count(*) filter (where a.state in ('blocked', 'queued', 'retrying')) > 0 as waits,
+    count(*) filter (where a.state in ('running', 'cancelling')) > 0 as runs
+from alive as a;

@@ -1,0 +1,29 @@
+-- How many runs of the same tenant and queue are ready and go before this one, at most so many.
+-- They rank by ready time + priority × ten minutes (core/priority.py), so in the lane of each
+-- priority it is those before another time. Runs of kinds that nobody serves are in nobody's way.
+-- For a run without gates.
+select count(*) as ahead
+from (
+    select 1
+    from generate_series(0, 9) as lane (priority)
+    cross join
+        lateral (
+            select 1
+            from rota.live_runs as l
+            where
+                l.state in ('queued', 'retrying')
+                and l.gates is null
+                and l.queue_id = :queue_id::integer
+                and l.tenant_id = :tenant_id::integer
+                and l.priority = lane.priority
+                and (l.ready_at, l.id) < (
+                    :ready_at::timestamptz
+                    + (:priority::integer - lane.priority) * :age_step::interval,
+                    :run_id::uuid
+                )
+                and l.ready_at <= (select rota.now())
+                and l.kind_id = any(:kind_ids::integer[])
+            limit :most::integer
+        ) as earlier
+    limit :most::integer
+) as counted;

@@ -1,0 +1,27 @@
+-- How many runs with the same first gate are ready in the same queue and go before this one, at
+-- most so many; ranked as in count_ahead.
+select count(*) as ahead
+from (
+    select 1
+    from generate_series(0, 9) as lane (priority)
+    cross join
+        lateral (
+            select 1
+            from rota.live_runs as l
+            where
+                l.state in ('queued', 'retrying')
+                and l.gates is not null
+                and l.queue_id = :queue_id::integer
+                and l.gates[1] = :gate_id::integer
+                and l.priority = lane.priority
+                and (l.ready_at, l.id) < (
+                    :ready_at::timestamptz
+                    + (:priority::integer - lane.priority) * :age_step::interval,
+                    :run_id::uuid
+                )
+                and l.ready_at <= (select rota.now())
+                and l.kind_id = any(:kind_ids::integer[])
+            limit :most::integer
+        ) as earlier
+    limit :most::integer
+) as counted;

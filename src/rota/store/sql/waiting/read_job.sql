@@ -1,0 +1,44 @@
+-- One job of a tenant: whether it is held, its next tick, whether a scheduler is there to decide
+-- it, and its unfinished runs, at most five of each sort.
+select
+    j.id,
+    j.name,
+    rota.shown_state(j) as state,
+    j.held,
+    j.schedule is not null as is_scheduled,
+    coalesce(j.schedule ? 'fixed_delay', false) as counts_from_end,
+    c.tick_at,
+    c.fire_at,
+    c.shard,
+    o.name as scheduler,
+    (
+        select count(*) from rota.sessions as s
+        where
+            s.role = 'scheduler'
+            and s.expires_at > rota.now()
+    ) as schedulers,
+    array(
+        select l.id
+        from rota.live_runs as l
+        where
+            l.job_id = j.id
+            and l.state in ('blocked', 'queued', 'retrying')
+        limit 5
+    ) as waiting_ids,
+    array(
+        select l.id
+        from rota.live_runs as l
+        where
+            l.job_id = j.id
+            and l.state in ('running', 'cancelling')
+        limit 5
+    ) as running_ids,
+    rota.now() as now
+from rota.jobs as j
+left join rota.cursors as c on j.id = c.job_id
+left join rota.shards as h on c.shard = h.id and h.expires_at > rota.now()
+left join rota.sessions as o on h.owner = o.id
+where
+    j.id = :job_id::uuid
+    and j.tenant_id = :tenant_id::integer
+    and j.state <> 'deleted';

@@ -1,0 +1,183 @@
+"""Everything Rota asks of tenants: making, changing, pausing, deleting. Room: store.
+
+For connections of the owner: a tenant does not see the others, nor change its own quotas. What a
+quota says about running becomes the gate of the tenant (gates.py), which claimers know; looking up
+a tenant by name is names.py.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from rota.core import quotas as plain
+from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound
+from rota.core.quotas import Quotas
+from rota.core.submission import check_name
+from rota.store import gates
+from rota.store.driver import Connection
+from rota.store.gates import HEAVIEST
+from rota.store.statement import statement
+from rota.store.transaction import transaction
+
+FREE: Final = "a name that no other tenant has"
+UNLIMITED: Final = Quotas()
+
+
+class Row(NamedTuple):
+    id: int
+    name: str
+    weight: int
+    quotas: str
+    paused_at: datetime | None
+    gate_id: int | None
+    created_at: datetime
+
+
+class Id(NamedTuple):
+    id: int
+
+
+class Turn(NamedTuple):
+    held: str
+
+
+class Obstacles(NamedTuple):
+    has_jobs: bool
+    has_runs: bool
+    has_graphs: bool
+    has_platform_key: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    id: int
+    name: str
+    weight: int
+    quotas: Quotas
+    paused_at: datetime | None
+    created_at: datetime
+
+
+TAKE_TURN = statement("tenants/take_turn", Turn)
+CREATE = statement("tenants/create", Row)
+GET = statement("tenants/get", Row)
+PAGE = statement("tenants/page", Row)
+UPDATE = statement("tenants/update", Row)
+LOCK = statement("tenants/lock", Id)
+OBSTACLES = statement("tenants/obstacles", Obstacles)
+DELETE = statement("tenants/delete", Id)
+
+
+async def create(
+    conn: Connection, *, name: str, weight: int = 1, quotas: Quotas = UNLIMITED
+) -> Tenant:
+    """Make a tenant."""
+    name = check_name(name, "name")
+    _demand_weight(weight)
+    async with transaction(conn):
+        row = await CREATE.one(conn, name=name, weight=weight, quotas=_text(quotas))
+        if row is None:
+            raise NameTaken("name", name, FREE)
+        if quotas.limits is not None:
+            await gates.limit_tenant(conn, row.id, quotas.limits)
+    return _tenant(row)
+
+
+async def get(conn: Connection, tenant_id: int) -> Tenant:
+    return _found(await GET.one(conn, tenant_id=tenant_id), tenant_id)
+
+
+async def page(conn: Connection, *, after: int = 0, limit: int = 50) -> list[Tenant]:
+    """Tenants in the order in which they were made, from the one after `after` on."""
+    return [_tenant(row) for row in await PAGE.all(conn, after=after, most=limit)]
+
+
+async def update(
+    conn: Connection, tenant_id: int, *, weight: int | None = None, quotas: Quotas | None = None
+) -> Tenant:
+    """Change what is given. Claimers know within about a second."""
+    if weight is not None:
+        _demand_weight(weight)
+    async with transaction(conn):
+        row = await UPDATE.one(
+            conn,
+            tenant_id=tenant_id,
+            weight=weight,
+            quotas=None if quotas is None else _text(quotas),
+        )
+        changed = _found(row, tenant_id)
+        if quotas is not None:
+            await gates.limit_tenant(conn, tenant_id, quotas.limits)
+    return changed
+
+
+async def pause(conn: Connection, tenant_id: int) -> Tenant:
+    """Start no run of this tenant any more. Pausing it again keeps the time of the first."""
+    await gates.pause_tenant(conn, tenant_id)
+    return await get(conn, tenant_id)
+
+
+async def resume(conn: Connection, tenant_id: int) -> Tenant:
+    await gates.pause_tenant(conn, tenant_id, paused=False)
+    return await get(conn, tenant_id)
+
+
+async def delete(conn: Connection, tenant_id: int) -> None:
+    """Delete a tenant that has no jobs, with its keys, secrets and calendars.
+
+    Its finished runs stay until they are too old, and its audit log stays.
+    """
+    async with transaction(conn):
+        if await LOCK.one(conn, tenant_id=tenant_id) is None:
+            raise NotFound("tenant", tenant_id)
+        _refuse(await OBSTACLES.one(conn, tenant_id=tenant_id))
+        await DELETE.one(conn, tenant_id=tenant_id)
+
+
+async def take_turn(conn: Connection, *, tenant_id: int, things: str) -> None:
+    """Let one at a time count and add things of a tenant, until the end of the transaction.
+
+    A statement of its own: the snapshot of the one that counts must be newer than the lock.
+    """
+    await TAKE_TURN.one(conn, tenant_id=tenant_id, things=things)
+
+
+def _refuse(obstacles: Obstacles | None) -> None:
+    if obstacles is None:
+        return
+    reasons = {
+        "it has jobs; delete them first": obstacles.has_jobs,
+        "it has runs that are not finished; cancel them first": obstacles.has_runs,
+        "it has graphs; delete them first": obstacles.has_graphs,
+        "a valid key of the platform belongs to it": obstacles.has_platform_key,
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            raise Conflict("tenant", reason)
+
+
+def _tenant(row: Row) -> Tenant:
+    return Tenant(
+        id=row.id,
+        name=row.name,
+        weight=row.weight,
+        quotas=plain.from_plain(json.loads(row.quotas)),
+        paused_at=row.paused_at,
+        created_at=row.created_at,
+    )
+
+
+def _found(row: Row | None, tenant_id: int) -> Tenant:
+    if row is None:
+        raise NotFound("tenant", tenant_id)
+    return _tenant(row)
+
+
+def _text(quotas: Quotas) -> str:
+    return json.dumps(plain.to_plain(quotas))
+
+
+def _demand_weight(weight: int) -> None:
+    if not 1 <= weight <= HEAVIEST:
+        raise InvalidInput("weight", weight, f"1 to {HEAVIEST}")

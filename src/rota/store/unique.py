@@ -1,0 +1,102 @@
+"""Everything Rota asks of uniqueness keys. Room: store.
+
+Taking a key locks its row until the transaction ends: of many who want it at once, each sees what
+became of the one before. When a key is still held is core's (core/uniqueness.py).
+"""
+
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.uniqueness import Standing
+from rota.store.driver import Connection
+from rota.store.live_runs import NewRun
+from rota.store.statement import statement
+
+
+class Wish(NamedTuple):
+    """Who wants a key, and for how long at least."""
+
+    tenant_id: int
+    digest: bytes
+    job_id: UUID
+    run_id: UUID | None
+    hold: timedelta
+
+
+class Holder(NamedTuple):
+    """Who has a key; `is_held` is whether its period is not over yet."""
+
+    job_id: UUID
+    run_id: UUID | None
+    is_held: bool
+
+
+class Stands(NamedTuple):
+    waits: bool
+    runs: bool
+
+
+class Given(NamedTuple):
+    job_id: UUID
+
+
+class Replaced(NamedTuple):
+    id: UUID
+
+
+class Pruned(NamedTuple):
+    tenant_id: int
+
+
+TAKE = statement("unique/take", Holder)
+STANDING = statement("unique/standing", Stands)
+HAND_OVER = statement("unique/hand_over", Given)
+REPLACE = statement("unique/replace", Replaced)
+PRUNE = statement("unique/prune", Pruned)
+
+
+async def take(conn: Connection, wish: Wish) -> Holder | None:
+    """Take a key that nobody took before, or return who did; locked for us either way."""
+    holder = await TAKE.one(conn, **wish._asdict())
+    if holder is None or (holder.job_id, holder.run_id) == (wish.job_id, wish.run_id):
+        return None
+    return holder
+
+
+async def standing(conn: Connection, holder: Holder, *, tenant_id: int) -> Standing:
+    """Whether whoever took a key waits, runs, or is within its period."""
+    found = await STANDING.one(
+        conn, tenant_id=tenant_id, job_id=holder.job_id, run_id=holder.run_id
+    )
+    if found is None:
+        return Standing(waits=False, runs=False, in_period=holder.is_held)
+    return Standing(waits=found.waits, runs=found.runs, in_period=holder.is_held)
+
+
+async def hand_over(conn: Connection, wish: Wish) -> None:
+    """Give a key that the caller has locked to its new holder."""
+    await HAND_OVER.one(conn, **wish._asdict())
+
+
+async def replace(conn: Connection, id_: UUID, run: NewRun) -> bool:
+    """Let a run that waits for its first attempt become this one, under the id it has."""
+    row = await REPLACE.one(
+        conn,
+        id=id_,
+        tenant_id=run.tenant_id,
+        job_id=run.job_id,
+        due_at=run.due_at,
+        deadline_at=run.deadline_at,
+        priority=run.priority,
+        job_version=run.job_version,
+        policy_id=run.policy_id,
+        payload=run.payload,
+        gates=list(run.gates) or None,
+    )
+    return row is not None
+
+
+async def prune(conn: Connection, *, most: int) -> int:
+    """Forget keys that nobody holds, at most so many; return how many they were."""
+    return len(await PRUNE.all(conn, most=most))

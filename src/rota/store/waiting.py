@@ -1,0 +1,180 @@
+"""Everything that is asked to say why a run or a job waits (E18). Room: store.
+
+Reads only, one thing at a time, without a lock: what it finds may have changed a moment later.
+Every question carries the tenant. What it means is said in flow/observe/explaining.py.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.gates import Standing
+from rota.core.limits import Limits, Rate
+from rota.core.priority import AGE_STEP
+from rota.core.states import JobState, RunState
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+# Counting who stands before a run ends here: "more than 1,000".
+MOST_AHEAD: Final = 1000
+
+
+class Subject(NamedTuple):
+    """A run and what stands around it; JSON as text."""
+
+    id: UUID
+    job_id: UUID
+    state: RunState
+    due_at: datetime
+    ready_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    deadline_at: datetime | None
+    tenant_id: int
+    queue_id: int
+    kind_id: int
+    priority: int
+    attempt: int
+    failures: int
+    losses: int
+    gates: list[int] | None
+    reason: str | None
+    queue: str | None
+    queue_paused_at: datetime | None
+    queue_gate: int | None
+    tenant_paused_at: datetime | None
+    tenant_gate: int | None
+    kind: str | None
+    worker: str | None
+    is_worker_alive: bool
+    last_outcome: str | None
+    last_reason: str | None
+    now: datetime
+
+    @property
+    def all_gates(self) -> tuple[int, ...]:
+        """In the order of a claim: its own, the tenant's, the queue's."""
+        wide = (self.tenant_gate, self.queue_gate)
+        return (*(self.gates or ()), *(gate for gate in wide if gate is not None))
+
+
+class Gate(NamedTuple):
+    """`held_ids` are the tenant's own runs behind it, at most five of `held`."""
+
+    id: int
+    key: str
+    most: int | None
+    rate_count: int | None
+    rate_per: timedelta | None
+    rate_burst: int | None
+    paid_until: datetime | None
+    in_order: bool
+    held: int
+    held_ids: list[UUID]
+    head_id: UUID | None
+    head_state: str | None
+    head_ready_at: datetime | None
+
+    @property
+    def standing(self) -> Standing:
+        rate = None
+        if self.rate_count is not None and self.rate_per is not None and self.rate_burst:
+            rate = Rate(count=self.rate_count, per=self.rate_per, burst=self.rate_burst)
+        return Standing(
+            limits=Limits(most=self.most, rate=rate, in_order=self.in_order),
+            held=self.held,
+            paid_until=self.paid_until,
+            head=self.head_id,
+        )
+
+
+class Workers(NamedTuple):
+    """Live workers; `slots`, `busy` and `with_room` are of those that serve queue and kind."""
+
+    alive: int
+    serving_queue: int
+    serving: int
+    with_room: int
+    slots: int
+    busy: int
+    kinds: list[str]
+    kind_ids: list[int]
+
+
+class Ahead(NamedTuple):
+    ahead: int
+
+
+class JobSubject(NamedTuple):
+    """A job and what its next tick needs; without a `scheduler` its shard has no owner."""
+
+    id: UUID
+    name: str
+    state: JobState
+    held: str | None
+    is_scheduled: bool
+    counts_from_end: bool
+    tick_at: datetime | None
+    fire_at: datetime | None
+    shard: int | None
+    scheduler: str | None
+    schedulers: int
+    waiting_ids: list[UUID]
+    running_ids: list[UUID]
+    now: datetime
+
+
+READ_RUN = statement("waiting/read_run", Subject)
+READ_GATES = statement("waiting/read_gates", Gate)
+READ_WORKERS = statement("waiting/read_workers", Workers)
+COUNT_AHEAD = statement("waiting/count_ahead", Ahead)
+COUNT_AHEAD_GATED = statement("waiting/count_ahead_gated", Ahead)
+READ_JOB = statement("waiting/read_job", JobSubject)
+
+
+async def run(conn: Connection, *, tenant_id: int, run_id: UUID) -> Subject | None:
+    return await READ_RUN.one(conn, tenant_id=tenant_id, run_id=run_id)
+
+
+async def job(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobSubject | None:
+    return await READ_JOB.one(conn, tenant_id=tenant_id, job_id=job_id)
+
+
+async def gates(conn: Connection, subject: Subject) -> list[Gate]:
+    """The gates a run must pass, in the order of a claim."""
+    wanted = subject.all_gates
+    if not wanted:
+        return []
+    rows = await READ_GATES.all(
+        conn,
+        ids=wanted,
+        queue_id=subject.queue_id,
+        queue_gate=subject.queue_gate,
+        tenant_id=subject.tenant_id,
+        tenant_gate=subject.tenant_gate,
+    )
+    return sorted(rows, key=lambda row: wanted.index(row.id))
+
+
+async def workers(conn: Connection, subject: Subject) -> Workers:
+    row = await READ_WORKERS.one(conn, queue_id=subject.queue_id, kind_id=subject.kind_id)
+    return row or Workers(0, 0, 0, 0, 0, 0, [], [])
+
+
+async def ahead(conn: Connection, subject: Subject, *, kind_ids: Sequence[int]) -> int:
+    """How many ready runs go before this one; more than `MOST_AHEAD` is one more than that."""
+    place = {
+        "queue_id": subject.queue_id,
+        "priority": subject.priority,
+        "ready_at": subject.ready_at,
+        "run_id": subject.id,
+        "age_step": AGE_STEP,
+        "kind_ids": kind_ids,
+        "most": MOST_AHEAD + 1,
+    }
+    if subject.gates:
+        row = await COUNT_AHEAD_GATED.one(conn, gate_id=subject.gates[0], **place)
+    else:
+        row = await COUNT_AHEAD.one(conn, tenant_id=subject.tenant_id, **place)
+    return 0 if row is None else row.ahead

@@ -1,0 +1,109 @@
+"""What observers ask does not read the tables: it walks indexes, to a bound (O5, E18, P6)."""
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.integration.store.test_plans import NOW, fill, nodes
+
+from rota.core.priority import AGE_STEP
+from rota.store import figures, partitions, waiting
+from rota.store.driver import Connection
+from rota.store.figures import id_at
+from rota.store.statement import Statement
+
+LARGE = {"live_runs", "cursors"}
+HOUR = timedelta(hours=1)
+RUN_ID = UUID(int=0)
+PLACE = {
+    "queue_id": 1,
+    "priority": 5,
+    "ready_at": NOW + HOUR,
+    "run_id": RUN_ID,
+    "age_step": AGE_STEP,
+    "kind_ids": [1],
+    "most": 1001,
+}
+FROM = {"tenant_id": 1, "from_id": id_at(NOW - HOUR)}
+SLICES = {
+    "buckets": [0] * 360,
+    "lows": [id_at(NOW + timedelta(seconds=601 * n)) for n in range(360)],
+    "highs": [id_at(NOW + timedelta(seconds=601 * n + 1)) for n in range(360)],
+}
+GATES = {"ids": [1], "queue_id": 1, "queue_gate": 1, "tenant_id": 1, "tenant_gate": None}
+
+# The arguments, and how many rows of the large tables may be read at most.
+ASKED: dict[str, tuple[Statement[Any], dict[str, Any], int]] = {
+    "run": (waiting.READ_RUN, {"tenant_id": 1, "run_id": RUN_ID}, 2),
+    "gates": (waiting.READ_GATES, GATES, 2000),
+    "workers": (waiting.READ_WORKERS, {"queue_id": 1, "kind_id": 1}, 2000),
+    "ahead": (waiting.COUNT_AHEAD, {"tenant_id": 1, **PLACE}, 1001),
+    "ahead at a gate": (waiting.COUNT_AHEAD_GATED, {"gate_id": 1, **PLACE}, 1001),
+    "some": (figures.COUNT_SOME, FROM | {"to_id": id_at(NOW + 99 * HOUR), "most": 500}, 500),
+    "slices": (figures.COUNT_SLICES, {"tenant_id": 1, **SLICES}, 2000),
+    "times": (figures.MEASURE_TIMES, FROM | {"most": 500}, 510),
+    "pace": (figures.MEASURE_PACE, FROM | {"since": NOW, "most": 500}, 510),
+    "depths": (figures.READ_DEPTHS, {"tenant_id": 1, "most": 100, "most_queues": 9}, 110),
+    "queues": (figures.READ_QUEUES, {"most": 100}, 100),
+    "late": (figures.COUNT_LATE, {"tenant_id": 1, "before": NOW + HOUR, "most": 5}, 640),
+    "cluster": (figures.READ_CLUSTER, {}, 4200),
+    "ended": (figures.COUNT_ENDED, {"from_id": id_at(NOW - HOUR), "most": 500}, 510),
+    "bad": (figures.COUNT_BAD, {"from_id": id_at(NOW), "most": 1000}, 1000),
+}
+
+
+@pytest.fixture
+async def filled(conn: Connection) -> Connection:
+    """Besides what waits and runs, 60,000 finished runs of three days, one in 500 of them dead."""
+    await partitions.make_ahead(conn, today=NOW.date(), ahead=3)
+    await fill(conn)
+    await conn.execute(
+        """
+        insert into rota.runs (
+            id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id,
+            queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority
+        )
+        select
+            (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
+            || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid,
+            gen_random_uuid(), at, at, at, at, at, n % 2 + 1, 1, 1, 1, 1,
+            case when n % 500 = 0 then 'dead' else 'succeeded' end::rota.run_state, 'running',
+            'tick', 5
+        from generate_series(1, 60000) as n,
+            lateral (select $1::timestamptz + n * interval '4 s' as at) as due
+        """,
+        NOW,
+    )
+    await conn.execute(
+        "insert into rota.sessions (id, role, name, queues, kinds, slots, expires_at)"
+        " values (gen_random_uuid(), 'worker', 'w', '{1}', '{1}', 10, 'infinity')"
+    )
+    await conn.execute("insert into rota.gates (tenant_id, key, most) values (0, 'queue:1', 5)")
+    await conn.execute("analyze")
+    return conn
+
+
+async def test_what_observers_ask_reads_no_more_than_its_bound(filled: Connection) -> None:
+    for name, (statement, arguments, most) in ASKED.items():
+        rows = await filled.fetch(
+            f"explain (analyze, verbose, format json) {statement.text}",
+            *statement._bind(arguments),
+        )
+        plan = list(nodes(json.loads(rows[0][0])[0]["Plan"]))
+
+        scans = [node for node in plan if is_large(node) and node["Actual Loops"]]
+        read = sum(rows_of(node) for node in scans)
+        assert read <= most, f"{name} reads {read}: {[node['Node Type'] for node in scans]}"
+
+
+def is_large(node: dict[str, Any]) -> bool:
+    """A scan of a large table or of one of its days. A bitmap's index is told by its heap."""
+    table = str(node.get("Relation Name", ""))
+    return table.startswith("runs") or table in LARGE
+
+
+def rows_of(node: dict[str, Any]) -> float:
+    filtered = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+    return float((node["Actual Rows"] + filtered) * node["Actual Loops"])

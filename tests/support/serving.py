@@ -1,0 +1,144 @@
+"""The real API on a real socket inside the test's process, and people with keys who call it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import aiohttp
+
+from rota.config.settings import Api, Database, Settings
+from rota.core import api_keys
+from rota.core.access import Role
+from rota.core.ids import stamped
+from rota.node.api import open_api
+from rota.runtime.clock import SystemClock
+from rota.runtime.service import Ground
+from rota.runtime.stop import Stop
+from rota.runtime.tiers import run_node
+from rota.runtime.watchdog import Watchdog
+from rota.store import keys, tenants
+from rota.store.driver import Connection
+from rota.store.keys import NewKey
+from rota.store.pool import Access, open_connection
+
+CLOCK = SystemClock()
+
+
+class Answer(NamedTuple):
+    """What came back; `json` is None if there was no JSON in it."""
+
+    status: int
+    json: Any
+    headers: Any
+    text: str
+
+
+@dataclass(kw_only=True)
+class Caller:
+    """Somebody with a key, or without one."""
+
+    session: aiohttp.ClientSession
+    url: str
+    key: str | None
+
+    async def call(
+        self, method: str, path: str, json: Any = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        given = dict(headers or {})
+        if self.key is not None:
+            given["Authorization"] = f"Bearer {self.key}"
+        async with self.session.request(
+            method, f"{self.url}{path}", json=json, headers=given
+        ) as response:
+            text = await response.text()
+            has_json = "json" in response.headers.get("content-type", "")
+            body = await response.json(content_type=None) if has_json and text else None
+            return Answer(response.status, body, response.headers, text)
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        return await self.call("GET", path, headers=headers)
+
+    async def post(self, path: str, json: Any = None, **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.call("POST", path, json, named)
+
+    async def put(self, path: str, json: Any = None, **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.call("PUT", path, json, named)
+
+    async def delete(self, path: str) -> Answer:
+        return await self.call("DELETE", path)
+
+
+@dataclass(kw_only=True)
+class Served:
+    """An API that answers. `platform` has the first key, which the start made."""
+
+    url: str
+    access: Access
+    conn: Connection
+    session: aiohttp.ClientSession
+    platform: Caller
+    stop: Stop
+    events: list[Any]
+
+    async def tenant(self, name: str) -> int:
+        return (await tenants.create(self.conn, name=name)).id
+
+    async def caller(self, role: str, *, tenant_id: int = 1, **given: Any) -> Caller:
+        """Somebody with a new key of this role."""
+        made = api_keys.make(os.urandom(32))
+        new = NewKey(
+            id=stamped(CLOCK.now(), os.urandom(10)),
+            tenant_id=tenant_id,
+            name=f"a {role}",
+            role=Role(role),
+            key=made,
+            **given,
+        )
+        await keys.create(self.conn, new)
+        return Caller(session=self.session, url=self.url, key=made.text)
+
+    def stranger(self, key: str | None = None) -> Caller:
+        return Caller(session=self.session, url=self.url, key=key)
+
+
+@asynccontextmanager
+async def serving(database: str, folder: Path, **api: Any) -> AsyncIterator[Served]:
+    """The API on a free port, until the block is left."""
+    events: list[Any] = []
+    stop = Stop()
+    master = folder / "master.key"
+    master.write_text("42" * 32)
+    usual: dict[str, Any] = {"requests_per_second": 100_000, "burst": 100_000, "master_key": master}
+    settings = Settings(
+        api=Api(port=0, **usual | api),
+        database=Database(url=database, data=folder),
+    )
+    access = Access(url=database)
+    async with AsyncExitStack() as stack:
+        watchdog = stack.enter_context(Watchdog())
+        ground = Ground(clock=CLOCK, emit=events.append, chance=Random(), watchdog=watchdog)
+        opened = await stack.enter_async_context(open_api(settings, access, ground))
+        node = asyncio.create_task(run_node(opened.tiers, stop, ground))
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        conn = await stack.enter_async_context(open_connection(access))
+        key = (folder / "admin.key").read_text().strip()
+        try:
+            yield Served(
+                url=opened.url,
+                access=access,
+                conn=conn,
+                session=session,
+                platform=Caller(session=session, url=opened.url, key=key),
+                stop=stop,
+                events=events,
+            )
+        finally:
+            stop.request()
+            await node
