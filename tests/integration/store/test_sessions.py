@@ -1,8 +1,11 @@
 """Sessions die for ever, and their runs are taken back once (E12, P7, F14 to F20)."""
 
+import asyncio
 from datetime import timedelta
 
+import asyncpg
 import pytest
+from tests.support.shop import until
 from tests.support.world import TTL, World
 
 from rota.core.errors import LeaseLost
@@ -118,6 +121,45 @@ async def test_a_run_that_its_living_worker_forgot_is_taken_back(world: World) -
 
     assert too_early == []
     assert moved == [(run.id, S.QUEUED)]
+
+
+async def test_a_reaper_that_was_slow_leaves_alone_what_was_claimed_again_meanwhile(
+    world: World, database: str
+) -> None:
+    """What it saw was a run of a buried session. When it comes to lock it, that run was taken back
+    by another reaper and belongs to a session that began after it had looked.
+    """
+    (run_id,) = await world.runs(1)
+    first = await world.session()
+    await world.claim(first)
+    await sessions.close(world.conn, first)
+    slow = await asyncpg.connect(database)
+    reclaim = live_runs.RECLAIM
+    values = {"unknown_for": timedelta(seconds=5), "most": 500, "most_losses": 3}
+    first_look = "r.state in ('running', 'cancelling')"
+    paused = reclaim.text.replace(
+        first_look, f"(select pg_sleep(0.5)) is not null and {first_look}", 1
+    )
+    assert paused != reclaim.text
+    reaping = asyncio.create_task(
+        slow.fetch(paused, *(values[name] for name in reclaim.parameters))
+    )
+
+    async def is_asleep() -> bool:
+        waits = "select wait_event = 'PgSleep' from pg_stat_activity where pid = $1"
+        return bool(await world.conn.fetchval(waits, slow.get_server_pid()))
+
+    await until(is_asleep)
+    await live_runs.reclaim(world.conn)
+    second = await world.session()
+    claimed = await world.claim(second)
+    taken = await reaping
+    await slow.close()
+
+    assert [run.id for run in claimed] == [run_id]
+    assert taken == []
+    held = await world.conn.fetchrow("select state::text, session_id from rota.live_runs")
+    assert tuple(held) == ("running", second)
 
 
 async def test_a_late_success_of_a_run_nobody_took_back_still_counts(world: World) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -522,15 +522,17 @@ async def test_a_role_that_is_not_held_back_is_refused(
 @pytest.fixture
 async def modest(server: Embedded) -> AsyncIterator[asyncpg.Connection]:
     """A connection to a new database as its owner, who may not create roles."""
-    url = await create(server.url, "modest")
+    # Databases and roles belong to the server, which other tests use at the same time.
+    name = f"modest_{uuid4().hex}"
+    url = await create(server.url, name)
     conn = await asyncpg.connect(url)
-    await conn.execute("create role modest_owner")
-    await conn.execute("alter database modest owner to modest_owner; set role modest_owner")
+    await conn.execute(f"create role {name}")
+    await conn.execute(f"alter database {name} owner to {name}; set role {name}")
     yield conn
     await conn.close()
     await drop(server.url, url)
     cleaner = await asyncpg.connect(server.url)
-    await cleaner.execute("drop role modest_owner")
+    await cleaner.execute(f"drop role {name}")
     await cleaner.close()
 
 
@@ -540,7 +542,7 @@ async def test_a_user_who_may_not_grant_the_role_can_migrate(modest: asyncpg.Con
 
     assert "0008_access" in applied
     assert await modest.fetchval("select count(*) from pg_policy") > 0
-    assert not await modest.fetchval("select pg_has_role('modest_owner', 'rota_api', 'member')")
+    assert not await modest.fetchval("select pg_has_role(current_user, 'rota_api', 'member')")
 
 
 async def test_a_user_who_may_not_create_the_role_can_migrate(modest: asyncpg.Connection) -> None:
@@ -548,10 +550,11 @@ async def test_a_user_who_may_not_create_the_role_can_migrate(modest: asyncpg.Co
     before = [migration for migration in load() if migration.version < 8]
     (access,) = [migration for migration in load() if migration.version == 8]
     await migrate(modest, migrations=before)
+    owner = await modest.fetchval("select current_user")
     undone = modest.transaction()
     await undone.start()
     await modest.execute("reset role; alter role rota_api rename to rota_gone")
-    await modest.execute("set role modest_owner")
+    await modest.execute(f"set role {owner}")
 
     await modest.execute(access.text)
 

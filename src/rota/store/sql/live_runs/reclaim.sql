@@ -2,15 +2,15 @@
 -- One statement, so that a completion, a cancel or another reaper on the same run either comes
 -- first or finds nothing (F15). A lost attempt is put on record and costs no retry; an at-most-once
 -- run ends as lost, the third loss as quarantined, and one that was asked to cancel as cancelled.
-with gone as (
+--
+-- In two steps: what is locked must still be the attempt of the session that was seen. A run that
+-- was taken back and claimed again since the snapshot has a session that the snapshot does not
+-- know, and would pass for one whose session is gone.
+with seen as materialized (
     select
         r.id,
-        case
-            when r.state = 'cancelling' then 'cancelled'
-            when r.guarantee = 'at_most_once' then 'lost'
-            when r.losses + 1 >= :most_losses::integer then 'quarantined'
-            else 'queued'
-        end::rota.run_state as state
+        r.session_id,
+        r.attempt
     from rota.live_runs as r
     left join rota.sessions as s on r.session_id = s.id
     where
@@ -28,6 +28,23 @@ with gone as (
     -- By start, because that is the index to walk; skip locked cannot deadlock in any order.
     order by r.started_at
     limit :most::integer
+),
+
+gone as (
+    select
+        r.id,
+        case
+            when r.state = 'cancelling' then 'cancelled'
+            when r.guarantee = 'at_most_once' then 'lost'
+            when r.losses + 1 >= :most_losses::integer then 'quarantined'
+            else 'queued'
+        end::rota.run_state as state
+    from seen
+    inner join rota.live_runs as r on seen.id = r.id
+    where
+        r.session_id = seen.session_id
+        and r.attempt = seen.attempt
+        and r.state in ('running', 'cancelling')
     for update of r skip locked
 ),
 
