@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
+from rota.api import resources
+from rota.api.describe import Recorded, reference_markdown
+from rota.api.operations import catalogue
 from rota.config.describe import settings_markdown
 from rota.core import states
 from rota.store import guard
@@ -36,10 +40,22 @@ def states_markdown() -> str:
     return "\n".join(lines)
 
 
+def api_markdown() -> str:
+    """The answers are recorded by tests/integration/api/test_reference.py."""
+    resources.load()
+    recorded = json.loads((ROOT / "tools/reference/answers.json").read_text())
+    return reference_markdown(
+        (ROOT / "tools/reference/introduction.md").read_text(),
+        catalogue.operations,
+        {name: Recorded(**answer) for name, answer in recorded.items()},
+    )
+
+
 RENDERED = {
     "src/rota/store/generated/state_guard.sql": guard.render,
     "docs/reference/states.md": states_markdown,
     "docs/reference/settings.md": settings_markdown,
+    "docs/reference/api.md": api_markdown,
 }
 
 

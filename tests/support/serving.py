@@ -115,7 +115,8 @@ async def serving(database: str, folder: Path, **api: Any) -> AsyncIterator[Serv
     stop = Stop()
     master = folder / "master.key"
     master.write_text("42" * 32)
-    usual: dict[str, Any] = {"requests_per_second": 100_000, "burst": 100_000, "master_key": master}
+    usual: dict[str, Any] = {"requests_per_second": 100_000, "burst": 100_000}
+    usual |= {"unknown_per_second": 100_000, "master_key": master}
     settings = Settings(
         api=Api(port=0, **usual | api),
         database=Database(url=database, data=folder),

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from rota.api.gathering import Gathering, Served
 from rota.api.operations import Operation
 from rota.core.access import Principal
 from rota.core.clock import Clock
@@ -31,6 +32,8 @@ class Service:
     master: bytes | None = None
     meter: Meter | None = None
     feed: Feed | None = None
+    gathering: Gathering
+    served: Served
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,6 +6,7 @@ error at any point leaves through the same door as a problem.
 """
 
 import hashlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from rota.store.transaction import transaction
 from rota.store.walls import behind_wall
 
 KEY_HEADER: Final = "idempotency-key"
-MOST_KEY: Final = 255
+KEY: Final = re.compile(r"[!-~]{1,255}")
 STORED_STATUSES: Final = range(200, 300)
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -90,13 +91,19 @@ class Doors:
         if operation.body is not None:
             raw = await read_body(request, operation)
             call.body = decode_body(raw, request, operation)
-        async with self._inside(call) as conn:
-            if conn is not None:
-                call.at(conn)
-            response = await self._carry_out(call, request, raw)
+        if operation.gathered is not None and KEY_HEADER not in request.headers:
+            response = response_of(await operation.gathered(call), operation)
+        else:
+            response = await self._in_transaction(call, request, raw)
         for channel in call.hints:
             self.service.hint(channel)
         return response
+
+    async def _in_transaction(self, call: Call, request: Request, raw: bytes) -> Response:
+        async with self._inside(call) as conn:
+            if conn is not None:
+                call.at(conn)
+            return await self._carry_out(call, request, raw)
 
     async def _admit(self, operation: Operation, request: Request) -> Principal | None:
         address = request.client.host if request.client else ""
@@ -134,8 +141,8 @@ class Doors:
         operation = call.operation
         if key is None or operation.method != "POST" or operation.scope == "none":
             return response_of(await operation.handle(call), operation)
-        if not 1 <= len(key) <= MOST_KEY or not (key.isascii() and key.isprintable()):
-            wanted = "an Idempotency-Key has 1 to 255 printable ASCII characters"
+        if not KEY.fullmatch(key):
+            wanted = "an Idempotency-Key has 1 to 255 printable ASCII characters and no space"
             raise Refusal("malformed_request", wanted)
         # Whose it is, what is asked for, and on which thing: the path has the ids.
         scope = f"{call.principal.key_id} {operation.method} {call.url}"

@@ -138,9 +138,9 @@ def _responses(each: Operation, by_shape: dict[str, Any]) -> dict[str, Any]:
     if each.answer is not None:
         good["content"] = {each.media: {"schema": by_shape[repr(each.answer)]}}
     elif each.media != "application/json":
-        good["content"] = {each.media: {"schema": {"type": "string"}}}
+        good["content"] = {each.media: {"schema": _form_of(each.media)}}
     for media in each.other_media:
-        good.setdefault("content", {})[media] = {"schema": {"type": "string"}}
+        good.setdefault("content", {})[media] = {"schema": _form_of(media)}
     responses = {str(each.status): good}
     for status in each.other_statuses:
         responses[str(status)] = good | {"description": status_name(status)}
@@ -153,6 +153,11 @@ def _responses(each: Operation, by_shape: dict[str, Any]) -> dict[str, Any]:
             "content": {MEDIA: {"schema": by_shape[repr(Problem)]}},
         }
     return responses
+
+
+def _form_of(media: str) -> dict[str, Any]:
+    """Text, or events: those are told in docs/reference, not here."""
+    return {} if media == "text/event-stream" else {"type": "string"}
 
 
 def codes_of(each: Operation) -> list[str]:

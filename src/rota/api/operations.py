@@ -45,6 +45,8 @@ class Operation:
     # What else it may answer when all is well, with the same body.
     other_statuses: tuple[int, ...] = ()
     scope: Scope = "tenant"
+    # How it is carried out if it comes without an idempotency key and may share a transaction.
+    gathered: Handle | None = None
     problems: tuple[str, ...] = ()
     largest_body: int = 1_000_000
     media: str = "application/json"

@@ -21,6 +21,7 @@ from rota.core.errors import (
     NameTaken,
     NotAllowed,
     NotFound,
+    QuotaExceeded,
     RotaError,
     SealingFailed,
     StoreUnavailable,
@@ -77,6 +78,7 @@ TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
     (Conflict, "conflict"),
     (LeaseLost, "conflict"),
     (TooMany, "too_many_requests"),
+    (QuotaExceeded, "quota_exceeded"),
     (SealingFailed, "unavailable"),
     (StoreUnavailable, "unavailable"),
 )
@@ -137,6 +139,8 @@ def _told(error: RotaError, code: str) -> Refusal:
         case Unauthenticated():
             return Refusal(code, str(error), headers={"WWW-Authenticate": "Bearer"})
         case TooMany():
+            return Refusal(code, str(error), headers=wait(error.retry_after))
+        case QuotaExceeded(retry_after=float()):
             return Refusal(code, str(error), headers=wait(error.retry_after))
         case SealingFailed():
             return Refusal(code, str(error), headers=wait(60))

@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final, get_origin
+from typing import Annotated, Any, Final, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -97,6 +97,8 @@ def struct_fields(shape: type[Struct]) -> Sequence[msgspec.structs.FieldInfo]:
 
 
 def is_list(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated:
+        return is_list(annotation.__origin__)
     return get_origin(annotation) in {list, tuple}
 
 

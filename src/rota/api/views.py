@@ -7,6 +7,7 @@ from rota.api import identifiers
 from rota.api.shapes.jobs import JobView, LatestRun, ScheduleType
 from rota.api.shapes.pieces import moment, moment_or_none
 from rota.api.shapes.runs import RunDetail, RunView
+from rota.core.policy import NO_LIMIT
 from rota.store.job_views import JobRow
 from rota.store.run_views import RunRow
 
@@ -40,8 +41,8 @@ def job_view(row: JobRow) -> JobView:
         payload=loaded(row.payload),
         max_retries=retries.get("max", 0),
         retries=retries,
-        timeout=policy.get("timeout"),
-        deadline=policy.get("deadline"),
+        timeout=_limit(policy.get("timeout")),
+        deadline=_limit(policy.get("deadline")),
         guarantee=row.guarantee.value,
         queue=row.queue or "",
         priority=row.priority,
@@ -56,6 +57,10 @@ def job_view(row: JobRow) -> JobView:
         created_at=moment(row.created_at),
         updated_at=moment(row.updated_at),
     )
+
+
+def _limit(said: str | None) -> str | None:
+    return None if said == NO_LIMIT else said
 
 
 def schedule_type(schedule: dict[str, Any] | None) -> ScheduleType:

@@ -90,6 +90,8 @@ def spelling(value: object) -> str:
     match value:
         case None:
             return ""
+        case bool():
+            return str(value).lower()
         case timedelta():
             return f'"{short(value)}"'
         case str() | Path():

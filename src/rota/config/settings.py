@@ -287,6 +287,10 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     burst: Annotated[
         int, number(1, 1_000_000, "Requests that one key may make at once after a quiet time.")
     ] = 2000
+    unknown_per_second: Annotated[
+        int,
+        number(1, 1_000_000, "Requests without a valid key that one address may make in a second."),
+    ] = 20
     connections: Annotated[
         int, number(1, 1000, "Database connections that the API uses at most.")
     ] = 8

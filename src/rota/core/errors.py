@@ -14,7 +14,8 @@ status codes and no exit codes: api and cli translate, each in one place.
     ├── NotFound                no such job, run, queue …
     ├── Unauthenticated         nobody knows who asks: no key, a wrong one, an expired one
     ├── NotAllowed              it is known who asks, and the role does not permit it
-    ├── TooMany                 more than a quota or a rate lets through
+    ├── TooMany                 more than a rate lets through
+    ├── QuotaExceeded           more than a tenant may have
     ├── Conflict                something else has what was asked for, or changed meanwhile
     ├── VersionChanged          it was edited since the version that the caller has seen
     ├── SealingFailed           a secret cannot be sealed or opened
@@ -126,6 +127,19 @@ class TooMany(RotaError):
 
     def __str__(self) -> str:
         return f"too many {self.what}; again in {self.retry_after:.3g} s"
+
+
+@dataclass(eq=False)
+class QuotaExceeded(RotaError):
+    """`retry_after` is in seconds, and None where waiting alone does not help."""
+
+    quota: str
+    most: object
+    asked: str
+    retry_after: float | None = None
+
+    def __str__(self) -> str:
+        return f"the quota {self.quota} of this tenant is {self.most}: {self.asked}"
 
 
 @dataclass(eq=False)

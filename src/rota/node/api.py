@@ -22,6 +22,7 @@ from rota.api.admission import Admission, Rate, Rates
 from rota.api.app import make_app
 from rota.api.call import Service as ApiService
 from rota.api.doors import Doors, Limits
+from rota.api.gathering import Gathering, Served
 from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import stamped
@@ -44,12 +45,11 @@ DRAINING: Final = timedelta(seconds=20)
 KEPT_ALIVE: Final = 60
 MOST_CONNECTIONS: Final = 2_000
 BACKLOG: Final = 1_024
-# Without a key: enough for probes, too little for guessing.
-UNKNOWN: Final = Rate(per_second=20, burst=100)
 KEY_FILE: Final = "admin.key"
 MASTER_FILE: Final = "master.key"
 MASTER_BYTES: Final = 32
 TENANT_FACTOR: Final = 4
+BURST_FACTOR: Final = 5
 
 
 class Open(NamedTuple):
@@ -97,14 +97,18 @@ async def open_api(
             master=master_key(settings),
             meter=meter,
             feed=feed,
+            gathering=Gathering(),
+            served=Served(monotonic=clock.monotonic),
         )
         per_key = Rate(api.requests_per_second, api.burst)
         per_tenant = Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst)
+        # Enough for probes, too little for guessing.
+        unknown = Rate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second)
         doors = Doors(
             service=service,
             admission=Admission(pool=pool, monotonic=clock.monotonic),
             rates=Rates(monotonic=clock.monotonic),
-            limits=Limits(key=per_key, tenant=per_tenant, address=UNKNOWN),
+            limits=Limits(key=per_key, tenant=per_tenant, address=unknown),
             report=lambda request_id, error: ground.emit(
                 RequestFailed(request_id=request_id, error=error)
             ),
@@ -150,12 +154,16 @@ def is_loopback(host: str) -> bool:
 def listen(api: Api) -> Iterator[socket.socket]:
     """The socket, opened before anything says that the API is up."""
     family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
-    try:
-        made = socket.create_server((api.host, api.port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        wanted = f"an address and port that can be listened on ({error.strerror or error})"
-        raise InvalidSetting("api.port", f"{api.host}:{api.port}", wanted) from error
-    with made:
+    # The protocol said in so many words: asyncio sets TCP_NODELAY only then, and without that
+    # every answer waits 40 ms for the client's delayed acknowledgement.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((api.host, api.port))
+            made.listen(BACKLOG)
+        except OSError as error:
+            wanted = f"an address and port that can be listened on ({error.strerror or error})"
+            raise InvalidSetting("api.port", f"{api.host}:{api.port}", wanted) from error
         yield made
 
 

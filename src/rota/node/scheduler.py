@@ -19,6 +19,7 @@ from rota.flow.dispatch.hinting import Hinting, Listening
 from rota.flow.schedule.agenda import Agenda
 from rota.flow.schedule.firing import Fired, FiringDue
 from rota.flow.schedule.leasing import LastLease, Leasing
+from rota.flow.schedule.minding_calendars import MindingCalendars
 from rota.flow.schedule.reading import Reading
 from rota.flow.schedule.rulebook import Rulebook
 from rota.flow.schedule.tenure import Tenure
@@ -45,6 +46,7 @@ class Lines(NamedTuple):
     odd_fires: Line
     hints: Line
     ears: Line
+    calendars: Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ async def open_scheduler(
             odd_fires=Line(access, hot=True),
             hints=Line(access),
             ears=Line(access),
+            calendars=Line(access),
         )
         for line in lines:
             stack.callback(line.close)
@@ -111,7 +114,7 @@ async def open_scheduler(
 def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[Tier]:
     """What a scheduler runs, in the order it lets go."""
     lines = parts.lines
-    reading_pulse, hinting_pulse = Pulse(), Pulse()
+    reading_pulse, hinting_pulse, calendars_pulse = Pulse(), Pulse(), Pulse()
     hinting = Hinting(line=lines.hints, pulse=hinting_pulse)
 
     def fired(queue_ids: frozenset[int]) -> None:
@@ -129,13 +132,21 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
         pulse=reading_pulse,
         emit=ground.emit,
     )
-    listening = Listening(line=lines.ears, wakes={hints.JOBS: reading.hurry})
+    # The agendas have one rulebook.
+    minding = MindingCalendars(source=lines.calendars, rulebook=parts.agendas[0].rulebook)
+
+    def jobs_changed() -> None:
+        reading.hurry()
+        calendars_pulse.wake()
+
+    listening = Listening(line=lines.ears, wakes={hints.JOBS: jobs_changed})
     return [
         Tier(
             [
                 *firing(settings, ground, parts, fired),
                 Duty("reading", reading.tick, reading_pulse, ground),
                 Duty("listening", listening.tick, Pulse(), ground),
+                Duty("minding calendars", minding.tick, calendars_pulse, ground),
             ],
             grace=SOON,
         ),

@@ -5,6 +5,7 @@ the other. Nothing is ever changed or deleted here, and a trigger refuses whoeve
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -71,6 +72,7 @@ class Filter:
 
 EVERYTHING: Final = Filter()
 NOTE = statement("audit/note", Noted)
+NOTE_MANY = statement("audit/note_many", Noted)
 PAGE = statement("audit/page", Entry)
 
 
@@ -88,6 +90,23 @@ async def note(conn: Connection, entry: NewEntry) -> None:
         before=_text(entry.before),
         after=_text(entry.after),
         request_id=entry.request_id,
+    )
+
+
+async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
+    """Write down several changes, in the transaction of the caller."""
+    await NOTE_MANY.all(
+        conn,
+        tenant_ids=[entry.tenant_id for entry in entries],
+        actors=[entry.actor for entry in entries],
+        key_ids=[entry.key_id for entry in entries],
+        sources=[entry.source for entry in entries],
+        actions=[entry.action for entry in entries],
+        things=[entry.thing for entry in entries],
+        thing_ids=[entry.thing_id for entry in entries],
+        befores=[_text(entry.before) for entry in entries],
+        afters=[_text(entry.after) for entry in entries],
+        request_ids=[entry.request_id for entry in entries],
     )
 
 

@@ -2,25 +2,40 @@
 
 A calendar is kept in the plain form that people write (core/time/calendar_plain.py), in its
 canonical spelling; it is read again by the same code. What a blackout does to a tick is core's.
+
+A name belongs to a tenant, but schedules are shared by all: the stored ones, which schedulers read,
+name calendars as `qualified` says. A job keeps the names that people wrote.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
+from uuid import UUID
 
-from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound, VersionChanged
+from rota.core.errors import (
+    Conflict,
+    InvalidInput,
+    InvalidSchedule,
+    NameTaken,
+    NotFound,
+    VersionChanged,
+)
 from rota.core.submission import check_name
 from rota.core.time.calendar_plain import from_plain, to_plain
 from rota.core.time.calendars import Calendar
 from rota.store import tenants
 from rota.store.driver import Connection
 from rota.store.statement import statement
-from rota.store.transaction import joined
+from rota.store.transaction import joined, transaction
 
 MOST_CALENDARS: Final = 100
 FREE: Final = "a name that no other calendar of the tenant has"
 _SHOWN: Final = 3
+# Seconds until whoever worked with an old calendar may try again with the new one.
+_SOON: Final = 1.0
+_DIGITS: Final = 9
 
 
 class Row(NamedTuple):
@@ -36,6 +51,23 @@ class Number(NamedTuple):
 
 class User(NamedTuple):
     name: str
+
+
+class Follower(NamedTuple):
+    """A job that goes by a calendar; `is_held` if it was set aside because of its calendars."""
+
+    id: UUID
+    is_held: bool
+
+
+class Current(NamedTuple):
+    """A calendar of any tenant; no body if it is the one that the caller knows."""
+
+    tenant_id: int
+    name: str
+    body: str | None
+    version: int
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +90,9 @@ PAGE = statement("calendars/page", Row)
 READ_ALL = statement("calendars/read_all", Row)
 REPLACE = statement("calendars/replace", Row)
 USERS = statement("calendars/users", User)
+FOLLOWERS = statement("calendars/followers", Follower)
+CURRENT = statement("calendars/current", Current)
+HOLD = statement("calendars/hold", Row)
 DELETE = statement("calendars/delete", Row)
 
 
@@ -109,14 +144,74 @@ async def replace(conn: Connection, *, tenant_id: int, plain: object, version: i
 
 
 async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
-    """Delete a calendar that no job goes by."""
-    async with joined(conn):
+    """Delete a calendar that no job goes by. It goes first, which waits for whoever holds it: a job
+    that is being made with it is seen then.
+    """
+    async with transaction(conn):
+        if await DELETE.one(conn, tenant_id=tenant_id, name=name) is None:
+            raise NotFound("calendar", name)
         users = await USERS.all(conn, tenant_id=tenant_id, name=name, most=_SHOWN)
         if users:
             shown = ", ".join(repr(user.name) for user in users)
             raise Conflict("calendar", f"jobs go by it: {shown}")
-        if await DELETE.one(conn, tenant_id=tenant_id, name=name) is None:
-            raise NotFound("calendar", name)
+
+
+async def hold(conn: Connection, *, tenant_id: int, known: Mapping[str, Calendar]) -> None:
+    """Keep calendars as the caller knows them until the end of the transaction, in which a tick is
+    written that was computed by them. Refuse if they are not what they were.
+    """
+    rows = await HOLD.all(conn, tenant_id=tenant_id, names=sorted(known))
+    there = {row.name: _stored(row).calendar for row in rows}
+    for name, calendar in known.items():
+        if there.get(name) == calendar:
+            continue
+        if name in there or await GET.one(conn, tenant_id=tenant_id, name=name) is not None:
+            raise Conflict("calendar", f"{name!r} was changed meanwhile", retry_after=_SOON)
+        raise InvalidSchedule("calendars", name, "a calendar that exists")
+
+
+async def followers(conn: Connection, *, tenant_id: int, name: str, most: int) -> list[Follower]:
+    """The jobs that go by a calendar and have ticks to come or were set aside because of it."""
+    return await FOLLOWERS.all(conn, tenant_id=tenant_id, name=name, most=most)
+
+
+def qualified(tenant_id: int, name: str) -> str:
+    """The name of a calendar among those of all tenants."""
+    return f"{tenant_id}/{name}"
+
+
+async def current(conn: Connection, known: Mapping[str, Stored | None]) -> dict[str, Stored]:
+    """Those of these calendars that exist, as they are now, by their qualified names; `known` has
+    what the caller knows of each. One that cannot be read is left out, as if it did not exist: it
+    must not stop the jobs of others.
+    """
+    asked = {parts: each for name, each in known.items() if (parts := _parts(name)) is not None}
+    rows = await CURRENT.all(
+        conn,
+        tenant_ids=[tenant_id for tenant_id, _ in asked],
+        names=[name for _, name in asked],
+        versions=[each and each.version for each in asked.values()],
+        updated_ats=[each and each.updated_at for each in asked.values()],
+    )
+    found: dict[str, Stored] = {}
+    for row in rows:
+        mine = asked[row.tenant_id, row.name]
+        if row.body is not None:
+            try:
+                mine = _stored(Row(row.name, row.body, row.version, row.updated_at))
+            except InvalidInput:
+                continue
+        if mine is not None:
+            found[qualified(row.tenant_id, row.name)] = mine
+    return found
+
+
+def _parts(name: str) -> tuple[int, str] | None:
+    """The tenant and the name; None for one that nobody has qualified."""
+    tenant_id, slash, plain = name.partition("/")
+    if not slash or not (tenant_id.isascii() and tenant_id.isdigit()) or len(tenant_id) > _DIGITS:
+        return None
+    return int(tenant_id), plain
 
 
 def _checked(plain: object) -> Calendar:

@@ -86,6 +86,25 @@ class Moved(NamedTuple):
     job_id: UUID
 
 
+class Standing(NamedTuple):
+    """Where a job stands in its schedule."""
+
+    job_id: UUID
+    tick_at: datetime
+    fire_at: datetime | None
+    fired: int | None
+    schedule_id: int | None
+
+
+class Place(NamedTuple):
+    """Where a job is to stand; None when it has no further tick."""
+
+    job_id: UUID
+    tick_at: datetime | None
+    fire_at: datetime | None = None
+    schedule_id: int | None = None
+
+
 class LastEnd(NamedTuple):
     """How the runs of a job stand; `ended_at` is None if none is known to have ended."""
 
@@ -107,6 +126,8 @@ FIRE = statement("cursors/fire", Decided)
 FIRE_OVER = statement("cursors/fire_over", Decided)
 MOVE = statement("cursors/move", Moved)
 ENDS = statement("cursors/ends", LastEnd)
+LOCK = statement("cursors/lock", Standing)
+RESCHEDULE = statement("cursors/reschedule", Moved)
 
 
 async def due(
@@ -188,6 +209,25 @@ async def move(
 
 async def last_ends(conn: Connection, job_ids: Sequence[UUID]) -> dict[UUID, LastEnd]:
     return {row.job_id: row for row in await ENDS.all(conn, job_ids=job_ids)}
+
+
+async def lock(conn: Connection, job_ids: Sequence[UUID]) -> list[Standing]:
+    """Where jobs stand that the caller has locked; nothing of those without ticks to come."""
+    return await LOCK.all(conn, job_ids=job_ids)
+
+
+async def reschedule(conn: Connection, places: Sequence[Place]) -> set[UUID]:
+    """Put the cursors of active jobs elsewhere, each with a new version of its job. The caller has
+    locked both.
+    """
+    rows = await RESCHEDULE.all(
+        conn,
+        job_ids=[place.job_id for place in places],
+        tick_ats=[place.tick_at for place in places],
+        fire_ats=[place.fire_at for place in places],
+        schedule_ids=[place.schedule_id for place in places],
+    )
+    return {row.job_id for row in rows}
 
 
 async def _fire(

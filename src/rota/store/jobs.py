@@ -61,6 +61,7 @@ class Job(NamedTuple):
     payload: str | None
     limits: str | None
     policy: str
+    quotas: str | None
 
 
 class Cursor(NamedTuple):
@@ -207,6 +208,11 @@ async def lock(conn: Connection, id_: UUID) -> Job:
     if job is None:
         raise NotFound("job", str(id_))
     return job
+
+
+async def lock_many(conn: Connection, ids: Sequence[UUID]) -> list[Job]:
+    """The same for several, without those that are deleted."""
+    return await LOCK.all(conn, ids=ids)
 
 
 async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:

@@ -19,6 +19,12 @@ class Named(NamedTuple):
     name: str
 
 
+class Tenant(NamedTuple):
+    id: int
+    name: str
+    quotas: str
+
+
 class Digested(NamedTuple):
     id: int
     digest: bytes
@@ -34,7 +40,7 @@ INTERN_KINDS = statement("names/intern_kinds", Named)
 INTERN_POLICIES = statement("names/intern_policies", Digested)
 INTERN_SCHEDULES = statement("names/intern_schedules", Digested)
 FIND_QUEUE = statement("names/find_queue", Named)
-TENANTS = statement("names/tenants", Named)
+TENANTS = statement("names/tenants", Tenant)
 POLICIES = statement("names/policies", Body)
 SCHEDULES = statement("names/schedules", Body)
 
@@ -80,9 +86,13 @@ async def schedule_ids(conn: Connection, bodies: Iterable[str]) -> dict[str, int
 
 
 async def tenant_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
-    """The ids of tenants; `NotFound` names the first that does not exist."""
+    return {name: row.id for name, row in (await tenants(conn, names)).items()}
+
+
+async def tenants(conn: Connection, names: Iterable[str]) -> dict[str, Tenant]:
+    """Tenants with their quotas; `NotFound` names the first that does not exist."""
     wanted = sorted(set(names))
-    found = {row.name: row.id for row in await TENANTS.all(conn, names=wanted)}
+    found = {row.name: row for row in await TENANTS.all(conn, names=wanted)}
     for name in wanted:
         if name not in found:
             raise NotFound("tenant", name)

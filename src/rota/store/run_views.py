@@ -141,6 +141,8 @@ class RunFilter:
     worker: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+    # Of dead letters, those that nobody has dropped.
+    is_open: bool = False
 
     def __post_init__(self) -> None:
         for field in ("queue", "kind", "worker"):
@@ -184,6 +186,8 @@ async def page(
             conn, tenant_id=tenant_id, most=limit + 1, look=LOOK, **conditions, **more
         )
     ids, following = cut_page(found, limit=limit)
+    if following is not None and following <= conditions["from_id"]:
+        following = None
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids)
     # A run may have moved on since the walk; then it is not what was asked for any more.
     states = filter.states or frozenset(RunState)
@@ -211,7 +215,7 @@ async def dead_page(
     bad = (chosen.states & BAD) if chosen.states else BAD
     if not bad:
         return Page([], None)
-    chosen = replace(chosen, states=bad)
+    chosen = replace(chosen, states=bad, is_open=True)
     return await page(conn, tenant_id=tenant_id, filter=chosen, after=after, limit=limit)
 
 
@@ -304,8 +308,9 @@ def refuse_odd_limit(limit: int) -> None:
 def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
     """The walk whose index is in the order of what is asked for, and what only it takes."""
     states = chosen.states or frozenset(RunState)
-    if chosen.job_id is None and states <= BAD:
-        return WALK_BAD, {"states": sorted(states)}
+    if states <= BAD and (chosen.job_id is None or chosen.is_open):
+        bad = {"states": sorted(states), "with_dropped": not chosen.is_open}
+        return WALK_BAD, bad | {"job_id": chosen.job_id}
     more: dict[str, Any] = {
         "states": sorted(chosen.states) or None,
         "ended": bool(states & FINAL),

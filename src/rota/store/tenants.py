@@ -19,6 +19,7 @@ from rota.store.driver import Connection
 from rota.store.gates import HEAVIEST
 from rota.store.statement import statement
 from rota.store.transaction import transaction
+from rota.store.walking import walking
 
 FREE: Final = "a name that no other tenant has"
 UNLIMITED: Final = Quotas()
@@ -40,6 +41,10 @@ class Id(NamedTuple):
 
 class Turn(NamedTuple):
     held: str
+
+
+class Number(NamedTuple):
+    number: int
 
 
 class Obstacles(NamedTuple):
@@ -67,6 +72,8 @@ UPDATE = statement("tenants/update", Row)
 LOCK = statement("tenants/lock", Id)
 OBSTACLES = statement("tenants/obstacles", Obstacles)
 DELETE = statement("tenants/delete", Id)
+COUNT_JOBS = statement("tenants/count_jobs", Number)
+COUNT_QUEUED = statement("tenants/count_queued", Number)
 
 
 async def create(
@@ -141,6 +148,20 @@ async def take_turn(conn: Connection, *, tenant_id: int, things: str) -> None:
     A statement of its own: the snapshot of the one that counts must be newer than the lock.
     """
     await TAKE_TURN.one(conn, tenant_id=tenant_id, things=things)
+
+
+async def count_jobs(conn: Connection, *, tenant_id: int, most: int) -> int:
+    """How many jobs of a tenant are not finished; `most` if there are more."""
+    async with walking(conn):
+        row = await COUNT_JOBS.one(conn, tenant_id=tenant_id, most=most)
+    return 0 if row is None else row.number
+
+
+async def count_queued(conn: Connection, *, tenant_id: int, most: int) -> int:
+    """How many runs of a tenant wait; `most` if there are more."""
+    async with walking(conn):
+        row = await COUNT_QUEUED.one(conn, tenant_id=tenant_id, most=most)
+    return 0 if row is None else row.number
 
 
 def _refuse(obstacles: Obstacles | None) -> None:

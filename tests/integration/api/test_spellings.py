@@ -144,7 +144,7 @@ async def test_up_to_a_thousand_jobs_are_made_at_once_or_none(api: Served) -> No
     count = await api.conn.fetchval("select count(*) from rota.jobs")
 
     assert (made.status, len(made.json["jobs"])) == (201, 1000)
-    assert taken.status == 422
+    assert (taken.status, taken.json["code"]) == (409, "conflict")
     assert taken.json["errors"][0]["pointer"] == "/jobs/1/name"
     assert count == 1000
 

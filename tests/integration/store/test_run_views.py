@@ -230,6 +230,17 @@ async def test_a_rare_run_is_found_however_far_back_it_is(world: World) -> None:
     assert of_job == [young]
 
 
+async def test_a_look_that_went_past_the_time_asked_for_is_the_last(world: World) -> None:
+    await fill_history(world, LOOK + 10)
+    await world.advance(hours=1)
+    young = await make(world, "succeeded")
+
+    page = await listed(world, RunFilter(created_after=world.now))
+
+    assert [row.id for row in page.rows] == [young]
+    assert page.after is None
+
+
 async def test_a_living_run_behind_the_look_is_shown_in_its_turn(world: World) -> None:
     waiting = await make(world, None)
     rare = await make(world, "expired")

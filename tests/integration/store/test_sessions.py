@@ -158,8 +158,8 @@ async def test_a_reaper_that_was_slow_leaves_alone_what_was_claimed_again_meanwh
 
     assert [run.id for run in claimed] == [run_id]
     assert taken == []
-    held = await world.conn.fetchrow("select state::text, session_id from rota.live_runs")
-    assert tuple(held) == ("running", second)
+    held = await world.conn.fetch("select state::text, session_id from rota.live_runs")
+    assert [tuple(row) for row in held] == [("running", second)]
 
 
 async def test_a_late_success_of_a_run_nobody_took_back_still_counts(world: World) -> None:

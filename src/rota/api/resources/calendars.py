@@ -9,6 +9,7 @@ from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import CalendarDraft, CalendarView
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput, NotFound, VersionChanged
+from rota.flow.submit.rescheduling import follow_calendar
 from rota.store import calendars, hints
 from rota.store.calendars import Stored
 
@@ -38,7 +39,10 @@ def shown(stored: Stored, status: int | None = None) -> Reply:
     example={"calendar": {"dates": ["2026-12-25", "2026-12-26"]}},
 )
 async def put_calendar(call: Call) -> Reply:
-    """Make the calendar of this name (201), or replace it."""
+    """Make the calendar of this name (201), or replace it.
+
+    The next ticks of the jobs that go by it are computed anew; at most 1,000 jobs may.
+    """
     name = call.params["name"]
     plain = {**call.body.calendar}
     if plain.setdefault("name", name) != name:
@@ -50,6 +54,7 @@ async def put_calendar(call: Call) -> Reply:
         if wanted is not None:
             raise VersionChanged("calendar", wanted, 0) from None
         made = await calendars.create(call.conn, tenant_id=call.tenant_id, plain=plain)
+        await _follow(call, name)
         await audited(call, "calendar.create", "calendar", name)
         return shown(made, 201)
     replaced = await calendars.replace(
@@ -59,8 +64,14 @@ async def put_calendar(call: Call) -> Reply:
         version=before.version if wanted is None else wanted,
     )
     await audited(call, "calendar.update", "calendar", name, {"version": replaced.version})
-    call.hints.add(hints.JOBS)
+    await _follow(call, name)
     return shown(replaced)
+
+
+async def _follow(call: Call, name: str) -> None:
+    """Have the jobs that go by it know."""
+    await follow_calendar(call.conn, tenant_id=call.tenant_id, name=name)
+    call.hints |= {hints.JOBS, hints.RUNS}
 
 
 @operation(

@@ -1,10 +1,13 @@
 """Jobs: make, read, change, pause, run. Room: api/resources."""
 
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from rota.api import identifiers, views
 from rota.api.call import Call, Reply
 from rota.api.drafts import edit_of, spec_of
+from rota.api.gathering import note_made
 from rota.api.operations import operation
 from rota.api.paging import Page, cursor, place_of
 from rota.api.problems import Refusal
@@ -24,10 +27,13 @@ from rota.core.access import Permission
 from rota.core.errors import RotaError
 from rota.core.policy import from_plain
 from rota.core.states import JobState
-from rota.core.submission import within
+from rota.core.submission import JobSpec, within
 from rota.core.time import moments
+from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import changing, submitting
-from rota.store import calendars, cluster_views, hints, job_views
+from rota.flow.submit.drafting import Drafting
+from rota.flow.submit.submitting import Submitted
+from rota.store import calendars, hints, job_views
 from rota.store.job_views import Doing, JobFilter, JobRow, Place
 
 BULK: Final = 5_000_000
@@ -39,9 +45,24 @@ EXAMPLE: Final = {
     "payload": {"format": "pdf"},
     "max_retries": 3,
 }
+# The longest that a scheduler reads ahead.
+NEAR: Final = timedelta(minutes=1)
 SCHEDULE: Final = ("invalid_schedule", "conflict", "quota_exceeded")
 DOING: Final = frozenset(doing.value for doing in Doing)
 CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
+
+
+async def create_job_gathered(call: Call) -> Reply:
+    """The same, together with others that come at this moment."""
+    with alone():
+        spec = _spec(call, call.body)
+        if not (spec.schedule and spec.schedule.get("calendars")):
+            Drafting(call.now, NO_CALENDARS).draft(spec, call.service.new_id())
+        submitted = await call.service.gathering.submit(call, spec)
+    call.hints |= _hints(call, [submitted])
+    served = await call.service.served.kinds(call.service.pool)
+    made = _made(submitted, spec, served)
+    return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
 
 
 @operation(
@@ -53,6 +74,7 @@ CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
     answer=JobMade,
     status=201,
     problems=SCHEDULE,
+    gathered=create_job_gathered,
     example=EXAMPLE,
 )
 async def create_job(call: Call) -> Reply:
@@ -87,38 +109,49 @@ async def _make(call: Call, drafts: list[JobDraft]) -> list[JobMade]:
     specs = []
     for place, draft in enumerate(drafts):
         with within(f"jobs[{place}]"):
-            specs.append(
-                spec_of(
-                    draft,
-                    tenant=call.principal.tenant,
-                    suffix=lambda: call.service.random_bytes(4).hex(),
-                )
-            )
+            specs.append(_spec(call, draft))
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
     made = await submitting.submit(
         call.conn, specs, now=call.now, new_id=call.service.new_id, calendars=known
     )
-    served = await cluster_views.kinds_served(call.conn)
-    for each, spec in zip(made, specs, strict=True):
-        if each.deduplicated:
-            continue
-        await audited(call, "job.create", "job", identifiers.job(each.job_id), {"name": spec.name})
-    call.hints |= {hints.JOBS, hints.RUNS}
-    return [
-        JobMade(
-            job_id=identifiers.job(each.job_id),
-            run_id=None if each.run_id is None else identifiers.run(each.run_id),
-            deduplicated=each.deduplicated,
-            next_run_at=moment_or_none(each.first_tick),
-            name=spec.name,
-            status="active" if each.run_id is None else "pending",
-            warnings=_warnings(spec.kind, served),
-        )
-        for each, spec in zip(made, specs, strict=True)
-    ]
+    await note_made(call.conn, [(call, spec) for spec in specs], made)
+    call.hints |= _hints(call, made)
+    served = await call.service.served.kinds(call.service.pool)
+    return [_made(each, spec, served) for each, spec in zip(made, specs, strict=True)]
 
 
-def _warnings(kind: str, served: set[str]) -> list[str]:
+def _spec(call: Call, draft: JobDraft) -> JobSpec:
+    return spec_of(
+        draft,
+        tenant=call.principal.tenant,
+        suffix=lambda: call.service.random_bytes(4).hex(),
+    )
+
+
+def _hints(call: Call, made: Sequence[Submitted]) -> set[str]:
+    """Whom it concerns now: a tick that is far away is found in time without a hint."""
+    soon = call.now + NEAR
+    found = set()
+    if any(each.run_id is not None for each in made):
+        found.add(hints.RUNS)
+    if any(each.first_tick is not None and each.first_tick <= soon for each in made):
+        found.add(hints.JOBS)
+    return found
+
+
+def _made(each: Submitted, spec: JobSpec, served: frozenset[str]) -> JobMade:
+    return JobMade(
+        job_id=identifiers.job(each.job_id),
+        run_id=None if each.run_id is None else identifiers.run(each.run_id),
+        deduplicated=each.deduplicated,
+        next_run_at=moment_or_none(each.first_tick),
+        name=spec.name,
+        status="active" if each.run_id is None else "pending",
+        warnings=_warnings(spec.kind, served),
+    )
+
+
+def _warnings(kind: str, served: frozenset[str]) -> list[str]:
     if kind in served:
         return []
     return [f"no live worker serves the kind {kind!r}; its runs wait until one does"]

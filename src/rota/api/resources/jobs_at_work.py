@@ -35,6 +35,7 @@ from rota.store.run_views import RunFilter
     body_required=False,
     answer=JobView,
     problems=("illegal_move",),
+    example={"reason": "the mail server is being moved"},
 )
 async def pause_job(call: Call) -> Reply:
     """Fire no more ticks until it is resumed; runs that exist go on."""
@@ -54,6 +55,7 @@ async def pause_job(call: Call) -> Reply:
     body_required=False,
     answer=JobView,
     problems=("illegal_move",),
+    example={"missed": "once"},
 )
 async def resume_job(call: Call) -> Reply:
     """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked."""
@@ -77,6 +79,7 @@ async def resume_job(call: Call) -> Reply:
     answer=Triggered,
     status=201,
     problems=("illegal_move",),
+    example={"payload": {"format": "csv"}},
 )
 async def run_job_now(call: Call) -> Reply:
     """Run it past its schedule, with its own payload or another."""

@@ -12,6 +12,7 @@ from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import KeyDraft, KeyMade, KeyView
 from rota.core import api_keys
 from rota.core.access import Permission, Role, demand_grant
+from rota.core.errors import InvalidInput
 from rota.core.time import durations
 from rota.store import keys
 from rota.store.keys import LIFETIME, Key, NewKey
@@ -73,6 +74,9 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
 )
 async def create_key(call: Call) -> Reply:
     """Make a key; this is the only time that it is shown."""
+    if call.body.role == Role.PLATFORM.value:
+        demand_grant(call.principal, Role.PLATFORM)
+        raise InvalidInput("role", "platform", "POST /v1/tenants/{tenant_id}/keys for such a key")
     return Reply(await made_key(call, call.tenant_id))
 
 

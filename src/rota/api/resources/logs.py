@@ -34,6 +34,8 @@ STREAM: Final = "text/event-stream"
 LONGEST: Final = 15 * 60.0
 LOOK_EVERY: Final = 0.25
 QUIET: Final = 15.0
+MOST_ATTEMPTS: Final = 2**15 - 1
+MOST_LINES: Final = 2**31 - 1
 _PLACE: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
 NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
 
@@ -74,7 +76,8 @@ def place_of(text: str | None) -> tuple[int, int] | None:
     found = _PLACE.fullmatch(text)
     if found is None:
         raise Refusal("malformed_request", "Last-Event-ID is none of ours")
-    return int(found[1]), int(found[2])
+    # Beyond what there can be means after the last.
+    return min(int(found[1]), MOST_ATTEMPTS), min(int(found[2]), MOST_LINES)
 
 
 @asynccontextmanager

@@ -177,6 +177,7 @@ async def explain_run(call: Call) -> Reply:
     answer=RunState,
     other_statuses=(202,),
     problems=("illegal_move",),
+    example={"reason": "not needed any more"},
 )
 async def cancel_run(call: Call) -> Reply:
     """Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202)."""
@@ -225,6 +226,7 @@ async def retry_run(call: Call) -> Reply:
     answer=Triggered,
     status=201,
     problems=("illegal_move",),
+    example={"payload": {"day": "2026-07-01"}},
 )
 async def replay_run(call: Call) -> Reply:
     """Make a new run like a finished one, with the same payload or another."""

@@ -13,6 +13,7 @@ from rota.api import openapi
 from rota.api.call import Call, Reply
 from rota.api.operations import catalogue, operation
 from rota.api.problems import KINDS, Refusal
+from rota.api.shapes.pieces import moment_or_none
 from rota.core.access import Permission
 from rota.core.errors import NotFound, RotaError, StoreUnavailable
 from rota.flow.observe import exposition, metrics
@@ -66,7 +67,7 @@ async def get_whoami(call: Call) -> Reply:
             tenant=who.tenant,
             role=who.role.value,
             user_id=who.user_id,
-            expires_at=None if who.expires_at is None else who.expires_at.isoformat(),
+            expires_at=moment_or_none(who.expires_at),
         )
     )
 
@@ -111,7 +112,15 @@ async def get_page(_call: Call) -> Reply:
     return _file("index.html")
 
 
-@operation("GET", "/docs/{file}", tag="service", permission=None, scope="none", media="text/plain")
+@operation(
+    "GET",
+    "/docs/{file}",
+    tag="service",
+    permission=None,
+    scope="none",
+    media="text/plain",
+    other_media=("text/html", "text/css", "text/javascript"),
+)
 async def get_page_file(call: Call) -> Reply:
     """What the page is made of."""
     return _file(call.params["file"])

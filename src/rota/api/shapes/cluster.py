@@ -10,8 +10,11 @@ from rota.api.shapes.jobs import RateDraft
 class LimitsDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """What all runs of a queue share; null lifts a limit."""
 
-    max: Annotated[int, Meta(ge=1, le=10_000)] | None = None
-    rate: RateDraft | None = None
+    max: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000)] | None,
+        Meta(description="How many may run at a time."),
+    ] = None
+    rate: Annotated[RateDraft | None, Meta(description="How many may start per time.")] = None
 
 
 class QueueView(Struct, kw_only=True, frozen=True):
@@ -55,7 +58,9 @@ class Workers(Struct, kw_only=True, frozen=True):
 
 
 class WorkersQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    with_dead: bool = False
+    with_dead: Annotated[bool, Meta(description="Also those that have died or stopped lately.")] = (
+        False
+    )
 
 
 class SchedulerView(Struct, kw_only=True, frozen=True):

@@ -25,37 +25,72 @@ Most = Annotated[int, Meta(ge=0, le=100)]
 class RetriesDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How often and how soon a failed run is tried again."""
 
-    max: Most | None = None
-    kind: Literal["exponential", "constant", "linear", "list"] | None = None
-    base: Duration | None = None
-    cap: Duration | None = None
-    delays: Annotated[list[Duration], Meta(max_length=100)] | None = None
-    jitter: Literal["full", "equal", "none"] | None = None
+    max: Annotated[
+        Most | None,
+        Meta(description="How many more attempts after the first; 3 unless it is said."),
+    ] = None
+    kind: Annotated[
+        Literal["exponential", "constant", "linear", "list"] | None,
+        Meta(description="How the delay grows from one attempt to the next."),
+    ] = None
+    base: Annotated[Duration | None, Meta(description="The first delay.")] = None
+    cap: Annotated[Duration | None, Meta(description="The longest delay.")] = None
+    delays: Annotated[
+        Annotated[list[Duration], Meta(max_length=100)] | None,
+        Meta(description="With `list`: each delay in turn; the last one repeats."),
+    ] = None
+    jitter: Annotated[
+        Literal["full", "equal", "none"] | None, Meta(description="How much of a delay is chance.")
+    ] = None
 
 
 class RateDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """So many starts per time, of which `burst` may come at once."""
 
-    count: Annotated[int, Meta(ge=1, le=1_000_000)]
-    per: Duration
-    burst: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    count: Annotated[Annotated[int, Meta(ge=1, le=1_000_000)], Meta(description="So many starts …")]
+    per: Annotated[Duration, Meta(description="… in this time.")]
+    burst: Annotated[
+        Annotated[int, Meta(ge=1, le=1_000_000)],
+        Meta(description="How many of them may come at once."),
+    ] = 1
 
 
 class LimitDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """A limit that all runs with the same key share; `{args.id}` is filled from the payload."""
 
-    key: Annotated[str, Meta(min_length=1, max_length=180)]
-    max: Annotated[int, Meta(ge=1, le=10_000)] | None = None
-    rate: RateDraft | None = None
+    key: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=180)],
+        Meta(description="Runs with the same key share the limit."),
+    ]
+    max: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000)] | None,
+        Meta(description="How many may run at a time."),
+    ] = None
+    rate: Annotated[RateDraft | None, Meta(description="How many may start per time.")] = None
 
 
 class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Of equal submissions one becomes a run; the others get it, are refused, or replace it."""
 
-    key: Annotated[str, Meta(min_length=1, max_length=180)]
-    held_while: Literal["queued", "live"] | UnsetType = field(name="while", default=UNSET)
-    within: Duration | UnsetType = UNSET
-    on_conflict: Literal["return", "reject", "replace"] | UnsetType = UNSET
+    key: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=180)],
+        Meta(description="What makes it equal; `{args.id}` is filled from the payload."),
+    ]
+    held_while: Annotated[
+        Literal["queued", "live"] | UnsetType,
+        Meta(description="Held until it begins, or, as usual, until it has ended."),
+    ] = field(name="while", default=UNSET)
+    within: (
+        Annotated[
+            Duration,
+            Meta(description="The key is held at least this long, whatever became of the run."),
+        ]
+        | UnsetType
+    ) = UNSET
+    on_conflict: Annotated[
+        Literal["return", "reject", "replace"] | UnsetType,
+        Meta(description="Who comes later gets the first, as usual, or 409, or replaces it."),
+    ] = UNSET
 
 
 class Details(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -63,34 +98,104 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
     stays as it is.
     """
 
-    name: Name | UnsetType = UNSET
-    kind: Word | UnsetType = UNSET
+    name: Annotated[
+        Name | UnsetType, Meta(description="Unique in the tenant among jobs that are not deleted.")
+    ] = UNSET
+    kind: Annotated[
+        Word | UnsetType,
+        Meta(description="Which handler carries it out; the name unless it is said."),
+    ] = UNSET
     job_type: Annotated[Word, Meta(description="Another name for `kind`.")] | UnsetType = UNSET
-    schedule: dict[str, Json] | UnsetType = UNSET
-    schedule_type: ScheduleType | UnsetType = UNSET
-    schedule_time: Moment | UnsetType = UNSET
-    cron_expression: Annotated[str, Meta(min_length=1, max_length=256)] | UnsetType = UNSET
-    timezone: Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType = UNSET
-    payload: Json | UnsetType = UNSET
-    max_retries: Most | UnsetType = UNSET
-    retries: Most | RetriesDraft | UnsetType = UNSET
-    timeout: Duration | UnsetType = UNSET
-    deadline: Duration | UnsetType = UNSET
-    grace: Duration | UnsetType = UNSET
-    guarantee: Guarantee | UnsetType = UNSET
-    queue: Word | UnsetType = UNSET
-    priority: Priority | UnsetType = UNSET
-    overlap: OverlapName | UnsetType = UNSET
-    keep_first: bool | UnsetType = UNSET
-    limits: Annotated[list[LimitDraft], Meta(max_length=8)] | UnsetType = UNSET
-    labels: Annotated[Labels, Meta(max_length=32)] | UnsetType = UNSET
-    user_id: Name | UnsetType | None = UNSET
+    schedule: Annotated[
+        dict[str, Json] | UnsetType,
+        Meta(description="As in docs/reference/schedules.md; at once unless it is said."),
+    ] = UNSET
+    schedule_type: Annotated[
+        ScheduleType | UnsetType,
+        Meta(
+            description="What the schedule is; not needed, and refused if the rest says otherwise."
+        ),
+    ] = UNSET
+    schedule_time: (
+        Annotated[Moment, Meta(description="Run once, at this time. Short for `schedule.at`.")]
+        | UnsetType
+    ) = UNSET
+    cron_expression: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=256)] | UnsetType,
+        Meta(description="Run by this expression. Short for `schedule.cron`."),
+    ] = UNSET
+    timezone: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType,
+        Meta(description="An IANA name for the flat fields; UTC unless it is said."),
+    ] = UNSET
+    payload: Annotated[Json | UnsetType, Meta(description="What the handler is given.")] = UNSET
+    max_retries: Annotated[
+        Most | UnsetType,
+        Meta(description="How many more attempts after the first. Short for `retries.max`."),
+    ] = UNSET
+    retries: Annotated[
+        Most | RetriesDraft | UnsetType,
+        Meta(description="A number, or how often and how soon a failed run is tried again."),
+    ] = UNSET
+    timeout: (
+        Annotated[
+            Duration,
+            Meta(description="The longest an attempt may take; 15 minutes unless it is said."),
+        ]
+        | UnsetType
+    ) = UNSET
+    deadline: (
+        Annotated[
+            Duration,
+            Meta(description="How long after its due time a run may go on; no limit unless said."),
+        ]
+        | UnsetType
+    ) = UNSET
+    grace: (
+        Annotated[
+            Duration,
+            Meta(description="From asking an attempt to stop to ending it by force; 10 s usually."),
+        ]
+        | UnsetType
+    ) = UNSET
+    guarantee: Annotated[
+        Guarantee | UnsetType,
+        Meta(description="What happens if a worker is lost; `at_least_once` unless it is said."),
+    ] = UNSET
+    queue: Annotated[
+        Word | UnsetType, Meta(description="Which workers serve it; `default` unless it is said.")
+    ] = UNSET
+    priority: Annotated[
+        Priority | UnsetType,
+        Meta(description="From 0, which goes first, to 9, or by name; 5 unless it is said."),
+    ] = UNSET
+    overlap: Annotated[
+        OverlapName | UnsetType,
+        Meta(description="What if a run of it is alive when it is due; `skip` unless said."),
+    ] = UNSET
+    keep_first: Annotated[
+        bool | UnsetType,
+        Meta(description="With `queue_one`: the run that waits stays, the new one is skipped."),
+    ] = UNSET
+    limits: Annotated[
+        Annotated[list[LimitDraft], Meta(max_length=8)] | UnsetType,
+        Meta(description="Limits that its runs share with others of the same key."),
+    ] = UNSET
+    labels: Annotated[
+        Annotated[Labels, Meta(max_length=32)] | UnsetType,
+        Meta(description="Names and values of your own, to find it by."),
+    ] = UNSET
+    user_id: Annotated[
+        Name | UnsetType | None, Meta(description="Whose job it is, for your own bookkeeping.")
+    ] = UNSET
 
 
 class JobDraft(Details, kw_only=True, forbid_unknown_fields=True):
     """A job that is to be made. Without a kind its name is its kind; without a name it gets one."""
 
-    unique: UniqueDraft | UnsetType = UNSET
+    unique: Annotated[
+        UniqueDraft | UnsetType, Meta(description="Of equal submissions only one becomes a run.")
+    ] = UNSET
 
 
 class JobEdit(Details, kw_only=True, forbid_unknown_fields=True):
@@ -100,7 +205,10 @@ class JobEdit(Details, kw_only=True, forbid_unknown_fields=True):
 class JobDrafts(Struct, kw_only=True, forbid_unknown_fields=True):
     """Jobs that are made together: all or none."""
 
-    jobs: Annotated[list[JobDraft], Meta(min_length=1, max_length=1000)]
+    jobs: Annotated[
+        Annotated[list[JobDraft], Meta(min_length=1, max_length=1000)],
+        Meta(description="Each as in the operation that makes one."),
+    ]
 
 
 class JobMade(Struct, kw_only=True, frozen=True):
@@ -154,10 +262,12 @@ class JobView(Struct, kw_only=True, frozen=True):
 
 
 class JobsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    status: list[Status] = []
-    user_id: Name | None = None
-    kind: Word | None = None
-    queue: Word | None = None
+    status: list[
+        Annotated[Status, Meta(description="Those in this state; may be given several times.")]
+    ] = []
+    user_id: Annotated[Name | None, Meta(description="Of this user.")] = None
+    kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
+    queue: Annotated[Word | None, Meta(description="In this queue.")] = None
     label: (
         Annotated[
             str, Meta(max_length=129, pattern="^[^:]+:.*$", description="As in team:billing.")
@@ -167,32 +277,40 @@ class JobsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     q: (
         Annotated[str, Meta(min_length=1, max_length=200, description="Part of the name.")] | None
     ) = None
-    created_after: Moment | None = None
-    created_before: Moment | None = None
+    created_after: Annotated[Moment | None, Meta(description="Made at this time or later.")] = None
+    created_before: Annotated[Moment | None, Meta(description="Made before this time.")] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 class DeleteQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    running: Literal["leave", "cancel"] = "leave"
+    running: Annotated[
+        Literal["leave", "cancel"], Meta(description="Whether runs that are being executed go on.")
+    ] = "leave"
 
 
 class PauseDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    reason: Annotated[str, Meta(max_length=1000)] | None = None
+    reason: Annotated[
+        Annotated[str, Meta(max_length=1000)] | None,
+        Meta(description="Why, for whoever finds it paused."),
+    ] = None
 
 
 class ResumeDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """What becomes of the ticks that were missed; without it what the schedule says."""
 
-    missed: Literal["skip", "once", "all"] | None = None
+    missed: Annotated[
+        Literal["skip", "once", "all"] | None,
+        Meta(description="Whether ticks missed in the pause run: none, one, or each."),
+    ] = None
 
 
 class RunNowDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """A run past the schedule; without a payload it has its job's."""
 
-    payload: Json = None
-    priority: Priority | None = None
-    overlap: OverlapName | None = None
+    payload: Annotated[Json, Meta(description="Instead of the job's own.")] = None
+    priority: Annotated[Priority | None, Meta(description="Instead of the job's own.")] = None
+    overlap: Annotated[OverlapName | None, Meta(description="Instead of the job's own.")] = None
 
 
 class Triggered(Struct, kw_only=True, frozen=True):

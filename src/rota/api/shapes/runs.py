@@ -61,13 +61,20 @@ class RunDetail(RunView, kw_only=True, frozen=True):
 
 
 class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    status: list[RunStatus] = []
-    job_id: Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None = None
-    kind: Word | None = None
-    queue: Word | None = None
-    worker_id: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
-    created_after: Moment | None = None
-    created_before: Moment | None = None
+    status: list[
+        Annotated[RunStatus, Meta(description="Those in this state; may be given several times.")]
+    ] = []
+    job_id: Annotated[
+        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None, Meta(description="Of this job.")
+    ] = None
+    kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
+    queue: Annotated[Word | None, Meta(description="In this queue.")] = None
+    worker_id: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=300)] | None,
+        Meta(description="Executed last by this worker: its id or its name."),
+    ] = None
+    created_after: Annotated[Moment | None, Meta(description="Made at this time or later.")] = None
+    created_before: Annotated[Moment | None, Meta(description="Made before this time.")] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -80,14 +87,19 @@ class PageQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 class CancelDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """With `force` it ends now, whatever its worker does; its result is refused."""
 
-    reason: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
-    force: bool = False
+    reason: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=1000)] | None,
+        Meta(description="Why, for whoever asks later."),
+    ] = None
+    force: Annotated[bool, Meta(description="End it now, whatever its worker does.")] = False
 
 
 class ReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """With a payload of its own, or the one that the run had."""
 
-    payload: Any | UnsetType = UNSET
+    payload: Annotated[
+        Any | UnsetType, Meta(description="Instead of the one that the run had.")
+    ] = UNSET
 
 
 class RunState(Struct, kw_only=True, frozen=True):
@@ -133,9 +145,16 @@ class LogLine(Struct, kw_only=True, frozen=True):
 class LogsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """`after` is the `cursor` of the page before; `follow` answers a stream of events."""
 
-    after: Annotated[str, Meta(pattern=r"^\d{1,5}\.\d{1,9}$")] | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 500
-    follow: bool = False
+    after: Annotated[
+        Annotated[str, Meta(pattern=r"^\d{1,5}\.\d{1,9}$")] | None,
+        Meta(description="`cursor` of the page before."),
+    ] = None
+    limit: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)], Meta(description="How many pieces at most.")
+    ] = 500
+    follow: Annotated[
+        bool, Meta(description="Answer a stream of events that goes on until the run has ended.")
+    ] = False
 
 
 class Logs(Struct, kw_only=True, frozen=True):
@@ -149,20 +168,33 @@ class Logs(Struct, kw_only=True, frozen=True):
 class BulkFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     """Which runs; at least one of these must be said."""
 
-    job_id: Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None = None
-    kind: Word | None = None
-    queue: Word | None = None
+    job_id: Annotated[
+        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None, Meta(description="Of this job.")
+    ] = None
+    kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
+    queue: Annotated[Word | None, Meta(description="In this queue.")] = None
     error: Annotated[Word, Meta(description="The type of the error.")] | None = None
-    since: Moment | None = None
-    until: Moment | None = None
+    since: Annotated[
+        Moment | None, Meta(description="Ended at this time or later; if unfinished, made.")
+    ] = None
+    until: Annotated[
+        Moment | None, Meta(description="Ended before this time; if unfinished, made.")
+    ] = None
 
 
 class BulkDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """First a dry run, which answers how many and a token; then the same with the token."""
 
-    filter: BulkFilter
-    dry_run: bool = False
-    token: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    filter: Annotated[
+        BulkFilter, Meta(description="Which runs; at least one of its fields must be said.")
+    ]
+    dry_run: Annotated[
+        bool, Meta(description="Only count them, and answer the token to do it.")
+    ] = False
+    token: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=500)] | None,
+        Meta(description="The token of a dry run with the same filter."),
+    ] = None
 
 
 class BulkDone(Struct, kw_only=True, frozen=True):
@@ -191,11 +223,17 @@ class DeadGroups(Struct, kw_only=True, frozen=True):
 
 
 class DeadGroupsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    since: Moment | None = None
+    since: Annotated[
+        Moment | None,
+        Meta(description="Died at this time or later; a month ago unless it is said."),
+    ] = None
     limit: Limit = 50
 
 
 class ExecutionsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    worker_id: Annotated[str, Meta(min_length=1, max_length=200)]
+    worker_id: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=200)],
+        Meta(description="A worker: its id or its name."),
+    ]
     limit: Limit = 50
     cursor: Cursor | None = None

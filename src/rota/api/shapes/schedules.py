@@ -11,9 +11,18 @@ from rota.api.shapes.pieces import Json, Moment, Name
 class PreviewDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """A schedule that is not saved yet."""
 
-    schedule: dict[str, Json]
-    count: Annotated[int, Meta(ge=1, le=100)] = 10
-    viewer: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    schedule: Annotated[
+        dict[str, Json], Meta(description="A schedule in the form of docs/reference/schedules.md.")
+    ]
+    count: Annotated[
+        Annotated[int, Meta(ge=1, le=100)], Meta(description="How many of the next times to show.")
+    ] = 10
+    viewer: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=64)] | None,
+        Meta(
+            description="The zone of whoever looks, an IANA name; each time is shown in it as well."
+        ),
+    ] = None
 
 
 class UpcomingView(Struct, kw_only=True, frozen=True):
@@ -45,13 +54,23 @@ class BackfillDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     `missing` makes runs for those that never ran; `all` runs each again, once for each `name`.
     """
 
-    since: Moment
-    until: Moment
-    only: Literal["missing", "all"] = "missing"
-    priority: Priority | None = None
-    at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
-    name: Name = "backfill"
-    dry_run: bool = False
+    since: Annotated[Moment, Meta(description="The first tick that counts.")]
+    until: Annotated[
+        Moment, Meta(description="Ticks before this time count; it may not lie in the future.")
+    ]
+    only: Annotated[
+        Literal["missing", "all"], Meta(description="Ticks that never ran, or each of them again.")
+    ] = "missing"
+    priority: Annotated[
+        Priority | None, Meta(description="Of the runs that are made; `low` unless it is said.")
+    ] = None
+    at_once: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)], Meta(description="How many of them may run at a time.")
+    ] = 4
+    name: Annotated[Name, Meta(description="With `all`: each name runs every tick once.")] = (
+        "backfill"
+    )
+    dry_run: Annotated[bool, Meta(description="Only count.")] = False
 
 
 class BackfillView(Struct, kw_only=True, frozen=True):

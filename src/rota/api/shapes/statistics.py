@@ -1,8 +1,8 @@
 """Figures of a tenant as JSON. Room: api/shapes."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from rota.api.shapes.pieces import Moment
 
@@ -10,11 +10,16 @@ from rota.api.shapes.pieces import Moment
 class StatisticsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """Since when; an hour ago unless it is said, a month ago at most."""
 
-    since: Moment | None = None
+    since: Annotated[
+        Moment | None, Meta(description="An hour ago unless it is said, a month ago at most.")
+    ] = None
 
 
 class SeriesQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    span: Literal["hour", "day", "month"] = "hour"
+    span: Annotated[
+        Literal["hour", "day", "month"],
+        Meta(description="The last hour by minutes, day by hours, or month by days."),
+    ] = "hour"
 
 
 class DepthView(Struct, kw_only=True, frozen=True):

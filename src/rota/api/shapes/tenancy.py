@@ -14,22 +14,36 @@ RoleName = Literal["viewer", "operator", "admin", "platform"]
 class QuotasDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a tenant may have at most; what is not said is not limited."""
 
-    max_jobs: Count | None = None
-    max_queued: Count | None = None
-    max_running: Annotated[int, Meta(ge=1, le=10_000)] | None = None
-    runs_per_s: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    min_period: Duration | None = None
+    max_jobs: Annotated[Count | None, Meta(description="Jobs that are not deleted.")] = None
+    max_queued: Annotated[Count | None, Meta(description="Runs that wait.")] = None
+    max_running: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000)] | None, Meta(description="Runs at a time.")
+    ] = None
+    runs_per_s: Annotated[
+        Annotated[int, Meta(ge=1, le=1_000_000)] | None,
+        Meta(description="Runs that start in a second."),
+    ] = None
+    min_period: Annotated[
+        Duration | None, Meta(description="The shortest time between two ticks of a job.")
+    ] = None
 
 
 class TenantDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    name: Name
-    weight: Weight = 1
-    quotas: QuotasDraft | None = None
+    name: Annotated[Name, Meta(description="Unique among the tenants.")]
+    weight: Annotated[
+        Weight, Meta(description="Its share of busy workers, next to the others.")
+    ] = 1
+    quotas: Annotated[QuotasDraft | None, Meta(description="What it may have at most.")] = None
 
 
 class TenantEdit(Struct, kw_only=True, forbid_unknown_fields=True):
-    weight: Weight | UnsetType = UNSET
-    quotas: QuotasDraft | UnsetType = UNSET
+    weight: Annotated[
+        Weight | UnsetType, Meta(description="Its share of busy workers, next to the others.")
+    ] = UNSET
+    quotas: Annotated[
+        QuotasDraft | UnsetType,
+        Meta(description="All of them anew: what is not said is not limited any more."),
+    ] = UNSET
 
 
 class TenantView(Struct, kw_only=True, frozen=True):
@@ -45,10 +59,14 @@ class TenantView(Struct, kw_only=True, frozen=True):
 class KeyDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """`lifetime` is 90 days unless it is said, and a year at most."""
 
-    name: Name
-    role: RoleName
-    user_id: Name | None = None
-    lifetime: Duration | None = None
+    name: Annotated[Name, Meta(description="What it is for.")]
+    role: Annotated[RoleName, Meta(description="What it may do; none above your own.")]
+    user_id: Annotated[
+        Name | None, Meta(description="Who is named in the audit log instead of the key.")
+    ] = None
+    lifetime: Annotated[
+        Duration | None, Meta(description="90 days unless it is said, a year at most.")
+    ] = None
 
 
 class KeyView(Struct, kw_only=True, frozen=True):
@@ -72,7 +90,9 @@ class KeyMade(KeyView, kw_only=True, frozen=True):
 
 
 class SecretDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    value: Annotated[str, Meta(min_length=1, max_length=64_000)]
+    value: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=64_000)], Meta(description="The secret.")
+    ]
 
 
 class SecretView(Struct, kw_only=True, frozen=True):
@@ -84,7 +104,9 @@ class SecretView(Struct, kw_only=True, frozen=True):
 class CalendarDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """A calendar in the form of docs/reference/schedules.md; its name is in the path."""
 
-    calendar: dict[str, Json]
+    calendar: Annotated[
+        dict[str, Json], Meta(description="A calendar in the form of docs/reference/schedules.md.")
+    ]
 
 
 class CalendarView(Struct, kw_only=True, frozen=True):
@@ -95,12 +117,16 @@ class CalendarView(Struct, kw_only=True, frozen=True):
 
 
 class AuditQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    thing: Name | None = None
-    thing_id: Name | None = None
-    actor: Name | None = None
-    action: Name | None = None
-    since: Moment | None = None
-    until: Moment | None = None
+    thing: Annotated[
+        Name | None, Meta(description="What was changed: `job`, `run`, `key` and so on.")
+    ] = None
+    thing_id: Annotated[
+        Name | None, Meta(description="The id or the name of what was changed.")
+    ] = None
+    actor: Annotated[Name | None, Meta(description="Who changed it.")] = None
+    action: Annotated[Name | None, Meta(description="How, as in `job.pause`.")] = None
+    since: Annotated[Moment | None, Meta(description="At this time or later.")] = None
+    until: Annotated[Moment | None, Meta(description="Before this time.")] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 

@@ -64,7 +64,7 @@ PLAIN: Final = Output()
 
 
 def bench(
-    *,
+    *parts: Part,
     only: Annotated[tuple[Part, ...], Parameter(consume_multiple=True, negative=())] = (),
     quick: Annotated[bool, SWITCH] = False,
     repeat: Annotated[int, Parameter(validator=Number(gte=1, lte=100))] = 1,
@@ -78,8 +78,10 @@ def bench(
 
     Parameters
     ----------
-    only
+    parts
         Parts to measure (default: all of them).
+    only
+        The same, as an option.
     quick
         Less of everything: a first look, not a figure to publish.
     repeat
@@ -87,7 +89,7 @@ def bench(
     """
     refuse_plot(output.plot)
     order = Order(
-        parts=tuple(part for part in PARTS if part in only) or tuple(PARTS),
+        parts=tuple(part for part in PARTS if part in {*parts, *only}) or tuple(PARTS),
         wishes=wishes_for(place),
         environment=os.environ,
         repeat=repeat,

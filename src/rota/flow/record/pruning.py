@@ -1,4 +1,4 @@
-"""Removes what nobody can need any more: dead sessions, old idempotency keys. Room: flow/record.
+"""Removes what nobody can need any more: dead sessions, old keys and links. Room: flow/record.
 
 A duty that does little and rarely, in bounded batches, far from the hot path. History is dropped by
 the day elsewhere (keeping_days.py).
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from rota.store import idempotency, sessions
+from rota.store import idempotency, revival, sessions, unique
 from rota.store.driver import Source
 
 MOST: Final = 500
@@ -16,6 +16,7 @@ EVERY: Final = 30.0
 # Long enough to look at yesterday's crash, short enough to keep the list readable.
 KEEP_SESSIONS: Final = timedelta(days=1)
 KEEP_KEYS: Final = timedelta(hours=24)
+KEEP_REPLAYS: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,4 +27,6 @@ class Pruning:
         async with self.source.acquire() as conn:
             forgotten = await sessions.forget(conn, after=KEEP_SESSIONS, most=MOST)
             pruned = await idempotency.prune(conn, keep=KEEP_KEYS, most=MOST)
-        return 0.0 if max(forgotten, pruned) >= MOST else EVERY
+            freed = await unique.prune(conn, most=MOST)
+            unlinked = await revival.forget(conn, keep=KEEP_REPLAYS, most=MOST)
+        return 0.0 if max(forgotten, pruned, freed, unlinked) >= MOST else EVERY

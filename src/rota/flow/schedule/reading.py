@@ -19,6 +19,7 @@ from rota.core.clock import Clock
 from rota.core.events import Emit
 from rota.core.time.schedule import STEP
 from rota.flow.schedule.agenda import Agenda
+from rota.flow.schedule.minding_calendars import look_at
 from rota.flow.schedule.quarantining import set_aside
 from rota.flow.schedule.rulebook import Rulebook
 from rota.flow.schedule.tenure import Tenure
@@ -157,6 +158,9 @@ class Reading:
         missing = self._rulebook.missing(news)
         if missing:
             self._rulebook.learn(await names.schedules(conn, list(missing)))
+        going_by = self._rulebook.calendars_of(news)
+        if going_by:
+            await look_at(conn, self._rulebook, going_by)
         for start in range(0, len(news), CHUNK):
             for row in news[start : start + CHUNK]:
                 self._agenda_of(row.shard).take_in(row)

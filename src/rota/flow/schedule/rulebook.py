@@ -5,6 +5,10 @@ them, and the tick after a tick is computed once for all that stand at it: a her
 one computation. Two things depend on the job and cannot be shared: a cron `H` and the jitter, whose
 seed is the id of the job as text. A schedule with either is read for each job. Everything here is a
 cache with a bound; what was dropped is read again.
+
+The calendars that schedules go by are here too, under names that no two tenants share. They are
+brought by minding_calendars.py, which also says when they must be looked at. A schedule whose
+calendar does not exist is at fault, and says so without naming the calendars of others.
 """
 
 import json
@@ -18,15 +22,19 @@ from rota.core.time import planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.cron import Cron
 from rota.core.time.plain import from_plain
-from rota.core.time.planning import NO_CALENDARS, Planned
+from rota.core.time.planning import Planned
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Schedule
+from rota.store.calendars import Stored
 from rota.store.cursors import Due
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 MOST: Final = 50_000
+# How a stored schedule says that it goes by no calendar, which is as good as all of them.
+WITHOUT: Final = '"calendars": []'
+EXISTING: Final = "a calendar that exists; once it is made again, the job goes on"
 # What a schedule can fail with when it is read or evaluated, each the fault of that schedule alone.
 FAULTS: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 
@@ -57,9 +65,21 @@ class Rule(NamedTuple):
         )
 
 
+class Calendars(dict[str, Calendar]):
+    """Calendars by their qualified names."""
+
+    def __missing__(self, name: str) -> Calendar:
+        raise InvalidSchedule("calendars", name.partition("/")[2] or name, EXISTING)
+
+
 class Rulebook:
-    def __init__(self, calendars: Mapping[str, Calendar] = NO_CALENDARS) -> None:
-        self.calendars = calendars
+    def __init__(self) -> None:
+        self.calendars = Calendars()
+        # Rises whenever calendars are brought.
+        self.edition = 0
+        self._stored: dict[str, Stored] = {}
+        # The calendars of the schedules that go by any.
+        self._going_by: dict[int, frozenset[str]] = {}
         self._bodies: dict[int, str] = {}
         # By schedule where it is the same for all jobs, by schedule and job where it is not.
         self._shared: dict[int, Rule] = {}
@@ -74,6 +94,40 @@ class Rulebook:
     def learn(self, bodies: Mapping[int, str]) -> None:
         for schedule_id, body in bodies.items():
             remember(self._bodies, schedule_id, body)
+            if WITHOUT not in body:
+                remember(self._going_by, schedule_id, calendars_in(body))
+
+    def calendars_of(self, rows: Iterable[Due]) -> set[str]:
+        """The calendars that the schedules of these go by."""
+        if not self._going_by:
+            return set()
+        nothing: frozenset[str] = frozenset()
+        return {name for row in rows for name in self._going_by.get(row.schedule_id or 0, nothing)}
+
+    def all_calendars(self) -> set[str]:
+        """The calendars that any schedule here goes by."""
+        return {name for named in self._going_by.values() for name in named}
+
+    def known(self, names: Iterable[str]) -> dict[str, Stored | None]:
+        """What is known of these calendars."""
+        return {name: self._stored.get(name) for name in names}
+
+    def bring(self, names: Iterable[str], found: Mapping[str, Stored]) -> None:
+        """These calendars were looked at, and those that were found exist. What was computed by
+        others than these is forgotten.
+        """
+        self.edition += 1
+        changed = {name for name in names if self._stored.get(name) is not found.get(name)}
+        for name in changed:
+            self._stored.pop(name, None)
+            self.calendars.pop(name, None)
+            if name in found:
+                self._stored[name] = found[name]
+                self.calendars[name] = found[name].calendar
+        if changed:
+            stale = {id_ for id_, named in self._going_by.items() if not named.isdisjoint(changed)}
+            for place in [place for place in self._following if place[0] in stale]:
+                del self._following[place]
 
     def knows(self, schedule_id: int | None) -> bool:
         return schedule_id is None or schedule_id in self._bodies
@@ -114,6 +168,19 @@ class Rulebook:
         if self.is_shared(due.schedule_id) and schedule.window.max_runs is None:
             return remember(self._following, place, planned)
         return planned
+
+
+def calendars_in(body: str) -> frozenset[str]:
+    """The calendars that a stored schedule goes by. Of one that cannot be read there are none: it
+    is found at fault when a job of it is due, and must not be in the way of others before.
+    """
+    try:
+        stored = json.loads(body)
+    except ValueError:
+        return frozenset()
+    named = stored.get("calendars") if isinstance(stored, dict) else None
+    listed = named if isinstance(named, list) else ()
+    return frozenset(name for name in listed if isinstance(name, str))
 
 
 def depends_on_job(schedule: Schedule) -> bool:

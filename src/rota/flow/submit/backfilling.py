@@ -29,6 +29,7 @@ from rota.core.time import moments, planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.schedule import STEP, Schedule
+from rota.flow.submit.allowing import allow_runs_of
 from rota.flow.submit.changing import schedule_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, policy_of
@@ -114,7 +115,10 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
         if len(chosen) > wanted.most:
             asked = f"{len(chosen)} runs to make"
             raise InvalidInput("until", asked, f"a range with at most {wanted.most} of them")
-        made = [] if dry_run or not chosen else await _make(conn, job, chosen, wanted, now)
+        made: list[UUID] = []
+        if chosen and not dry_run:
+            await allow_runs_of(conn, [job] * len(chosen))
+            made = await _make(conn, job, chosen, wanted, now)
     exist = sum(tick.ran for tick in ticks)
     return Backfilled(
         ticks=len(ticks),

@@ -36,7 +36,9 @@ from rota.core.time.misfire import Decision
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.policies import CatchUp, Cause
 from rota.core.time.schedule import STEP, Immediate, Schedule
+from rota.flow.submit.allowing import allow_schedule
 from rota.flow.submit.drafting import fires_once, limits_text, policy_text
+from rota.flow.submit.going_by import hold_calendars, shared_text
 from rota.flow.submit.placing import passing, place, policy_of, recorded, ticked
 from rota.store import jobs, live_runs, names
 from rota.store.driver import Connection
@@ -111,6 +113,9 @@ async def resume(
         cursor, schedule = await jobs.lock_cursor(conn, job_id), schedule_of(job)
         if cursor is None or schedule is None:
             return await _write(conn, job, _unchanged(job, None, state=JobState.ACTIVE))
+        await hold_calendars(conn, job.tenant_id, [schedule], calendars)
+        # Anew, for a job that was written when stored schedules named calendars as people do.
+        cursor = cursor._replace(schedule_id=await _shared_id(conn, job, schedule))
         progress = progress_of(schedule, cursor, now)
         decision = misfire.catch_up(
             schedule, progress, now, cause=Cause.RESUME, calendars=calendars, choice=missed
@@ -140,6 +145,10 @@ async def edit(
         job = _shown(job, cursor)
         if version is not None and version != job.version:
             raise VersionChanged("job", wanted=version, found=job.version)
+        new = None if wanted.schedule is KEEP else _parsed(wanted.schedule, job, now)
+        if wanted.schedule is not KEEP:
+            await allow_schedule(conn, job, new, now)
+            await hold_calendars(conn, job.tenant_id, [new], calendars)
         after = await _adjusted(conn, job, wanted)
         await _describe(conn, job_id, wanted)
         change, decision = _unchanged(job, cursor, state=job.state), NOTHING
@@ -154,7 +163,6 @@ async def edit(
                 deadline=wanted.policy.deadline,
             )
         if wanted.schedule is not KEEP:
-            new = _parsed(wanted.schedule, job, now)
             decision = _owed(job, cursor, new, now, calendars)
             change = replace(
                 change,
@@ -371,10 +379,16 @@ async def _first_cursor(
     planned = planning.next_tick(new, start.now, calendars=start.calendars, fired=fired)
     if planned is None:
         return None
-    body = canonical(plain.to_plain(new))
     return Cursor(
         tick_at=planned.tick.at,
         fire_at=None if job.state is JobState.PAUSED else planned.due_at,
         fired=None if new.window.max_runs is None else fired,
-        schedule_id=None if fires_once(new) else await names.schedule_id(conn, body),
+        schedule_id=await _shared_id(conn, job, new),
     )
+
+
+async def _shared_id(conn: Connection, job: Job, schedule: Schedule) -> int | None:
+    """The number by which schedulers know a job's schedule; none where its tick says everything."""
+    if fires_once(schedule):
+        return None
+    return await names.schedule_id(conn, shared_text(schedule, job.tenant_id))

@@ -31,6 +31,7 @@ from rota.core.time import plain, planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import Planned
 from rota.core.time.schedule import USUAL, Immediate, Once, Schedule
+from rota.flow.submit.going_by import shared_text
 from rota.store.gates import NewGate
 
 IN_ORDER: Final = Limits(in_order=True)
@@ -54,11 +55,12 @@ class Draft:
     def is_immediate(self) -> bool:
         return self.schedule is not None and isinstance(self.schedule.rules[0], Immediate)
 
-    @property
-    def interned_schedule(self) -> str | None:
+    def interned_schedule(self, tenant_id: int) -> str | None:
         """The schedule a scheduler must know; none for a job without ticks or with one only."""
         if self.first is None or self.schedule is None or fires_once(self.schedule):
             return None
+        if self.schedule.calendars:
+            return shared_text(self.schedule, tenant_id)
         return self.schedule_text
 
 

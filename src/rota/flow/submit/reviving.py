@@ -19,10 +19,11 @@ from rota.core.errors import IllegalMove, NotFound
 from rota.core.states import BAD, FINAL, RunState
 from rota.core.submission import check_name, json_text
 from rota.flow.submit import bulk
+from rota.flow.submit.allowing import allow_runs, allow_runs_of
 from rota.flow.submit.bulk import Action, Counted, Done
 from rota.flow.submit.changing import KEEP, Keep
 from rota.flow.submit.placing import passing, policy_of
-from rota.store import jobs, live_runs, revival
+from rota.store import jobs, live_runs, revival, tenants
 from rota.store.driver import Connection
 from rota.store.jobs import Job
 from rota.store.live_runs import NewRun
@@ -54,7 +55,7 @@ async def retry(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> N
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
         if run.state not in REVIVABLE:
             raise IllegalMove("run", run.state.value, "be retried")
-        await _job_of(conn, run.job_id)
+        await allow_runs_of(conn, [await _job_of(conn, run.job_id)])
         if not await live_runs.replay(conn, ids=[run_id]):
             # Somebody else was faster; it is alive now, or has ended again.
             run = await revival.find(conn, run_id, tenant_id=tenant_id)
@@ -78,6 +79,7 @@ async def replay(
         if old.state not in FINAL:
             raise IllegalMove("run", old.state.value, "be replayed")
         job = await _job_of(conn, old.job_id)
+        await allow_runs_of(conn, [job])
         payload = old.payload if edited is None else edited
         through = await passing(conn, job, json.loads(payload or job.payload or "null"))
         run = replace(
@@ -112,6 +114,8 @@ async def replay_dead(
     check_name(by, "by")
     async with transaction(conn):
         chosen = await bulk.choose(conn, REPLAY, which, tenant_id=tenant_id, token=token, most=most)
+        quotas = (await tenants.get(conn, tenant_id)).quotas
+        await allow_runs(conn, quotas, tenant_id=tenant_id, more=len(chosen.ids))
         revived = await live_runs.replay(conn, ids=chosen.ids)
         await revival.sign(conn, revived, by=by)
     return chosen.done(revived)

@@ -13,11 +13,14 @@ from uuid import UUID
 
 from rota.core.errors import InvalidInput
 from rota.core.ids import tick_run_id
+from rota.core.quotas import Quotas
 from rota.core.states import JobState
 from rota.core.submission import JobSpec, within
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
+from rota.flow.submit.allowing import UNLIMITED, allow_jobs, allow_period, allow_runs, quotas_of
 from rota.flow.submit.drafting import Draft, Drafting, gates_of
+from rota.flow.submit.going_by import hold_calendars
 from rota.flow.submit.unique import NewHolder, find_jobs, key_of_job
 from rota.store import gates, jobs, live_runs, names
 from rota.store.driver import Connection
@@ -40,9 +43,10 @@ class Submitted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ids:
-    """What the names and bodies of a batch were interned to."""
+    """What the names and bodies of a batch were interned to, and what its tenants may have."""
 
     tenants: dict[str, int]
+    quotas: dict[str, Quotas]
     kinds: dict[str, int]
     queues: dict[str, int]
     policies: dict[str, int]
@@ -74,6 +78,8 @@ async def submit(
             if each.id not in found
         }
         drafts = [each for each in handed_in if each.id in wanted]
+        await _allow(conn, drafts, ids, now)
+        await _hold_calendars(conn, drafts, ids, calendars)
         first_runs = await _write(conn, drafts, wanted, ids, now) if drafts else {}
     return [
         found.get(each.id)
@@ -132,14 +138,39 @@ async def _found(
 async def _intern(conn: Connection, drafts: Sequence[Draft]) -> _Ids:
     """The tables always in this order, and each in the order of its names: no deadlock (F39)."""
     specs = [each.spec for each in drafts]
-    schedules = [each.interned_schedule for each in drafts]
+    found = await names.tenants(conn, [spec.tenant for spec in specs])
+    schedules = [each.interned_schedule(found[each.spec.tenant].id) for each in drafts]
     return _Ids(
-        tenants=await names.tenant_ids(conn, [spec.tenant for spec in specs]),
+        tenants={name: row.id for name, row in found.items()},
+        quotas={name: quotas_of(row.quotas) for name, row in found.items()},
         kinds=await names.kind_ids(conn, [spec.kind for spec in specs]),
         queues=await names.queue_ids(conn, [spec.queue for spec in specs]),
         policies=await names.policy_ids(conn, [each.policy_text for each in drafts]),
         schedules=await names.schedule_ids(conn, [body for body in schedules if body]),
     )
+
+
+async def _allow(conn: Connection, drafts: Sequence[Draft], ids: _Ids, now: datetime) -> None:
+    """Hold what is asked for against the quotas; tenants in one order, because each is locked."""
+    for tenant, quotas in sorted(ids.quotas.items()):
+        if quotas == UNLIMITED:
+            continue
+        mine = [each for each in drafts if each.spec.tenant == tenant]
+        for each in mine:
+            allow_period(quotas, each.schedule, now)
+        runs = sum(each.is_immediate for each in mine)
+        tenant_id = ids.tenants[tenant]
+        await allow_jobs(conn, quotas, tenant_id=tenant_id, more=len(mine) - runs)
+        if runs:
+            await allow_runs(conn, quotas, tenant_id=tenant_id, more=runs)
+
+
+async def _hold_calendars(
+    conn: Connection, drafts: Sequence[Draft], ids: _Ids, known: Mapping[str, Calendar]
+) -> None:
+    for tenant, tenant_id in sorted(ids.tenants.items()):
+        mine = [each.schedule for each in drafts if each.spec.tenant == tenant]
+        await hold_calendars(conn, tenant_id, mine, known)
 
 
 def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
@@ -149,7 +180,8 @@ def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
 
 
 def _new_job(each: Draft, ids: _Ids, passing: tuple[int, ...]) -> NewJob:
-    spec, first, body = each.spec, each.first, each.interned_schedule
+    spec, first = each.spec, each.first
+    body = each.interned_schedule(ids.tenants[spec.tenant])
     capped = each.schedule is not None and each.schedule.window.max_runs is not None
     return NewJob(
         id=each.id,

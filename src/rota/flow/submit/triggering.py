@@ -17,6 +17,7 @@ from rota.core.limits import Limit
 from rota.core.overlap import ONE_BY_ONE, Overlap
 from rota.core.priority import parse_priority
 from rota.core.submission import RunSpec, json_text, within
+from rota.flow.submit.allowing import allow_runs, allow_runs_of, quotas_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, place, policy_of
 from rota.flow.submit.unique import Asked, Handed, hand_in, key_of
@@ -104,6 +105,7 @@ async def run_now(
     id_ = spec.id or new_id()
     async with transaction(conn):
         job = await jobs.lock(conn, spec.job_id)
+        await allow_runs_of(conn, [job])
         job = job._replace(version=await jobs.touch(conn, job.id))
         mould = _Mould.of(job, trigger="manual", now=now)
         (through,) = await _passing(conn, [mould.gates(spec)])
@@ -126,6 +128,7 @@ async def submit_runs(
     known = await jobs.read(conn, list({spec.job_id for spec in specs}))
     moulds = {id_: _Mould.of(job, trigger="api", now=now) for id_, job in known.items()}
     payloads, wanted = _checked(specs, moulds)
+    await _allow(conn, specs, known)
 
     def cast(passing: Sequence[Gates], part: slice) -> list[NewRun]:
         parts = zip(specs[part], payloads[part], passing[part], strict=True)
@@ -143,6 +146,7 @@ async def submit_runs(
         made: list[UUID] = []
         for start in range(0, len(specs), BATCH):
             made += await live_runs.insert_many(conn, cast(passing, slice(start, start + BATCH)))
+        await _allow_made(conn, specs, known, made)
     return made
 
 
@@ -155,6 +159,7 @@ async def submit_unique(
     known = await jobs.read(conn, list({spec.job_id for spec in specs}))
     moulds = {id_: _Mould.of(job, trigger="api", now=now) for id_, job in known.items()}
     payloads, wanted = _checked(specs, moulds)
+    await _allow(conn, specs, known)
     asked: list[Asked] = []
     async with transaction(conn):
         passing = await _passing(conn, wanted)
@@ -163,7 +168,26 @@ async def submit_unique(
             run = mould.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
             with within(f"runs[{n}]"):
                 asked.append(Asked(run, spec.unique, mould.unique_key(spec)))
-        return await hand_in(conn, asked)
+        answers = await hand_in(conn, asked)
+        await _allow_made(conn, specs, known, [each.run_id for each in answers if each.made])
+    return answers
+
+
+async def _allow(conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job]) -> None:
+    """Hold the runs that are new for sure against the quotas, before anything is written."""
+    new = [spec for spec in specs if spec.id is None and spec.unique is None]
+    await allow_runs_of(conn, [known[spec.job_id] for spec in new])
+
+
+async def _allow_made(
+    conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job], made: Sequence[UUID]
+) -> None:
+    """Hold against the quotas what nobody knew before: which ids and unique keys were new. Asking
+    again for what is there is not refused.
+    """
+    if made and any(spec.id is not None or spec.unique is not None for spec in specs):
+        for tenant_id, quotas in {(job.tenant_id, job.quotas) for job in known.values()}:
+            await allow_runs(conn, quotas_of(quotas), tenant_id=tenant_id, more=0)
 
 
 async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: datetime) -> bool:

@@ -53,7 +53,7 @@ class Fleet:
     """Everything that runs for one part."""
 
     folder: Path
-    environment: Mapping[str, str]
+    environment: dict[str, str]
     members: list[Member] = field(default_factory=list)
 
     async def scheduler(self) -> Member:

@@ -12,6 +12,7 @@ from uuid import uuid4
 from rota.core.errors import RotaError
 from rota.node.bench import machine
 from rota.node.bench.arena import Arena, Wishes, new_folder, open_arena
+from rota.node.bench.calling import api
 from rota.node.bench.draining import drain, throughput
 from rota.node.bench.failure import WrittenTooLate
 from rota.node.bench.figures import medians
@@ -22,7 +23,9 @@ from rota.node.bench.trial import FULL, QUICK, Trial
 from rota.runtime.clock import SystemClock
 from rota.runtime.collector import relax_collector
 
-Part = Literal["drain", "throughput", "lag", "pickup", "herd", "cron", "neighbour", "inflight"]
+Part = Literal[
+    "drain", "throughput", "lag", "pickup", "herd", "cron", "neighbour", "inflight", "api"
+]
 
 PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
     "drain": drain,
@@ -33,6 +36,7 @@ PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
     "cron": cron,
     "neighbour": neighbour,
     "inflight": in_flight,
+    "api": api,
 }
 
 # How much longer than it seems the writing of jobs may take, at the first try and the next ones.

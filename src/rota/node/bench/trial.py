@@ -33,6 +33,8 @@ class Sizes:
     pickups: int = 200
     cron_seconds: int = 20
     neighbour_samples: int = 25
+    submits: int = 20_000
+    bulks: int = 60
 
 
 FULL: Final = Sizes()
@@ -43,6 +45,8 @@ QUICK: Final = Sizes(
     pickups=40,
     cron_seconds=10,
     neighbour_samples=20,
+    submits=3_000,
+    bulks=10,
 )
 
 

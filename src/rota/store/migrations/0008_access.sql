@@ -91,6 +91,10 @@ begin
             when walled.has_tenant is null then
                 whose := 'rota.is_visible_run(run_id)';
                 execute format('grant select, insert on %s to rota_api', walled.name);
+                if walled.relname = 'attempts' then
+                    -- Who let a run go again is signed there.
+                    grant update (reason) on rota.attempts to rota_api;
+                end if;
             when walled.relname = 'audit' then
                 whose := 'tenant_id ' || ours;
                 execute format('grant select, insert on %s to rota_api', walled.name);

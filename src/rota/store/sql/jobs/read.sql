@@ -14,9 +14,11 @@ select
     j.schedule,
     j.payload,
     j.limits,
-    p.body as policy
+    p.body as policy,
+    t.quotas
 from rota.jobs as j
 inner join rota.policies as p on j.policy_id = p.id
+left join rota.tenants as t on j.tenant_id = t.id
 where
     j.id = any(:ids::uuid[])
     and j.state <> 'deleted';

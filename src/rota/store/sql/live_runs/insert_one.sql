@@ -1,6 +1,7 @@
 -- Make one run of a job, under an id that was drawn a moment ago. For jobs whose runs pass no gates
--- and have no deadline, which is nearly all; of any other, and of a job that is not there, nothing
--- is made. One statement, because somebody waits for it.
+-- and have no deadline, of tenants without a quota on waiting runs, which is nearly all; of any
+-- other, and of a job that is not there, nothing is made. One statement, because somebody waits for
+-- it.
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
     policy_id, job_version, state, trigger, priority, guarantee, payload
@@ -31,4 +32,10 @@ where
     and j.limits is null
     and j.overlap <> all(:one_by_one::rota.overlap[])
     and coalesce(p.body ->> 'deadline', 'none') = 'none'
+    and not exists (
+        select 1 from rota.tenants as t
+        where
+            t.id = j.tenant_id
+            and t.quotas ? 'max_queued'
+    )
 returning id;

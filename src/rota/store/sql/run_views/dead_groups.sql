@@ -7,9 +7,11 @@ with newest as (
     from rota.runs as r
     where
         (r.tenant_id, r.id) >= (:tenant_id::integer, :from_id::uuid)
+        and (r.id, r.tenant_id) >= (:from_id::uuid, :tenant_id::integer)
         and (r.tenant_id, r.id)
         <= (:tenant_id::integer, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         and r.state in ('dead', 'lost', 'quarantined')
+        and r.dropped_at is null
     order by r.tenant_id desc, r.id desc
     limit 5000
 ),

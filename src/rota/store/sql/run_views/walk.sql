@@ -2,15 +2,17 @@
 -- are looked at, so that a rare filter cannot walk through months: if they did not fill the page,
 -- a row with `fits = false` tells how far the look went. A materialized part is read only as far as
 -- somebody asks, and in its order: the look ends when the page is full.
--- The id is compared only in a row with the tenant, which the index of both can use and the index
--- of all ids cannot: to walk that one and leave out what is others' means to read everything for a
--- tenant without runs. To be run inside of store/walking.py: only what somebody has in hand may be
--- sorted, which is little.
+-- The rows that begin with the tenant fit the index of tenant and id only: the planner prefers it
+-- to the index of all ids, which for a tenant without runs means to read everything. The upper
+-- bound of the id alone is where a walk behind the wall begins. The lower one is looked at run by
+-- run: as a bound it would make a narrow range, for which the planner thinks any index will do.
+-- To be run inside of store/walking.py: only what somebody has in hand is sorted.
 with looked as materialized (
     select
         r.id,
         (
-            (:states::rota.run_state[] is null or r.state = any(:states::rota.run_state[]))
+            r.id >= :from_id::uuid
+            and (:states::rota.run_state[] is null or r.state = any(:states::rota.run_state[]))
             and (:queue_id::integer is null or r.queue_id = :queue_id::integer)
             and (:kind_id::integer is null or r.kind_id = :kind_id::integer)
             and (:trigger::rota.run_trigger is null or r.trigger = :trigger::rota.run_trigger)
@@ -19,7 +21,8 @@ with looked as materialized (
     from rota.runs as r
     where
         (r.tenant_id, r.id) < (:tenant_id::integer, :before_id::uuid)
-        and (r.tenant_id, r.id) >= (:tenant_id::integer, :from_id::uuid)
+        and (r.tenant_id, r.id)
+        >= (:tenant_id::integer, '00000000-0000-0000-0000-000000000000'::uuid)
         and r.id < :before_id::uuid
         and :ended::boolean
     order by r.tenant_id desc, r.id desc

@@ -4,7 +4,10 @@ with looked as materialized (
     select
         r.id,
         (
-            r.state = any(:states::rota.run_state[])
+            r.id >= :from_id::uuid
+            and r.state = any(:states::rota.run_state[])
+            and (:with_dropped::boolean or r.dropped_at is null)
+            and (:job_id::uuid is null or r.job_id = :job_id::uuid)
             and (:queue_id::integer is null or r.queue_id = :queue_id::integer)
             and (:kind_id::integer is null or r.kind_id = :kind_id::integer)
             and (:trigger::rota.run_trigger is null or r.trigger = :trigger::rota.run_trigger)
@@ -13,7 +16,8 @@ with looked as materialized (
     from rota.runs as r
     where
         (r.tenant_id, r.id) < (:tenant_id::integer, :before_id::uuid)
-        and (r.tenant_id, r.id) >= (:tenant_id::integer, :from_id::uuid)
+        and (r.tenant_id, r.id)
+        >= (:tenant_id::integer, '00000000-0000-0000-0000-000000000000'::uuid)
         and r.id < :before_id::uuid
         and r.state in ('dead', 'lost', 'quarantined')
     order by r.tenant_id desc, r.id desc

@@ -1,0 +1,91 @@
+"""Whether a tenant may have what is asked for: jobs, short periods, waiting runs (T1).
+
+Room: flow/submit. The quotas come with rows that are read anyway, so a tenant without any pays
+nothing. Jobs are counted one caller at a time. Waiting runs are not: several who ask at the same
+moment may together pass the quota by what they ask for. Ticks are never refused here: what a
+schedule makes is bounded by the number of jobs and their periods.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from rota.core import quotas as plain
+from rota.core.errors import QuotaExceeded
+from rota.core.quotas import Quotas
+from rota.core.states import JobState
+from rota.core.time import durations
+from rota.core.time.cadence import shortest_period
+from rota.core.time.schedule import Schedule
+from rota.store import tenants
+from rota.store.driver import Connection
+from rota.store.jobs import Job
+
+UNLIMITED: Final = Quotas()
+# Seconds: waiting runs become fewer by themselves, and nobody knows how fast.
+AGAIN: Final = 5.0
+
+
+@lru_cache(maxsize=1024)
+def quotas_of(text: str | None) -> Quotas:
+    """The quotas that a row carries."""
+    return UNLIMITED if text is None else plain.from_plain(json.loads(text))
+
+
+async def allow_jobs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: int) -> None:
+    """Refuse more unfinished jobs than a tenant may have, in the transaction that makes them.
+
+    Finished ones do not count: a job that runs once and at once is not here to stay.
+    """
+    most = quotas.max_jobs
+    if most is None or not more:
+        return
+    await tenants.take_turn(conn, tenant_id=tenant_id, things="jobs")
+    there = await tenants.count_jobs(conn, tenant_id=tenant_id, most=most)
+    if there + more > most:
+        asked = f"it has {there} jobs that are not finished, and {more} more were asked for"
+        raise QuotaExceeded("max_jobs", most, asked)
+
+
+async def allow_runs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: int) -> None:
+    """Refuse more waiting runs than a tenant may have; with no more, more than it has already."""
+    most = quotas.max_queued
+    if most is None:
+        return
+    there = await tenants.count_queued(conn, tenant_id=tenant_id, most=most + 1)
+    if there + more > most:
+        asked = f"{there} runs wait, and {more} more were asked for"
+        raise QuotaExceeded("max_queued", most, asked, retry_after=AGAIN)
+
+
+async def allow_runs_of(conn: Connection, jobs: Iterable[Job]) -> None:
+    """The same for one more run of each of these jobs; one that is there twice gets two."""
+    tenant_ids: Counter[tuple[int, str | None]] = Counter(
+        (job.tenant_id, job.quotas) for job in jobs
+    )
+    for (tenant_id, quotas), more in tenant_ids.items():
+        await allow_runs(conn, quotas_of(quotas), tenant_id=tenant_id, more=more)
+
+
+async def allow_schedule(
+    conn: Connection, job: Job, schedule: Schedule | None, now: datetime
+) -> None:
+    """Whether a job may get this schedule. One that was finished counts again."""
+    quotas = quotas_of(job.quotas)
+    allow_period(quotas, schedule, now)
+    if job.state is JobState.FINISHED:
+        await allow_jobs(conn, quotas, tenant_id=job.tenant_id, more=1)
+
+
+def allow_period(quotas: Quotas, schedule: Schedule | None, now: datetime) -> None:
+    """Refuse a schedule whose ticks follow each other faster than a tenant may have them."""
+    if quotas.min_period is None or schedule is None:
+        return
+    shortest = shortest_period(schedule, now)
+    if shortest is not None and shortest < quotas.min_period:
+        most, found = durations.iso(quotas.min_period), durations.iso(shortest)
+        asked = f"two ticks of this schedule are only {found} apart"
+        raise QuotaExceeded("min_period", most, asked)

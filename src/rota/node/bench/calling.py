@@ -1,0 +1,113 @@
+"""How fast jobs are handed in over HTTP: one by one at a rate, as many as go, and in bulk (P3).
+
+Room: node/bench. A real `rota api` process; the calls come from this one, on the same two cores.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import aiohttp
+
+from rota.core.time.moments import rfc3339
+from rota.node.bench.failure import BenchFailed
+from rota.node.bench.figures import spread
+from rota.node.bench.trial import Trial
+
+RATE: Final = 500
+CALLERS: Final = 64
+BULK: Final = 1_000
+BULKS_AT_ONCE: Final = 2
+CREATED: Final = 201
+FAR: Final = timedelta(days=365)
+# Long enough for the first plans and connections to be made.
+WARMING: Final = 200
+
+Send = Callable[[str, Any], Awaitable[None]]
+
+
+async def api(trial: Trial) -> dict[str, float]:
+    port = free_port()
+    trial.fleet.environment["ROTA_API__REQUESTS_PER_SECOND"] = "1000000"
+    trial.fleet.environment["ROTA_API__BURST"] = "1000000"
+    await trial.fleet.start("api", "--port", str(port))
+    await trial.fleet.are_ready()
+    key = (trial.fleet.folder / ".rota" / "admin.key").read_text().strip()
+    connector = aiohttp.TCPConnector(limit=2 * CALLERS)
+    headers = {"Authorization": f"Bearer {key}"}
+    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
+        send = sender(session, f"http://127.0.0.1:{port}")
+        await flat_out(trial, send, WARMING)
+        figures = spread("api_submit_ms", await paced(trial, send))
+        number = trial.sizes.submits
+        figures["api_submits_per_s"] = number / await flat_out(trial, send, number)
+        figures["api_bulk_jobs_per_s"] = await in_bulk(trial, send)
+    return figures
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+def sender(session: aiohttp.ClientSession, url: str) -> Send:
+    async def send(path: str, body: Any) -> None:
+        async with session.post(f"{url}{path}", json=body) as answer:
+            if answer.status != CREATED:
+                raise BenchFailed(who="the API", reason=f"answers {await answer.text()}")
+            await answer.read()
+
+    return send
+
+
+def job(trial: Trial) -> dict[str, Any]:
+    far = rfc3339(trial.clock.now() + FAR)
+    name = f"bench {trial.chance.randbytes(8).hex()}"
+    return {"name": name, "kind": "bench.noop", "schedule_time": far, "payload": {"n": 1}}
+
+
+async def paced(trial: Trial, send: Send) -> list[float]:
+    """Milliseconds from when each was to be sent until its answer, at a steady rate."""
+    clock, times = trial.clock, []
+    start = clock.monotonic()
+
+    async def one(due: float) -> None:
+        await send("/v1/jobs", job(trial))
+        times.append(1000 * (clock.monotonic() - due))
+
+    sent = []
+    for number in range(RATE * trial.sizes.lag_seconds):
+        due = start + number / RATE
+        if (rest := due - clock.monotonic()) > 0:
+            await clock.sleep(rest)
+        sent.append(asyncio.create_task(one(due)))
+    await asyncio.gather(*sent)
+    return times
+
+
+async def flat_out(trial: Trial, send: Send, number: int) -> float:
+    """Seconds until so many are handed in, by callers who each wait for their answers."""
+    left = iter(range(number))
+    start = trial.clock.monotonic()
+
+    async def caller() -> None:
+        for _ in left:
+            await send("/v1/jobs", job(trial))
+
+    await asyncio.gather(*(caller() for _ in range(CALLERS)))
+    return trial.clock.monotonic() - start
+
+
+async def in_bulk(trial: Trial, send: Send) -> float:
+    """Jobs a second, a thousand in a request."""
+    left = iter(range(trial.sizes.bulks))
+    start = trial.clock.monotonic()
+
+    async def caller() -> None:
+        for _ in left:
+            await send("/v1/jobs/bulk", {"jobs": [job(trial) for _ in range(BULK)]})
+
+    await asyncio.gather(*(caller() for _ in range(BULKS_AT_ONCE)))
+    return trial.sizes.bulks * BULK / (trial.clock.monotonic() - start)

@@ -1,0 +1,31 @@
+-- Write down several changes at once, as note.sql does one.
+insert into rota.audit (
+    tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
+)
+select
+    n.tenant_id,
+    n.actor,
+    n.key_id,
+    n.source,
+    n.action,
+    n.thing,
+    n.thing_id,
+    n.before,
+    n.after,
+    n.request_id
+from
+    unnest(
+        :tenant_ids::integer[],
+        :actors::text[],
+        :key_ids::uuid[],
+        :sources::text[],
+        :actions::text[],
+        :things::text[],
+        :thing_ids::text[],
+        :befores::jsonb[],
+        :afters::jsonb[],
+        :request_ids::text[]
+    ) as n (
+        tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
+    )
+returning id;

@@ -1,0 +1,108 @@
+"""The document is equal to the behaviour: schemathesis sends what it says, and what it forbids."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.serving import Served
+
+HERE = Path(__file__).parent
+BIN = Path(sys.executable).parent
+# Together they are all operations but the two endless streams; each group has an API of its own.
+GROUPS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "jobs": (5_200, ("jobs", "schedules")),
+    "runs": (5_200, ("runs", "dead letters")),
+    "tenants": (5_200, ("tenants", "keys", "secrets", "calendars")),
+    "rest": (4_400, ("queues", "cluster", "audit", "statistics", "service")),
+}
+EXAMPLES = {"jobs": 220, "runs": 310, "tenants": 320, "rest": 490}
+LONGEST = 600
+GENERATED = re.compile(r"^\s+(\d+) generated", re.MULTILINE)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where the server's own user can pass through, unlike pytest's own."""
+    made = Path(tempfile.mkdtemp(prefix="rota-test-", dir="/tmp"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def a_process(folder: Path) -> Iterator[tuple[str, str]]:
+    """`rota api` as everybody starts it, with a database of its own; its URL and its first key."""
+    environment = {
+        "ROTA_API__PORT": "0",
+        "ROTA_API__REQUESTS_PER_SECOND": "1000000",
+        "ROTA_API__BURST": "1000000",
+        "ROTA_API__UNKNOWN_PER_SECOND": "1000000",
+        "PATH": "/usr/bin:/bin",
+    }
+    log = (folder / "api.log").open("wb")
+    process = subprocess.Popen(
+        [BIN / "rota", "api"], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=log
+    )
+    try:
+        assert process.stdout is not None
+        first = process.stdout.readline().decode()
+        url = re.search(r"http://\S+:\d+", first)
+        assert url is not None, first
+        yield url[0], (folder / ".rota" / "admin.key").read_text().strip()
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+        log.close()
+
+
+@pytest.mark.timeout(LONGEST)
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_operation_behaves_as_its_document_says(folder: Path, group: str) -> None:
+    least, tags = GROUPS[group]
+    with a_process(folder) as (url, key):
+        words = [word for tag in tags for word in ("--include-tag", tag)]
+        done = subprocess.run(
+            [
+                *(BIN / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run"),
+                *(f"{url}/v1/openapi.json", "-H", f"Authorization: Bearer {key}", "--no-color"),
+                *("--phases", "examples,coverage,fuzzing", "--checks", "all"),
+                *("--max-examples", str(EXAMPLES[group]), "--generation-deterministic", *words),
+            ],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST,
+        )
+    said = (folder / "api.log").read_text(errors="replace")
+    assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-2000:]}\n{said[-3000:]}"
+    found = GENERATED.search(done.stdout)
+    assert found is not None, done.stdout[-2000:]
+    assert int(found[1]) >= least
+
+
+async def test_every_operation_is_in_one_of_the_groups(api: Served) -> None:
+    document = (await api.stranger().get("/v1/openapi.json")).json
+    tried = {tag for _, tags in GROUPS.values() for tag in tags}
+    tags = {
+        tag for path in document["paths"].values() for each in path.values() for tag in each["tags"]
+    }
+
+    assert tags - tried == {"feed"}
+
+
+async def test_the_document_names_every_operation_once_and_describes_it(api: Served) -> None:
+    document = (await api.stranger().get("/v1/openapi.json")).json
+    operations: list[Any] = [each for path in document["paths"].values() for each in path.values()]
+    names = [each["operationId"] for each in operations]
+
+    assert document["openapi"] == "3.1.0"
+    assert len(names) == len(set(names)) > 60
+    assert all(each["summary"] and each["responses"] for each in operations)

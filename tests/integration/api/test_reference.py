@@ -1,0 +1,249 @@
+"""Every example of docs/reference/api.md is carried out, in its order, against a real API (I1).
+
+To record the answers that the page shows anew:
+`RECORD=1 .venv/bin/pytest tests/integration/api/test_reference.py`, then `make generate`.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+import aiohttp
+import pytest
+from tests.support.examples import PAGE, Example, examples
+from tests.support.serving import Answer, Served
+from tests.support.shop import Shop, open_shop
+
+from rota.api import resources
+from rota.api.describe import PARTS, Recorded, heading
+from rota.api.operations import catalogue
+from rota.api.shapes.jobs import JobView
+from rota.core.executor import Context, Stream
+from rota.core.ids import stamped
+from rota.runtime.clock import SystemClock
+from rota.store import sessions, shards
+from rota.store.sessions import NewSession, Role
+
+resources.load()
+EXAMPLES = list(examples(PAGE.read_text()))
+OPERATIONS = {heading(each): each for each in catalogue.operations}
+ANSWERS = PAGE.parents[2] / "tools" / "reference" / "answers.json"
+# Which answer tells an id that later examples use.
+TELLS = {"create_job": "job_id", "create_key": "key_id", "create_tenant": "tenant_id"}
+RECORDS = "RECORD" in os.environ
+MOST_LINES = 6
+WIDEST = 300
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """An API with a worker, and runs that wait, have ended and are dead."""
+
+    api: Served
+    shop: Shop
+    variables: dict[str, str]
+    days: Iterator[int] = field(default_factory=lambda: count(1))
+
+    async def variables_for(self, example: Example) -> dict[str, str]:
+        # What an example does to a dead letter cannot be done to it again.
+        if "DEAD_RUN_ID" in example.variables:
+            self.variables["DEAD_RUN_ID"] = await self.run("import", f"of day {next(self.days)}")
+        return self.variables
+
+    async def run(self, kind: str, name: str, **given: Any) -> str:
+        """A run that has ended."""
+        run_id = await self.submit(kind=kind, name=f"{kind} {name}", max_retries=0, **given)
+        await self.shop.ends(UUID(run_id.removeprefix("run_")))
+        return run_id
+
+    async def submit(self, **job: Any) -> str:
+        made = await self.api.platform.post("/v1/jobs", job)
+        assert made.status == 201, made.text
+        return str(made.json["run_id"])
+
+
+@pytest.fixture
+async def stage(api: Served, database: str) -> AsyncIterator[Stage]:
+    async with open_shop(database) as shop, working(shop):
+        await schedule(shop)
+        key = api.platform.key or ""
+        made = Stage(api=api, shop=shop, variables={"ROTA_URL": api.url, "ROTA_KEY": key})
+        workers = (await api.platform.get("/v1/workers")).json["data"]
+        made.variables |= {
+            "RUN_ID": await made.submit(kind="report", name="report that waits", queue="batch"),
+            "ENDED_RUN_ID": await made.run("report", "of June", payload={"month": "June"}),
+            "WORKER_ID": workers[0]["worker_id"],
+        }
+        await made.submit(kind="report", name="report that waits longer", queue="batch")
+        await made.run("import", "of June")
+        yield made
+
+
+@asynccontextmanager
+async def working(shop: Shop) -> AsyncIterator[None]:
+    @shop.handlers.handler("report")
+    async def report(context: Context, payload: Any) -> Any:
+        context.write(Stream.STDOUT, b"42 pages written\n")
+        return {"pages": 42}
+
+    @shop.handlers.handler("import")
+    async def fail(context: Context, payload: Any) -> Any:
+        raise TimeoutError("the mail server did not answer within 30 seconds")
+
+    async with shop.worker():
+        yield
+
+
+async def schedule(shop: Shop) -> None:
+    """A scheduler that holds a few shards, without its doing anything."""
+    id_ = stamped(SystemClock().now(), os.urandom(10))
+    session = NewSession(id=id_, role=Role.SCHEDULER, name="scheduler-1:4711")
+    await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
+    await shards.hold(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
+
+
+def test_every_operation_of_the_catalogue_has_an_example_on_the_page() -> None:
+    shown = [example.heading for example in EXAMPLES]
+
+    assert sorted(shown) == sorted(OPERATIONS), "run `make generate`"
+
+
+def test_every_answer_on_the_page_was_recorded() -> None:
+    assert json.loads(ANSWERS.read_text()).keys() == {each.name for each in OPERATIONS.values()}
+
+
+def test_a_shell_reads_every_example_as_these_tests_do() -> None:
+    names = {name for example in EXAMPLES for name in example.variables}
+    variables = {name: f"the {name.lower()}" for name in names}
+
+    for example in EXAMPLES:
+        told = f"curl() {{ printf '%s\\0' curl \"$@\"; }}\n{example.command}"
+        read = subprocess.run(["sh", "-c", told], env=variables, capture_output=True, check=True)
+        assert read.stdout.decode().split("\0")[:-1] == example.words(variables), example.heading
+
+
+async def test_every_example_answers_what_the_page_says(stage: Stage) -> None:
+    whole = next(each.answer for each in EXAMPLES if OPERATIONS[each.heading].name == "get_job")
+    recorded = {}
+    for example in EXAMPLES:
+        operation = OPERATIONS[example.heading]
+        answer = await carry_out(stage, example)
+        recorded[operation.name] = kept(operation.name, answer)
+        if operation.name in TELLS:
+            name = TELLS[operation.name]
+            stage.variables[name.upper()] = str(answer.json[name])
+
+        good = (operation.status, *operation.other_statuses)
+        assert answer.status in good, f"{example.heading}: {answer.text}"
+        if RECORDS:
+            continue
+        assert answer.status == example.status, example.heading
+        if answer.json is not None:
+            assert alike(example.answer, recorded[operation.name].body), example.heading
+        if operation.answer is JobView:
+            assert alike(whole, answer.json), example.heading
+    if RECORDS:
+        plain = {name: each._asdict() for name, each in recorded.items()}
+        ANSWERS.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("shown", "real"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}),
+        ({"a": 1, "b": 2}, {"a": 1}),
+        ({"data": [{"a": 1}]}, {"data": [{"b": 1}]}),
+        ({"a": 1}, []),
+        ({"a": 1}, "text"),
+    ],
+)
+def test_an_answer_with_other_fields_is_noticed(shown: Any, real: Any) -> None:
+    assert not alike(shown, real)
+
+
+def test_a_variable_between_single_quotes_or_an_unknown_option_is_an_error() -> None:
+    for command in ("""curl -d '{"id": "$JOB_ID"}' x""", "curl --insecure x", "curl x$NOBODY"):
+        example = Example(heading="GET /", command=command, status=200, answer=None)
+        with pytest.raises((AssertionError, KeyError, argparse.ArgumentError, SystemExit)):
+            example.request({"JOB_ID": "job_1"})
+
+
+async def carry_out(stage: Stage, example: Example) -> Answer:
+    request = example.request(await stage.variables_for(example))
+    async with stage.api.session.request(
+        request.method, request.url, data=request.body, headers=request.headers
+    ) as response:
+        text = await (beginning(stage, response) if request.is_stream else response.text())
+        is_json = response.content_type == "application/json" and text
+        body = json.loads(text) if is_json else None
+        return Answer(response.status, body, response.headers, text)
+
+
+async def beginning(stage: Stage, response: aiohttp.ClientResponse) -> str:
+    """A stream up to its first event. What happens before the feed has begun is not told, so
+    something happens until it is.
+    """
+    reading = asyncio.create_task(first_event(response.content))
+    for number in range(100):
+        await stage.submit(kind="report", name=f"report that is told of {number}", queue="batch")
+        if (await asyncio.wait({reading}, timeout=0.2))[0]:
+            break
+    return await asyncio.wait_for(reading, 1)
+
+
+async def first_event(stream: aiohttp.StreamReader) -> str:
+    text = ""
+    while "data: " not in text:
+        text += (await stream.readuntil(b"\n\n")).decode()
+    return text
+
+
+def kept(name: str, answer: Answer) -> Recorded:
+    """The answer as the page shows it: short, and without what is only this machine's."""
+    media = answer.headers.get("content-type", "").partition(";")[0]
+    if answer.json is None:
+        lines = [line[:WIDEST] for line in answer.text.splitlines()]
+        cut = [*lines[:MOST_LINES], "…"] if len(lines) > MOST_LINES else lines
+        return Recorded(answer.status, media, "\n".join(cut) or None)
+    here = f"{socket.gethostname()}:{os.getpid()}"
+    body = json.loads(json.dumps(answer.json).replace(here, "worker-1:4711"))
+    if name in PARTS:
+        body = {key: body[key] for key in PARTS[name]}
+    if "key" in body:
+        body["key"] = f"{body['key'][:14]}…"
+    return Recorded(answer.status, media, shortened(body))
+
+
+def shortened(value: Any) -> Any:
+    """Of a list of objects the one that says most, of another list the first few."""
+    if isinstance(value, dict):
+        return {key: shortened(each) for key, each in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [shortened(max(value, key=lambda each: sum(map(bool, each.values()))))]
+    return value[:MOST_LINES] if isinstance(value, list) else value
+
+
+def alike(shown: Any, real: Any) -> bool:
+    """The same fields, and in the objects of each list the same. What is null or empty in one of
+    them, or an object with names of its own making, says nothing.
+    """
+    if not isinstance(shown, dict) or not isinstance(real, dict):
+        return type(shown) is type(real)
+    if shown.keys() != real.keys():
+        return False
+    return all(
+        alike(shown[key][0], real[key][0])
+        for key in shown
+        if isinstance(shown[key], list) and isinstance(real[key], list)
+        if shown[key] and real[key]
+    )

@@ -1,0 +1,223 @@
+"""A tenant gets no more jobs, shorter periods and waiting runs than it may have (T1)."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+from tests.support.finished import make
+from tests.support.world import NOON, World
+
+from rota.core.bulk import RunFilter
+from rota.core.errors import QuotaExceeded
+from rota.core.overlap import Overlap
+from rota.core.quotas import Quotas
+from rota.core.submission import JobSpec, RunSpec
+from rota.core.uniqueness import Unique
+from rota.flow.submit.backfilling import Range, backfill
+from rota.flow.submit.changing import Edit, delete, edit
+from rota.flow.submit.reviving import REPLAY, Replay, count_dead, replay, replay_dead, retry
+from rota.flow.submit.submitting import Submitted, submit
+from rota.flow.submit.triggering import run_now, submit_runs, submit_unique
+from rota.store import tenants
+
+HOURLY = {"cron": "0 * * * *"}
+AT_ONCE = {"immediate": True}
+HOUR = timedelta(hours=1)
+DEAD = RunFilter(kind="noop")
+
+
+async def limited(world: World, **quotas: Any) -> None:
+    await tenants.update(world.conn, 1, quotas=Quotas(**quotas))
+
+
+async def hand_in(world: World, number: int = 1, **given: Any) -> list[Submitted]:
+    specs = [
+        JobSpec(**{"name": f"job {world.new_id()}", "kind": "noop", "schedule": HOURLY} | given)
+        for _ in range(number)
+    ]
+    return await submit(world.conn, specs, now=world.now, new_id=world.new_id)
+
+
+async def a_job(world: World, **given: Any) -> UUID:
+    return (await hand_in(world, **given))[0].job_id
+
+
+async def ask(world: World, *specs: RunSpec) -> list[UUID]:
+    return await submit_runs(world.conn, specs, now=world.now, new_id=world.new_id)
+
+
+async def test_one_job_more_than_the_quota_is_refused_with_all_of_its_batch(world: World) -> None:
+    await limited(world, max_jobs=3)
+    await hand_in(world, 2)
+
+    with pytest.raises(QuotaExceeded, match="max_jobs of this tenant is 3: it has 2 jobs"):
+        await hand_in(world, 2)
+    await hand_in(world, 1)
+
+    assert await world.count("jobs") == 3
+
+
+async def test_finished_and_deleted_jobs_do_not_count(world: World) -> None:
+    await limited(world, max_jobs=1)
+    await hand_in(world, 5, schedule=AT_ONCE)
+    first = await a_job(world)
+
+    await delete(world.conn, first, by="ana")
+    await a_job(world)
+
+    assert await world.count("jobs") == 7
+
+
+async def test_a_finished_job_that_gets_a_schedule_counts_again(world: World) -> None:
+    await limited(world, max_jobs=1)
+    done = await a_job(world, schedule=AT_ONCE)
+    held = await a_job(world)
+
+    with pytest.raises(QuotaExceeded, match="max_jobs"):
+        await edit(world.conn, done, Edit(schedule=HOURLY), now=world.now)
+    await edit(world.conn, held, Edit(schedule={"cron": "30 * * * *"}), now=world.now)
+    await edit(world.conn, done, Edit(payload=1), now=world.now)
+
+
+async def test_the_quota_of_one_tenant_is_not_that_of_another(world: World) -> None:
+    await tenants.create(world.conn, name="acme")
+    await limited(world, max_jobs=1, max_queued=1)
+
+    await hand_in(world, 3, tenant="acme")
+    await hand_in(world, 3, tenant="acme", schedule=AT_ONCE)
+    await a_job(world)
+
+    assert await world.count("jobs") == 7
+
+
+async def test_two_at_once_do_not_pass_the_quota_together(world: World, database: str) -> None:
+    await limited(world, max_jobs=1)
+    conns = [await asyncpg.connect(database) for _ in range(4)]
+
+    async def one(conn: asyncpg.Connection, number: int) -> object:
+        spec = JobSpec(name=f"job {number}", kind="noop", schedule=HOURLY)
+        return await submit(conn, [spec], now=world.now, new_id=world.new_id)
+
+    answers = await asyncio.gather(
+        *(one(conn, number) for number, conn in enumerate(conns)), return_exceptions=True
+    )
+    for conn in conns:
+        await conn.close()
+
+    assert [isinstance(answer, QuotaExceeded) for answer in answers].count(True) == 3
+    assert await world.count("jobs") == 1
+
+
+@pytest.mark.parametrize(
+    "schedule", [{"cron": "*/5 * * * * *"}, {"every": "9s"}, {"fixed_delay": "1s"}]
+)
+async def test_a_schedule_with_a_shorter_period_than_the_quota_is_refused(
+    world: World, schedule: dict[str, Any]
+) -> None:
+    await limited(world, min_period=timedelta(seconds=10))
+    job = await a_job(world, schedule={"every": "10s"})
+
+    with pytest.raises(QuotaExceeded, match="min_period of this tenant is PT10S"):
+        await a_job(world, schedule=schedule)
+    with pytest.raises(QuotaExceeded, match="min_period"):
+        await edit(world.conn, job, Edit(schedule=schedule), now=world.now)
+
+    assert await world.count("jobs") == 1
+
+
+async def test_jobs_that_run_at_once_count_as_waiting_runs(world: World) -> None:
+    await limited(world, max_queued=3)
+    await hand_in(world, 2, schedule=AT_ONCE)
+
+    with pytest.raises(QuotaExceeded, match="max_queued of this tenant is 3: 2 runs wait") as no:
+        await hand_in(world, 2, schedule=AT_ONCE)
+    await hand_in(world, 1, schedule=AT_ONCE)
+    await hand_in(world, 9)
+
+    assert no.value.retry_after is not None
+    assert await world.count("live_runs") == 3
+
+
+async def test_runs_that_are_asked_for_are_held_against_the_quota(world: World) -> None:
+    await limited(world, max_queued=2)
+    job = await a_job(world, schedule=None, overlap=Overlap.ALLOW)
+    spec = RunSpec(job_id=job)
+
+    await ask(world, spec)
+    with pytest.raises(QuotaExceeded):
+        await ask(world, spec, spec)
+    await run_now(world.conn, spec, now=world.now, new_id=world.new_id)
+    with pytest.raises(QuotaExceeded, match="2 runs wait, and 1 more"):
+        await ask(world, spec)
+    with pytest.raises(QuotaExceeded, match="2 runs wait, and 1 more"):
+        await run_now(world.conn, spec, now=world.now, new_id=world.new_id)
+
+    assert await world.count("live_runs") == 2
+
+
+async def test_a_run_that_somebody_executes_waits_no_longer(world: World) -> None:
+    await limited(world, max_queued=1)
+    spec = RunSpec(job_id=await a_job(world, schedule=None))
+    await ask(world, spec)
+    await world.claim(await world.session())
+
+    await ask(world, spec)
+
+    assert await world.count("live_runs") == 2
+
+
+async def test_asking_again_for_the_same_run_is_not_refused(world: World) -> None:
+    await limited(world, max_queued=1)
+    job, id_ = await a_job(world, schedule=None), world.new_id()
+    named = RunSpec(job_id=job, id=id_)
+    unique = RunSpec(job_id=job, unique=Unique(key="a"))
+
+    first = await ask(world, named)
+    again = await ask(world, named)
+    with pytest.raises(QuotaExceeded):
+        await ask(world, RunSpec(job_id=job, id=world.new_id()))
+    with pytest.raises(QuotaExceeded):
+        await submit_unique(world.conn, [unique], now=world.now, new_id=world.new_id)
+
+    assert (first, again) == ([id_], [])
+    assert await world.count("live_runs") == 1
+
+
+async def test_what_died_comes_back_only_within_the_quota(world: World) -> None:
+    job = await a_job(world, schedule=None)
+    dead = [await make(world, "dead", job_id=job) for _ in range(3)]
+    counted = await count_dead(world.conn, DEAD, action=REPLAY, tenant_id=1, now=world.now)
+    await limited(world, max_queued=1)
+    again = Replay(run_id=dead[1], by="ana")
+
+    with pytest.raises(QuotaExceeded, match="3 more"):
+        await replay_dead(world.conn, DEAD, tenant_id=1, token=counted.token, by="ana")
+    await retry(world.conn, tenant_id=1, run_id=dead[0], by="ana")
+    with pytest.raises(QuotaExceeded):
+        await retry(world.conn, tenant_id=1, run_id=dead[1], by="ana")
+    with pytest.raises(QuotaExceeded):
+        await replay(world.conn, again, tenant_id=1, now=world.now, new_id=world.new_id)
+
+    assert await world.count("live_runs") == 1
+
+
+async def test_a_backfill_is_held_against_the_quota_and_its_dry_run_is_not(world: World) -> None:
+    job = await a_job(world)
+    await world.advance(hours=5)
+    await world.conn.execute("update rota.cursors set tick_at = $1", NOON + 5 * HOUR)
+    await limited(world, max_queued=3)
+
+    async def fill(hours: int, *, dry_run: bool = False) -> int:
+        wanted = Range(since=NOON + timedelta(seconds=1), until=NOON + hours * HOUR)
+        done = await backfill(
+            world.conn, wanted, tenant_id=1, job_id=job, now=world.now, dry_run=dry_run
+        )
+        return done.new
+
+    assert await fill(5, dry_run=True) == 4
+    with pytest.raises(QuotaExceeded, match="4 more"):
+        await fill(5)
+    assert await fill(4) == 3

@@ -1,0 +1,117 @@
+"""The reference page of the API: what is made of shapes, and that nothing on it leads nowhere (I1).
+
+That its examples work is tried in tests/integration/api/test_reference.py.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+
+import pytest
+from msgspec import UNSET, Meta, Struct, UnsetType
+from tests.support.examples import PAGE
+
+from rota.api import fields, resources
+from rota.api.describe import anchor, in_order, json_text, written
+from rota.api.fields import Row, Shown, rows_of
+from rota.api.operations import Operation, catalogue
+from rota.api.shapes.pieces import Duration, Moment
+
+resources.load()
+TEXT = PAGE.read_text()
+SHAPED = [each for each in catalogue.operations if each.body or each.query]
+
+
+class Inner(Struct):
+    per: Annotated[Duration, Meta(description="How long.")] | UnsetType = UNSET
+
+
+class Outer(Struct):
+    at: Moment
+    mode: Annotated[Literal["a", "b"] | None, Meta(description="Which.")] = None
+    count: Annotated[int, Meta(ge=1, le=1000)] = 7
+    free: Any = None
+    many: list[Inner] = []
+    one: Annotated[Inner | None, Meta(description="One | another.")] = None
+
+
+class Fewer(Struct):
+    at: Moment
+    mode: Annotated[Literal["a", "b"] | None, Meta(description="Which.")] = None
+    count: Annotated[int, Meta(ge=1, le=1000)] = 7
+    free: Any = None
+    many: list[Inner] = []
+
+
+def test_a_shape_becomes_rows_with_those_of_its_objects_below_them() -> None:
+    assert list(rows_of(Outer)) == [
+        Row("at", "time, required", "RFC 3339, such as 2026-07-01T12:00:00Z."),
+        Row("mode", "`a`, `b`", "Which."),
+        Row("count", "integer from 1 to 1,000; `7` by default", ""),
+        Row("free", "any JSON", ""),
+        Row("many", "list of objects", ""),
+        Row("many[].per", "duration", "How long."),
+        Row("one", "object", "One | another."),
+        Row("one.per", "duration", "How long."),
+    ]
+
+
+def test_a_bar_in_a_meaning_does_not_break_the_table() -> None:
+    assert "| `one` | object | One \\| another |" in fields.table("Field", Outer)
+
+
+def test_a_shape_that_was_shown_is_referred_to_with_what_it_lacks() -> None:
+    shown = Shown()
+
+    first = fields.body(Outer, "there", shown)
+    second = fields.body(Fewer, "here", shown)
+
+    assert first.startswith("| Field | Type | Meaning |")
+    assert second == "The fields of the body are those of there, without `one`."
+
+
+@pytest.mark.parametrize("operation", SHAPED, ids=lambda each: each.name)
+def test_every_parameter_and_field_says_what_it_means(operation: Operation) -> None:
+    shapes = [shape for shape in (operation.query, operation.body) if shape]
+    rows = [row for shape in shapes for row in rows_of(shape)]
+
+    assert [row.name for row in rows if not row.meaning] == []
+
+
+def test_what_deletes_comes_last_among_its_like() -> None:
+    ordered = in_order(catalogue.operations)
+    last = {each.tag: each.method for each in ordered}
+
+    assert sorted(ordered, key=id) == sorted(catalogue.operations, key=id)
+    assert (last["jobs"], last["keys"], last["tenants"]) == ("DELETE", "DELETE", "DELETE")
+
+
+def test_every_link_on_the_page_leads_somewhere() -> None:
+    headings = {anchor(each) for each in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)}
+    inside = set(re.findall(r"\]\(#([^)]*)\)", TEXT))
+    beside = set(re.findall(r"\]\(([^#)][^)]*)\)", TEXT))
+
+    assert inside <= headings
+    assert len(inside) > len(catalogue.operations)
+    assert [each for each in beside if not (PAGE.parent / each).is_file()] == []
+
+
+def test_json_gets_a_line_for_what_is_too_long_for_one() -> None:
+    value = {"short": [1, 2], "long": ["x" * 50, "y" * 50], "empty": {}}
+
+    assert json_text({"a": 1}) == '{"a": 1}'
+    assert json_text(value).splitlines() == [
+        "{",
+        '  "short": [1, 2],',
+        '  "long": [',
+        f'    "{"x" * 50}",',
+        f'    "{"y" * 50}"',
+        "  ],",
+        '  "empty": {}',
+        "}",
+    ]
+
+
+@pytest.mark.parametrize("text", ["it's", "$HOME"])
+def test_an_example_that_a_shell_would_change_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a shell"):
+        written({"reason": text})

@@ -1,0 +1,82 @@
+"""What the rulebook knows of calendars, and forgets when they change (S15)."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from rota.core.errors import InvalidSchedule
+from rota.core.time import plain
+from rota.core.time.calendar_plain import from_plain
+from rota.flow.schedule.rulebook import Rulebook
+from rota.store.calendars import Stored
+from rota.store.cursors import Due
+
+NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def due(schedule_id: int) -> Due:
+    return Due(UUID(int=1), 1, NOON, NOON, None, schedule_id, 0, 1, "skip")
+
+
+def stored(start: str, end: str) -> Stored:
+    ranges = [{"start": f"2026-07-01T{start}", "end": f"2026-07-01T{end}"}]
+    calendar = from_plain({"name": "freeze", "ranges": ranges})
+    return Stored(calendar=calendar, version=1, updated_at=NOON)
+
+
+def book() -> Rulebook:
+    """Schedule 7 goes by the calendar of tenant 1, schedule 8 by that of tenant 2, 9 by none."""
+    made = Rulebook()
+    for id_, names in ((7, ["1/freeze"]), (8, ["2/freeze"]), (9, [])):
+        read = plain.parse({"cron": "0 * * * *", "calendars": names}, now=NOON)
+        made.learn({id_: json.dumps(plain.to_plain(read))})
+    return made
+
+
+def next_at(rulebook: Rulebook, schedule_id: int) -> datetime:
+    planned = rulebook.following(due(schedule_id))
+    assert planned is not None
+    return planned.tick.at
+
+
+def test_only_what_goes_by_a_calendar_that_changed_is_computed_again() -> None:
+    rulebook = book()
+    before = stored("13:00", "13:30")
+    rulebook.bring(["1/freeze", "2/freeze"], {"1/freeze": before, "2/freeze": before})
+    kept = rulebook.following(due(8))
+    assert next_at(rulebook, 7) == NOON + 2 * HOUR
+
+    rulebook.bring(["1/freeze"], {"1/freeze": stored("13:00", "15:30")})
+
+    assert next_at(rulebook, 7) == NOON + 4 * HOUR
+    assert rulebook.following(due(8)) is kept
+
+
+def test_a_missing_calendar_is_told_without_the_names_of_others() -> None:
+    rulebook = book()
+    rulebook.bring(["1/freeze", "2/freeze"], {"2/freeze": stored("13:00", "13:30")})
+
+    with pytest.raises(InvalidSchedule, match="'freeze' is not accepted") as told:
+        rulebook.following(due(7))
+
+    assert "2/" not in str(told.value)
+    assert next_at(rulebook, 9) == NOON + HOUR
+
+
+def test_the_calendars_of_rows_are_those_of_their_schedules() -> None:
+    rulebook = book()
+
+    assert rulebook.calendars_of([due(7), due(9)]) == {"1/freeze"}
+    assert rulebook.all_calendars() == {"1/freeze", "2/freeze"}
+
+
+@pytest.mark.parametrize("body", ["[]", "7", "no JSON", '{"calendars": 3}', '{"calendars": [1]}'])
+def test_a_body_that_makes_no_sense_has_no_calendars(body: str) -> None:
+    rulebook = Rulebook()
+
+    rulebook.learn({7: body})
+
+    assert rulebook.all_calendars() == set()
