@@ -221,8 +221,8 @@ MUTATIONS = (
         "the overlap policy sees only the runs that wait",
         (
             f"{SQL}/cursors/fire.sql",
-            "where l.state in ('running', 'cancelling')",
-            "where l.state in ('running', 'cancelling') and false",
+            "l.state in ('running', 'cancelling')",
+            "l.state in ('running', 'cancelling') and false",
         ),
         caught_by={"I11"},
     ),

@@ -85,8 +85,8 @@ BREAKAGES = (
         in_sql(
             (
                 "cursors/fire",
-                "where l.state in ('running', 'cancelling')",
-                "where l.state in ('running', 'cancelling') and false",
+                "l.state in ('running', 'cancelling')",
+                "l.state in ('running', 'cancelling') and false",
             )
         ),
         "I11",

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from rota.core.errors import RotaError, StoreUnavailable
 from rota.core.submission import JobSpec
-from rota.core.time.calendars import Calendar
 from rota.flow.submit import submitting
+from rota.flow.submit.drafting import Draft
+from rota.flow.submit.interned import Interned, Known
 from rota.flow.submit.submitting import Submitted
-from rota.store import audit, calendars, cluster_views
+from rota.store import audit, cluster_views
 from rota.store.audit import NewEntry
 from rota.store.driver import Connection, Pool
 from rota.store.walls import behind_wall
@@ -33,7 +34,7 @@ SERVED_FOR: Final = 2.0
 @dataclass(slots=True, eq=False)
 class Wish:
     call: "Call"
-    spec: JobSpec
+    draft: Draft
     made: "asyncio.Future[Submitted]"
 
 
@@ -42,11 +43,12 @@ class Gathering:
     """Lives in the loop of the API. A request that is cancelled meanwhile may still be written."""
 
     _waiting: dict[int, list[Wish]] = field(default_factory=dict)
+    _known: Known = field(default_factory=dict)
     _writing: set["asyncio.Task[None]"] = field(default_factory=set)
 
-    async def submit(self, call: "Call", spec: JobSpec) -> Submitted:
+    async def submit(self, call: "Call", draft: Draft) -> Submitted:
         """Write one job together with whatever else is being handed in."""
-        wish = Wish(call, spec, asyncio.get_running_loop().create_future())
+        wish = Wish(call, draft, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(call.tenant_id, []).append(wish)
         self._write_more()
         return await wish.made
@@ -86,24 +88,16 @@ class Gathering:
     async def _together(self, wishes: Sequence[Wish]) -> None:
         call = wishes[0].call
         service = call.service
+        interned = Interned(self._known)
         async with service.pool.acquire() as conn, behind_wall(conn, call.tenant_id):
-            made = await submitting.submit(
-                conn,
-                [wish.spec for wish in wishes],
-                now=call.now,
-                new_id=service.new_id,
-                calendars=await _calendars(conn, wishes),
+            made = await submitting.submit_drafts(
+                conn, [wish.draft for wish in wishes], now=call.now, interned=interned
             )
-            await note_made(conn, [(wish.call, wish.spec) for wish in wishes], made)
+            await note_made(conn, [(wish.call, wish.draft.spec) for wish in wishes], made)
+        interned.committed()
         for wish, each in zip(wishes, made, strict=True):
             if not wish.made.done():
                 wish.made.set_result(each)
-
-
-async def _calendars(conn: Connection, wishes: Sequence[Wish]) -> dict[str, Calendar]:
-    if not any(wish.spec.schedule and "calendars" in wish.spec.schedule for wish in wishes):
-        return {}
-    return await calendars.read_all(conn, tenant_id=wishes[0].call.tenant_id)
 
 
 async def note_made(

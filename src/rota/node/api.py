@@ -81,7 +81,7 @@ async def open_api(
     refuse_open_door(api)
     async with AsyncExitStack() as stack:
         key_file = await first_key(settings, access, ground)
-        pool = await stack.enter_async_context(open_pool(access, size=api.connections))
+        pool = await stack.enter_async_context(open_pool(access, size=api.connections, tidy=True))
         line = Line(access)
         stack.callback(line.close)
         pulse = Pulse()

@@ -59,6 +59,7 @@ MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     "42883": _mismatch,  # no such function
     "42P01": _mismatch,  # no such table
     "53": _unavailable,  # disk full, too many connections, out of memory
+    "55000": _unavailable,  # the database takes no connections at the moment
     "55P03": _unavailable,  # lock not to be had in time
     "57": _unavailable,  # shutting down, starting up, cancelled by a timeout
     "58": _unavailable,  # system errors: I/O

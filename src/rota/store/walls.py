@@ -28,6 +28,7 @@ _THERE: Final = -2
 class Entered(NamedTuple):
     role: str
     tenant: str
+    seqscan: str
 
 
 class Hole(NamedTuple):

@@ -35,6 +35,7 @@ from rota.flow.submit.drafting import Drafting
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, job_views
 from rota.store.job_views import Doing, JobFilter, JobRow, Place
+from rota.store.walls import behind_wall
 
 BULK: Final = 5_000_000
 EXAMPLE: Final = {
@@ -56,9 +57,13 @@ async def create_job_gathered(call: Call) -> Reply:
     """The same, together with others that come at this moment."""
     with alone():
         spec = _spec(call, call.body)
-        if not (spec.schedule and spec.schedule.get("calendars")):
-            Drafting(call.now, NO_CALENDARS).draft(spec, call.service.new_id())
-        submitted = await call.service.gathering.submit(call, spec)
+        if spec.schedule and spec.schedule.get("calendars"):
+            # They are read and held in the transaction of the job: it goes alone.
+            async with call.connection() as conn, behind_wall(conn, call.tenant_id):
+                call.at(conn)
+                return await create_job(call)
+        draft = Drafting(call.now, NO_CALENDARS).draft(spec, call.service.new_id())
+        submitted = await call.service.gathering.submit(call, draft)
     call.hints |= _hints(call, [submitted])
     served = await call.service.served.kinds(call.service.pool)
     made = _made(submitted, spec, served)

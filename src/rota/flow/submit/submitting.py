@@ -21,13 +21,14 @@ from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.allowing import UNLIMITED, allow_jobs, allow_period, allow_runs, quotas_of
 from rota.flow.submit.drafting import Draft, Drafting, gates_of
 from rota.flow.submit.going_by import hold_calendars
+from rota.flow.submit.interned import Interned
 from rota.flow.submit.unique import NewHolder, find_jobs, key_of_job
 from rota.store import gates, jobs, live_runs, names
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import NewJob
 from rota.store.live_runs import NewRun
-from rota.store.transaction import transaction
+from rota.store.transaction import joined
 
 
 class Submitted(NamedTuple):
@@ -67,10 +68,22 @@ async def submit(
     for place, spec in enumerate(specs):
         with within(f"jobs[{place}]"):
             handed_in.append(drafting.draft(spec, new_id()))
+    return await submit_drafts(conn, handed_in, now=now, calendars=calendars)
+
+
+async def submit_drafts(
+    conn: Connection,
+    handed_in: Sequence[Draft],
+    *,
+    now: datetime,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    interned: Interned | None = None,
+) -> list[Submitted]:
+    """The same for jobs that were found good by themselves."""
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
-    async with transaction(conn):
-        ids = await _intern(conn, handed_in)
+    async with joined(conn):
+        ids = await _intern(conn, handed_in, interned or Interned())
         found = await _found(conn, handed_in, keys, ids, now) if keys else {}
         wanted = {
             each.id: _gates(place, each, ids)
@@ -135,7 +148,7 @@ async def _found(
     }
 
 
-async def _intern(conn: Connection, drafts: Sequence[Draft]) -> _Ids:
+async def _intern(conn: Connection, drafts: Sequence[Draft], known: Interned) -> _Ids:
     """The tables always in this order, and each in the order of its names: no deadlock (F39)."""
     specs = [each.spec for each in drafts]
     found = await names.tenants(conn, [spec.tenant for spec in specs])
@@ -143,9 +156,13 @@ async def _intern(conn: Connection, drafts: Sequence[Draft]) -> _Ids:
     return _Ids(
         tenants={name: row.id for name, row in found.items()},
         quotas={name: quotas_of(row.quotas) for name, row in found.items()},
-        kinds=await names.kind_ids(conn, [spec.kind for spec in specs]),
-        queues=await names.queue_ids(conn, [spec.queue for spec in specs]),
-        policies=await names.policy_ids(conn, [each.policy_text for each in drafts]),
+        kinds=await known.ids(conn, "kind", [spec.kind for spec in specs], intern=names.kind_ids),
+        queues=await known.ids(
+            conn, "queue", [spec.queue for spec in specs], intern=names.queue_ids
+        ),
+        policies=await known.ids(
+            conn, "policy", [each.policy_text for each in drafts], intern=names.policy_ids
+        ),
         schedules=await names.schedule_ids(conn, [body for body in schedules if body]),
     )
 

@@ -287,6 +287,9 @@ class Counting:
     def transaction(self) -> object:
         return self.conn.transaction()
 
+    def is_in_transaction(self) -> bool:
+        return self.conn.is_in_transaction()
+
 
 async def test_many_runs_of_a_job_at_once(world: World) -> None:
     made = await one(world, payload={"n": 0})
