@@ -67,6 +67,8 @@ class Admission:
         asked = self.monotonic()
         async with self.pool.acquire() as conn:
             found = await keys.find(conn, digest=digest)
+            if found is not None:
+                await keys.touch(conn, tenant_id=found.tenant_id, key_id=found.key_id)
         self._known[digest] = (asked, found)
         self._known.move_to_end(digest)
         while len(self._known) > MOST_REMEMBERED:

@@ -66,6 +66,16 @@ async def test_a_revoked_key_is_refused_within_five_seconds(api: Served) -> None
     assert await until(is_refused, patience=5)
 
 
+async def test_a_key_shows_when_it_was_last_used(api: Served) -> None:
+    before = (await api.caller("viewer"), await api.caller("operator"))
+    await before[0].get("/v1/whoami")
+
+    listed = (await api.platform.get("/v1/keys")).json["data"]
+
+    used = {key["role"]: key["used_at"] is not None for key in listed}
+    assert used == {"viewer": True, "operator": False}
+
+
 async def test_an_expired_key_is_refused(api: Served) -> None:
     short = await api.caller("viewer", lifetime=timedelta(minutes=1))
     await api.conn.execute("update rota.api_keys set expires_at = now() where name = 'a viewer'")
