@@ -15,9 +15,9 @@ PATIENCE = 60
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """Ours, without settings of whoever runs the tests."""
+    """Ours, without settings of whoever runs the tests. A free port: others test meanwhile."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ROTA_")}
-    return kept | extra
+    return kept | {"ROTA_API__PORT": "0"} | extra
 
 
 @contextmanager
