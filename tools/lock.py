@@ -35,7 +35,7 @@ def compile_lock(name: str, *inputs: str) -> None:
 
 
 if __name__ == "__main__":
-    project = ("pyproject.toml", "--extra", "embedded", "requirements/build.in")
+    project = ("pyproject.toml", "--extra", "all", "requirements/build.in")
     compile_lock("run.lock", *project)
     compile_lock("dev.lock", *project, "requirements/dev.in")
     compile_lock("bootstrap.lock", "requirements/bootstrap.in")
