@@ -38,10 +38,13 @@ bench: setup-dev ## measure the engine: throughput, lag, pick-up, herds, fairnes
 bench-store: setup-dev ## rates of the hot statements on the embedded database
 	$(BIN)/python -m tests.bench.store
 
+bench-lists: setup-dev ## lists of the API with 10,000,000 runs in history; a quarter of an hour
+	$(BIN)/python -m tests.bench.lists
+
 bench-time: setup-dev ## cost of the next fire time
 	$(BIN)/python -m tests.bench.time
 
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev test test-chaos check format generate bench bench-store bench-time lock
+.PHONY: help up setup setup-dev test test-chaos check format generate bench bench-store bench-lists bench-time lock

@@ -217,6 +217,7 @@ class WorkerNode(Node):
                 outcome=outcome,
                 result=f'"{self.mark(attempt)}"' if isinstance(outcome, Succeeded) else None,
                 is_recorded=False,
+                lasted=0.0,
             )
         )
 

@@ -33,12 +33,13 @@ TAGS: Final = {
     "secrets": "Values that jobs use and nobody reads.",
     "keys": "Who may call, and what they may do. Keys of the role `platform` are not seen here; "
     "`POST /v1/tenants/{tenant_id}/keys` makes them.",
+    "users": "Whose jobs there are, and on whose behalf keys act.",
     "tenants": "Tenants share an installation and see nothing of each other.",
     "audit": "Who changed what.",
     "service": "The API itself.",
 }
 # What stands in the path of an example; what is not here comes from an answer before.
-PLACES: Final = {"queue": "batch", "file": "page.css", "code": "not_found"}
+PLACES: Final = {"queue": "batch", "user_id": "u003", "file": "page.css", "code": "not_found"}
 NAMES: Final = {"jobs": "hourly-sync", "calendars": "holidays", "secrets": "smtp-password"}
 RUNS: Final = {
     "get_run": "$ENDED_RUN_ID",

@@ -19,7 +19,7 @@ class Stopping(Enum):
 
 class Ended(NamedTuple):
     """One attempt that ended. `result` is JSON; `is_recorded` when the attempt completed its run in
-    a transaction of its own.
+    a transaction of its own; `lasted` is in seconds.
     """
 
     run_id: UUID
@@ -31,3 +31,4 @@ class Ended(NamedTuple):
     outcome: Outcome
     result: str | None
     is_recorded: bool
+    lasted: float

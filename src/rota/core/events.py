@@ -1,10 +1,11 @@
 """What can happen in the engine, as values. Room: core.
 
-Steps emit these through one injected callable; flow/observe turns each into a log line (and later
-a metric). Nothing here formats text, and a run's ordinary way makes no event of its own.
+Steps emit these through one injected callable; flow/observe turns each into a log line and counts
+it. Nothing here formats text, and a run's ordinary way makes no event of its own: what happens
+thousands of times a second is told a batch at a time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -20,6 +21,25 @@ class SessionOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobsDeclared:
+    """A worker wrote the schedules that its app declares."""
+
+    app: str
+    made: int
+    changed: int
+    unchanged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobForgotten:
+    """An app declared this job once and does not any more; it goes on until somebody deletes it."""
+
+    app: str
+    name: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardsMoved:
     """A scheduler took or gave up shards."""
 
@@ -27,6 +47,14 @@ class ShardsMoved:
     released: int
     lost: int
     held: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicksFired:
+    """A batch of ticks was decided; `late_by` is of the one that was due first."""
+
+    count: int
+    late_by: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +116,14 @@ class ResultsRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptsEnded:
+    """A batch of attempts ended and is stored; `lasted` has the seconds that each of them ran."""
+
+    outcomes: Mapping[str, int]
+    lasted: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFailed:
     """An attempt ended badly; `retry_in` is None when it was the last."""
 
@@ -125,7 +161,10 @@ class ClockApart:
 
 EngineEvent = (
     SessionOpened
+    | JobsDeclared
+    | JobForgotten
     | ShardsMoved
+    | TicksFired
     | FiresRefused
     | TicksCaughtUp
     | JobQuarantined
@@ -134,6 +173,7 @@ EngineEvent = (
     | RescueFailed
     | RunsExpired
     | ResultsRefused
+    | AttemptsEnded
     | AttemptFailed
     | AttemptStuck
     | LoopBlocked

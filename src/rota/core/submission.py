@@ -8,7 +8,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,7 +34,15 @@ MOST_DEPTH: Final = 32
 MOST_KEYS: Final = 1_000
 MOST_NODES: Final = 50_000
 MOST_DIGITS: Final = 64
+# Made once: json.dumps makes one of these for every call that is not quite usual.
+_encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_canonical: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False
+).encode
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
+# Most payloads are a few fields, and those need no search for what is deep or large.
+_FEW: Final = 32
+_SMALL: Final = 2**63
 _PATH: Final = re.compile(r"args(?:\.[A-Za-z0-9_-]{1,100}){1,16}")
 
 
@@ -82,6 +90,16 @@ def within(path: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def after(done: Sized) -> Iterator[None]:
+    """Say where in a list of jobs an error lies: at the place after those that are done."""
+    try:
+        yield
+    except InvalidInput as error:
+        error.field = f"jobs[{len(done)}].{error.field}"
+        raise
+
+
 def check_name(value: object, name: str, *, most: int = MOST_NAME) -> str:
     """A text for people: composed the one usual way, without characters that nobody sees."""
     wanted = f"a text of 1 to {most} characters"
@@ -101,6 +119,8 @@ def check_labels(labels: Mapping[str, str]) -> str:
     """The labels as JSON."""
     if len(labels) > MOST_LABELS:
         raise InvalidInput("labels", f"{len(labels)} labels", f"at most {MOST_LABELS}")
+    if not labels:
+        return "{}"
     checked = {
         check_name(key, "labels", most=MOST_LABEL): check_name(
             value, f"labels.{key}", most=MOST_LABEL
@@ -120,7 +140,7 @@ def check_limits(limits: tuple[Limit, ...]) -> tuple[Limit, ...]:
 
 def canonical(value: object) -> str:
     """JSON in which equal values are equal texts."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _canonical(value)
 
 
 def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | None:
@@ -129,8 +149,9 @@ def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | No
     """
     if value is None:
         return None
-    _check_nodes(value, name)
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    if not _is_flat(value):
+        _check_nodes(value, name)
+    text = _encode(value)
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -138,6 +159,24 @@ def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | No
     if size > most:
         raise InvalidInput(name, f"{size} bytes of JSON", f"at most {most // 1024} KB")
     return text
+
+
+def _is_flat(value: object) -> bool:
+    """Whether it is an object of a few small scalars, in which nothing can be wrong."""
+    if type(value) is not dict or len(value) > _FEW:
+        return False
+    for key, inner in value.items():
+        if type(key) is not str or "\x00" in key:
+            return False
+        if type(inner) is str:
+            if "\x00" in inner:
+                return False
+        elif type(inner) is int:
+            if not -_SMALL < inner < _SMALL:
+                return False
+        elif inner is not None and type(inner) is not bool:
+            return False
+    return True
 
 
 def _check_nodes(value: object, name: str) -> None:

@@ -31,6 +31,7 @@ from rota.flow.execute.crew import Calls, Crew, Kit
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.executing import Executing
 from rota.flow.execute.overseeing import Overseeing
+from rota.flow.execute.trust import Trust
 from rota.flow.execute.vouching import Vouching
 from rota.flow.record.noting import LastNotes, Noting
 from rota.flow.record.recording import LastRecords, Recording
@@ -141,6 +142,7 @@ async def open_worker(
             stack.callback(line.close)
         pool = await stack.enter_async_context(open_pool(access, size=2))
         wakes = Wakes(Pulse(), Pulse(), Pulse())
+        offset, trust = Offset(), Trust()
         # The first stage takes the executors that told us their kinds.
         ready = [executors]
 
@@ -148,9 +150,9 @@ async def open_worker(
             effects = StageEffects(
                 access, session_id=member.session_id, now=ground.clock.now, noted=noted
             )
-            return Kit(executors=ready.pop() if ready else make_executors(), effects=effects)
+            made = ready.pop() if ready else make_executors()
+            return Kit(executors=made, effects=effects, trust=trust)
 
-        offset = Offset()
         crew = Crew(
             slots=settings.worker.slots,
             kinds=member.kinds,
@@ -161,7 +163,7 @@ async def open_worker(
         )
         stack.push_async_callback(crew.close)
         yield open_tiers(
-            settings, access, ground, Parts(member, crew, wakes, lines, pool, drain, offset)
+            settings, access, ground, Parts(member, crew, wakes, lines, pool, drain, offset, trust)
         )
 
 
@@ -174,6 +176,7 @@ class Parts:
     pool: Pool
     drain: Callable[[], object]
     offset: Offset
+    trust: Trust
 
 
 def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> OpenWorker:
@@ -206,6 +209,7 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         running=crew.running.keys(),
         heed=lambda beat: heed(beat, crew, parts.drain),
         end=os._exit,
+        trust=parts.trust,
     )
 
     def woken() -> None:

@@ -71,6 +71,7 @@ class Filter:
 
 
 EVERYTHING: Final = Filter()
+_encode: Final = json.JSONEncoder(sort_keys=True, default=str).encode
 NOTE = statement("audit/note", Noted)
 NOTE_MANY = statement("audit/note_many", Noted)
 PAGE = statement("audit/page", Entry)
@@ -137,7 +138,7 @@ def _text(value: object) -> str | None:
     if value is None:
         return None
     # jsonb takes no NUL; somebody's text may have one, and the change must be noted all the same.
-    text = json.dumps(value, sort_keys=True, default=str).replace("\\u0000", "\\ufffd")
+    text = _encode(value).replace("\\u0000", "\\ufffd")
     if len(text) <= MOST_BODY:
         return text
     return json.dumps({"length": len(text), "sha256": sha256(text.encode()).hexdigest()})

@@ -80,7 +80,9 @@ async def stage(api: Served, database: str) -> AsyncIterator[Stage]:
         made = Stage(api=api, shop=shop, variables={"ROTA_URL": api.url, "ROTA_KEY": key})
         workers = (await api.platform.get("/v1/workers")).json["data"]
         made.variables |= {
-            "RUN_ID": await made.submit(kind="report", name="report that waits", queue="batch"),
+            "RUN_ID": await made.submit(
+                kind="report", name="report that waits", queue="batch", user_id="u003"
+            ),
             "ENDED_RUN_ID": await made.run("report", "of June", payload={"month": "June"}),
             "WORKER_ID": workers[0]["worker_id"],
         }

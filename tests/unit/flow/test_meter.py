@@ -37,12 +37,23 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         events.SessionOpened(role="worker", name="w", session_id=ID),
         {'rota_sessions_opened_total{role="worker"}': 1},
     ),
+    (events.JobsDeclared(app="a", made=1, changed=0, unchanged=0), {}),
+    (events.JobForgotten(app="a", name="n", remedy="r"), {}),
     (
         events.ShardsMoved(taken=5, released=2, lost=3, held=8),
         {
             "rota_shards_taken_total": 5,
             "rota_shards_released_total": 2,
             'rota_leases_lost_total{thing="shard"}': 3,
+        },
+    ),
+    (events.TicksFired(count=3, late_by=SECOND), {"rota_fires_total": 3}),
+    (
+        events.AttemptsEnded(outcomes={"succeeded": 2, "failed": 1}, lasted=[0.1, 0.1, 2.0]),
+        {
+            'rota_attempts_ended_total{outcome="succeeded"}': 2,
+            'rota_attempts_ended_total{outcome="failed"}': 1,
+            'rota_attempt_duration_seconds_bucket{le="+Inf"}': 3,
         },
     ),
     (events.FiresRefused(count=4), {"rota_fires_refused_total": 4}),
@@ -143,8 +154,8 @@ def test_kinds_beyond_the_bound_share_a_series() -> None:
 
 def test_fires_and_attempts_are_measured() -> None:
     meter = Meter()
-    meter.fired(100, late_by=timedelta(milliseconds=2))
-    meter.attempt_ended("succeeded", lasted=timedelta(seconds=2))
+    meter(events.TicksFired(count=100, late_by=timedelta(milliseconds=2)))
+    meter(events.AttemptsEnded(outcomes={"succeeded": 1}, lasted=[2.0]))
     page = meter.render()
 
     assert value_of(page, "rota_fires_total") == 100

@@ -27,7 +27,7 @@ from rota.core.access import Permission
 from rota.core.errors import RotaError
 from rota.core.policy import from_plain
 from rota.core.states import JobState
-from rota.core.submission import JobSpec, within
+from rota.core.submission import JobSpec, after
 from rota.core.time import moments
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import changing, submitting
@@ -111,10 +111,10 @@ async def create_jobs(call: Call) -> Reply:
 
 
 async def _make(call: Call, drafts: list[JobDraft]) -> list[JobMade]:
-    specs = []
-    for place, draft in enumerate(drafts):
-        with within(f"jobs[{place}]"):
-            specs.append(_spec(call, draft))
+    specs: list[JobSpec] = []
+    with after(specs):
+        for draft in drafts:
+            specs.append(_spec(call, draft))  # noqa: PERF401 — its length tells the place
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
     made = await submitting.submit(
         call.conn, specs, now=call.now, new_id=call.service.new_id, calendars=known

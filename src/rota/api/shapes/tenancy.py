@@ -89,6 +89,23 @@ class KeyMade(KeyView, kw_only=True, frozen=True):
     key: str
 
 
+class UserView(Struct, kw_only=True, frozen=True):
+    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 10,000; `keys`
+    are those that are valid.
+    """
+
+    user_id: str
+    jobs: int
+    keys: int
+
+
+class KeysRevoked(Struct, kw_only=True, frozen=True):
+    """The keys that were valid until now."""
+
+    user_id: str
+    key_ids: list[str]
+
+
 class SecretDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     value: Annotated[
         Annotated[str, Meta(min_length=1, max_length=64_000)], Meta(description="The secret.")

@@ -37,6 +37,7 @@ class Attempt:
     __slots__ = (
         "_effects",
         "_progress",
+        "began",
         "executor",
         "give_up_at",
         "is_closed",
@@ -69,8 +70,9 @@ class Attempt:
         self.payload = payload
         self.executor = executor
         self.task: asyncio.Task[None] | None = None
-        # Monotonic times: before which it must not start, when to ask it to stop, and when to wait
-        # for it no longer.
+        # Monotonic times: when it began, before which it must not start, when to ask it to stop,
+        # and when to wait for it no longer.
+        self.began = 0.0
         self.start_at: float | None = None
         self.stop_at: float | None = None
         self.give_up_at: float | None = None

@@ -22,6 +22,7 @@ from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.briefing import Briefing
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.stage import Stage
+from rota.flow.execute.trust import Trust
 from rota.store.live_runs import Claimed
 from rota.store.logs import Piece
 from rota.store.notes import Progress
@@ -39,6 +40,7 @@ class Kit:
 
     executors: tuple[Executor, ...]
     effects: StageEffects
+    trust: Trust
 
 
 class Calls(NamedTuple):
@@ -180,7 +182,7 @@ class Crew:
             outcome: Outcome = HandedBack()
             if attempt is culprit:
                 outcome = Failed(failure=Failure(type="LoopBlocked", message=message))
-            self._ended.append(ended_by_us(attempt, outcome))
+            self._ended.append(ended_by_us(attempt, outcome, lasted=silent))
         self._stage, self._by_kind, self._effects = self._set_stage()
         blocked.abandon()
         self._changed()
@@ -191,7 +193,9 @@ class Crew:
 
     def _set_stage(self) -> tuple[Stage, dict[str, Executor], StageEffects]:
         kit = self._make_kit(self._note)
-        stage = Stage((*kit.executors,), closing=kit.effects.close, tell=self._tell)
+        stage = Stage(
+            (*kit.executors,), closing=kit.effects.close, tell=self._tell, trust=kit.trust
+        )
         stage.open()
         by_kind = {kind: executor for executor in kit.executors for kind in executor.kinds}
         return stage, by_kind, kit.effects
@@ -229,7 +233,7 @@ class Crew:
         return True
 
 
-def ended_by_us(attempt: Attempt, outcome: Outcome) -> Ended:
+def ended_by_us(attempt: Attempt, outcome: Outcome, *, lasted: float) -> Ended:
     run = attempt.run
     return Ended(
         run_id=run.id,
@@ -241,4 +245,5 @@ def ended_by_us(attempt: Attempt, outcome: Outcome) -> Ended:
         outcome=outcome,
         result=None,
         is_recorded=attempt.is_recorded,
+        lasted=lasted,
     )

@@ -6,6 +6,7 @@ what a handler raises is an outcome. What becomes of the run then is core/settle
 
 import asyncio
 import re
+from time import monotonic
 from typing import Final, assert_never
 
 import msgspec
@@ -24,6 +25,7 @@ from rota.core.outcome import (
 )
 from rota.flow.execute import tracebacks
 from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.trust import Trust
 
 MOST_RESULT: Final = 64_000
 MOST_MESSAGE: Final = 8_000
@@ -32,11 +34,20 @@ NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _encode = msgspec.json.Encoder().encode
 
 
-async def perform(attempt: Attempt) -> Outcome:
-    """Run the executor; never raises but for a cancellation that nobody asked us for."""
+ALWAYS: Final = Trust()
+
+
+async def perform(attempt: Attempt, trust: Trust = ALWAYS) -> Outcome:
+    """Run the executor; never raises but for a cancellation that nobody asked us for.
+
+    A process may be frozen between a claim and the start. If it was for so long that the run may be
+    somebody else's by now, an older attempt must not start after a newer one (I9).
+    """
     try:
         if attempt.start_at is not None:
             await reach(attempt.start_at)
+        if monotonic() >= trust.until:
+            return HandedBack()
         return await attempt.executor.run(attempt.read(), attempt)
     except asyncio.CancelledError:
         if attempt.stopping is None:

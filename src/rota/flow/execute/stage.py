@@ -19,6 +19,7 @@ from rota.core.executor import Executor
 from rota.core.outcome import Outcome
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.performing import perform, result_of, stopped
+from rota.flow.execute.trust import Trust
 
 SWEEP_EVERY: Final = 0.1
 # For what is cancelled when the stage is closed.
@@ -37,10 +38,12 @@ class Stage:
         *,
         closing: Callable[[], Awaitable[None]],
         tell: Callable[[Attempt, Ended, bool], None],
+        trust: Trust,
     ) -> None:
         self._executors = executors
         self._close_rest = closing
         self._tell = tell
+        self._trust = trust
         self._running: dict[int, Attempt] = {}
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -139,6 +142,7 @@ class Stage:
     def _begin(self, attempts: Sequence[Attempt]) -> None:
         create, now = self._loop.create_task, self._loop.time()
         for attempt in attempts:
+            attempt.began = attempt.start_at or now
             limit = attempt.time_limit()
             if limit is not None:
                 attempt.stop_at = now + limit.total_seconds()
@@ -149,7 +153,7 @@ class Stage:
                 self._end(attempt, stopped(Stopping.TIMEOUT))
 
     async def _carry_out(self, attempt: Attempt) -> None:
-        outcome = await perform(attempt)
+        outcome = await perform(attempt, self._trust)
         self._end(attempt, outcome)
 
     def _end(self, attempt: Attempt, outcome: Outcome, *, is_stuck: bool = False) -> None:
@@ -169,6 +173,7 @@ class Stage:
             outcome,
             result,
             attempt.is_recorded,
+            max(0.0, self._loop.time() - attempt.began),
         )
         self._tell(attempt, ended, is_stuck)
 

@@ -20,6 +20,7 @@ from uuid import UUID
 
 from rota.core.errors import LeaseLost, StoreUnavailable
 from rota.core.lease import Lease, may_act, next_renewal
+from rota.flow.execute.trust import Trust
 from rota.runtime.stop import Halt
 from rota.store import sessions
 from rota.store.pool import Access, Line
@@ -42,6 +43,7 @@ class Vouching:
     running: Collection[UUID]
     heed: Callable[[Beat], object]
     end: Callable[[int], object]
+    trust: Trust
     name: str = "vouching"
     _heart: "Heart | None" = None
 
@@ -99,6 +101,7 @@ class Heart:
     async def _live(self) -> None:
         lease, line = self._vouching.lease, Line(self._vouching.access)
         good = time.monotonic()
+        self._trust_from(good)
         try:
             while not self._stopping:
                 sent = time.monotonic()
@@ -106,12 +109,16 @@ class Heart:
                     raise LeaseLost(thing="session", id=self._vouching.session_id)
                 if await self._beat(line):
                     good = sent
+                    self._trust_from(good)
                     pause = next_renewal(lease, sent=sent, now=time.monotonic())
                 else:
                     pause = min(0.25, lease.renew_every.total_seconds())
                 await self._rest(pause)
         finally:
             line.close()
+
+    def _trust_from(self, sent: float) -> None:
+        self._vouching.trust.until = sent + self._vouching.lease.stop_after.total_seconds()
 
     async def _beat(self, line: Line) -> bool:
         """One beat; False if the database could not be asked in time."""

@@ -10,7 +10,10 @@ from rota.flow.observe.lines import Level, LogLine
 
 NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.SessionOpened: ("session.opened", Level.INFO),
+    events.JobsDeclared: ("jobs.declared", Level.INFO),
+    events.JobForgotten: ("job.forgotten", Level.WARNING),
     events.ShardsMoved: ("shards.moved", Level.INFO),
+    events.TicksFired: ("ticks.fired", Level.DEBUG),
     events.FiresRefused: ("fires.refused", Level.INFO),
     events.TicksCaughtUp: ("ticks.caught_up", Level.INFO),
     events.JobQuarantined: ("job.quarantined", Level.ERROR),
@@ -19,6 +22,7 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.RescueFailed: ("rescue.failed", Level.ERROR),
     events.RunsExpired: ("runs.expired", Level.INFO),
     events.ResultsRefused: ("results.refused", Level.WARNING),
+    events.AttemptsEnded: ("attempts.ended", Level.DEBUG),
     events.AttemptFailed: ("attempt.failed", Level.INFO),
     events.AttemptStuck: ("attempt.stuck", Level.ERROR),
     events.LoopBlocked: ("loop.blocked", Level.ERROR),
@@ -28,6 +32,9 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
 
 def describe_engine(event: EngineEvent) -> LogLine:
     name, level = NAMES[type(event)]
+    if isinstance(event, events.AttemptsEnded):
+        longest = round(max(event.lasted, default=0.0), 3)
+        return LogLine(name, level, {**event.outcomes, "longest_s": longest})
     named = (named_value(field.name, getattr(event, field.name)) for field in fields(event))
     return LogLine(name, level, dict(named))
 

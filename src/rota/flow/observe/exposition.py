@@ -69,6 +69,12 @@ class Histogram:
         self.counts[bisect_left(self.bounds, value)] += times
         self.total += value * times
 
+    def observe_all(self, values: Sequence[float]) -> None:
+        bounds, counts = self.bounds, self.counts
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+        self.total += sum(values)
+
     def samples(self, labels: Labels = ()) -> list[Sample]:
         """Buckets are cumulative, and the last is the number of all."""
         found: list[Sample] = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never, cast
 
-from rota.core.events import EngineEvent
+from rota.core.events import AttemptsEnded, EngineEvent, TicksFired
 from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level, LogLine
 from rota.runtime.events import (
@@ -34,6 +34,9 @@ class Log:
     write: Callable[[str], object]
 
     def __call__(self, event: RuntimeEvent | EngineEvent) -> None:
+        # Batches are told many times a second, and few logs are kept at that level.
+        if isinstance(event, TicksFired | AttemptsEnded) and self.level > Level.DEBUG:
+            return
         self.line(describe(event))
 
     def line(self, line: LogLine) -> None:

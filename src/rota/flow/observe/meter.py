@@ -1,12 +1,11 @@
 """Counts what happens in this process: events become counters of Prometheus. Room: flow/observe.
 
-A Meter is called with the same events as the log. It also takes what is too frequent for an event:
-fires and ended attempts, in batches. Labels are words of our own, and kinds up to a bound: a
-process never has more than a few hundred series. What is true of the cluster is metrics.py.
+A Meter is called with the same events as the log. Labels are words of our own, and kinds up to a
+bound: a process never has more than a few hundred series. What is true of the cluster is
+metrics.py.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
@@ -64,7 +63,7 @@ COUNTERS: Final[dict[str, Counter]] = {
 FIRE_DELAY: Final = "rota_fire_delay_seconds"
 ATTEMPT_DURATION: Final = "rota_attempt_duration_seconds"
 HISTOGRAMS: Final[dict[str, str]] = {
-    FIRE_DELAY: "How late ticks were decided.",
+    FIRE_DELAY: "How late ticks were decided, of each batch the one that was due first.",
     ATTEMPT_DURATION: "How long attempts ran.",
 }
 
@@ -96,6 +95,11 @@ def _reclaimed(event: events.RunsReclaimed) -> list[Count]:
     return [Count(name, event.waiting, "waiting"), Count(name, event.ended, "ended")]
 
 
+def _ended(event: events.AttemptsEnded) -> list[Count]:
+    name = "rota_attempts_ended_total"
+    return [Count(name, number, outcome) for outcome, number in event.outcomes.items()]
+
+
 def _failed(event: events.AttemptFailed) -> list[Count]:
     found = [Count("rota_attempts_failed_total", 1, event.kind)]
     if event.retry_in is None:
@@ -113,7 +117,10 @@ def _service_failed(event: runtime_events.ServiceFailed) -> list[Count]:
 # What each event adds to which counters. A test holds this against all events there are.
 COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.SessionOpened: lambda e: [Count("rota_sessions_opened_total", 1, e.role)],
+    events.JobsDeclared: lambda _: [],
+    events.JobForgotten: lambda _: [],
     events.ShardsMoved: _moved,
+    events.TicksFired: lambda e: [Count("rota_fires_total", e.count)],
     events.FiresRefused: lambda e: [Count("rota_fires_refused_total", e.count)],
     events.TicksCaughtUp: _caught_up,
     events.JobQuarantined: lambda _: [Count("rota_jobs_quarantined_total")],
@@ -122,6 +129,7 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
     events.RunsExpired: lambda e: [Count("rota_runs_expired_total", e.count)],
     events.ResultsRefused: lambda e: [Count("rota_results_refused_total", e.count)],
+    events.AttemptsEnded: _ended,
     events.AttemptFailed: _failed,
     events.AttemptStuck: lambda e: [Count("rota_attempts_stuck_total", 1, e.kind)],
     events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
@@ -156,24 +164,17 @@ class Meter:
             for count in counts:
                 self._add(count)
             match event:
+                case events.TicksFired():
+                    late = event.late_by.total_seconds()
+                    self._histograms[FIRE_DELAY].observe(late, times=event.count)
+                case events.AttemptsEnded():
+                    self._histograms[ATTEMPT_DURATION].observe_all(event.lasted)
                 case events.ClockApart():
                     self._gauges[CLOCK] = event.by.total_seconds()
                 case runtime_events.NodeDraining():
                     self._gauges[DRAINING] = 1.0
                 case _:
                     pass
-
-    def fired(self, number: int, *, late_by: timedelta) -> None:
-        """A batch of ticks was decided; `late_by` is of the whole batch."""
-        with self._lock:
-            self._add(Count("rota_fires_total", number))
-            self._histograms[FIRE_DELAY].observe(late_by.total_seconds(), times=number)
-
-    def attempt_ended(self, outcome: str, *, lasted: timedelta) -> None:
-        """An attempt ended; `outcome` is one of the few words of the table of attempts."""
-        with self._lock:
-            self._add(Count("rota_attempts_ended_total", 1, outcome))
-            self._histograms[ATTEMPT_DURATION].observe(lasted.total_seconds())
 
     def render(self) -> str:
         """The page of this process."""

@@ -7,6 +7,7 @@ fenced by (run, attempt, session), so sending it twice changes nothing. What bec
 decided in core/settle.py.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ import msgspec
 
 from rota.core.attempt import Ended
 from rota.core.errors import StoreFailed
-from rota.core.events import AttemptFailed, Emit, ResultsRefused
+from rota.core.events import AttemptFailed, AttemptsEnded, Emit, ResultsRefused
 from rota.core.outcome import Cancelled, Failed, HandedBack, Outcome, Snoozed, Succeeded
 from rota.core.settle import Attempted, Settlement, settle
 from rota.core.states import RunState
@@ -78,7 +79,12 @@ class Recording:
             raise
         self._is_repeated = False
         self.forget(batch)
+        self._count(batch)
         return True
+
+    def _count(self, batch: Sequence[Ended]) -> None:
+        outcomes = Counter([word_for(ended.outcome) for ended in batch])
+        self.emit(AttemptsEnded(outcomes=outcomes, lasted=[ended.lasted for ended in batch]))
 
     async def _store(self, batch: Sequence[Ended]) -> None:
         endings: list[Ending] = []
@@ -171,6 +177,13 @@ def put_back(ended: Ended, settled: Settlement, wait: timedelta, reason: str | N
         wait,
         reason,
     )
+
+
+def word_for(outcome: Outcome) -> str:
+    """The word for it among the figures."""
+    if type(outcome) is Succeeded:
+        return "succeeded"
+    return "cancelled" if type(outcome) is Cancelled else kind_of(outcome)
 
 
 def kind_of(outcome: Outcome) -> str:

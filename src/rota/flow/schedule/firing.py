@@ -22,7 +22,7 @@ from typing import Final, Protocol
 
 from rota.core.clock import Clock
 from rota.core.errors import IllegalMove, StoreFailed
-from rota.core.events import Emit, FiresRefused
+from rota.core.events import Emit, FiresRefused, TicksFired
 from rota.flow.schedule.agenda import Agenda, Entry, Fault
 from rota.flow.schedule.looking_closer import LookingCloser
 from rota.flow.schedule.quarantining import set_aside
@@ -38,6 +38,7 @@ Fired = Callable[[frozenset[int]], object]
 AHEAD: Final = timedelta(milliseconds=12)
 WAKE: Final = timedelta(milliseconds=8)
 
+NONE: Final = timedelta(0)
 IDLE: Final = 0.25
 # The lease is not ours at the moment; leasing says when it is again.
 NOT_NOW: Final = 0.05
@@ -146,10 +147,16 @@ class FiringDue:
             return
         if decided:
             self.fired(frozenset([firing.due.queue_id for firing in firings]))
+            self._report(len(decided), firings[0].due.fire_at)
         if len(decided) < len(entries):
             entries = self._without_refused(entries, decided)
         for entry in entries:
             self._go_on(entry)
+
+    def _report(self, number: int, first: datetime) -> None:
+        now = self.offset.at(self.clock.monotonic())
+        if now is not None:
+            self.emit(TicksFired(count=number, late_by=max(now - first, NONE)))
 
     async def _isolate(
         self, conn: Connection, fire: Fire, entries: Sequence[Entry], error: Exception

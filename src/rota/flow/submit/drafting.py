@@ -27,14 +27,18 @@ from rota.core.submission import (
     json_text,
     within,
 )
-from rota.core.time import plain, planning
+from rota.core.time import moments, plain, planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import Planned
-from rota.core.time.schedule import USUAL, Immediate, Once, Schedule
+from rota.core.time.schedule import HORIZON, USUAL, Immediate, Once, Schedule, elapsed_tick
 from rota.flow.submit.going_by import shared_text
 from rota.store.gates import NewGate
 
 IN_ORDER: Final = Limits(in_order=True)
+# What stands before and after the time in the text of a schedule that is nothing but a time.
+ONCE: Final = canonical(plain.to_plain(Schedule(rules=(Once(at=moments.FIRST),)))).split(
+    moments.rfc3339(moments.FIRST)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,9 @@ class Drafting:
 
     def _timetable(self, given: Mapping[str, object], job_id: UUID) -> Timetable:
         """Read a schedule, or find what an equal one came to: a batch often has few of them."""
+        once = self._once(given, job_id)
+        if once is not None:
+            return once
         said = str(given)
         known = self._read.get(said)
         if known is not None:
@@ -112,6 +119,22 @@ class Drafting:
         if schedule.jitter is None and "h" not in said.lower():
             self._read[said] = table
         return table
+
+    def _once(self, given: Mapping[str, object], job_id: UUID) -> Timetable | None:
+        """The short way for what most jobs of a bulk are: a time to come, and nothing else. What
+        may be wrong with it is left to the long way.
+        """
+        if len(given) != 1 or "at" not in given:
+            return None
+        try:
+            at = moments.parse(given["at"])
+        except InvalidInput:
+            return None
+        if not self._now < at <= self._now + HORIZON:
+            return None
+        schedule = Schedule(rules=(Once(at=at),), seed=str(job_id))
+        first = Planned(tick=elapsed_tick(at, schedule.zone), due_at=at)
+        return Timetable(schedule, moments.rfc3339(at).join(ONCE), first)
 
 
 def fires_once(schedule: Schedule) -> bool:

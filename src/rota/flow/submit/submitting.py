@@ -13,9 +13,10 @@ from uuid import UUID
 
 from rota.core.errors import InvalidInput
 from rota.core.ids import tick_run_id
+from rota.core.overlap import ONE_BY_ONE
 from rota.core.quotas import Quotas
 from rota.core.states import JobState
-from rota.core.submission import JobSpec, within
+from rota.core.submission import JobSpec, after, within
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.allowing import UNLIMITED, allow_jobs, allow_period, allow_runs, quotas_of
@@ -65,9 +66,9 @@ async def submit(
     """Write all of these jobs or none. `now` is the database's clock, `new_id` draws ids."""
     drafting = Drafting(now, calendars)
     handed_in: list[Draft] = []
-    for place, spec in enumerate(specs):
-        with within(f"jobs[{place}]"):
-            handed_in.append(drafting.draft(spec, new_id()))
+    with after(handed_in):
+        for spec in specs:
+            handed_in.append(drafting.draft(spec, new_id()))  # noqa: PERF401 — its length tells
     return await submit_drafts(conn, handed_in, now=now, calendars=calendars)
 
 
@@ -192,6 +193,8 @@ async def _hold_calendars(
 
 def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
     spec = each.spec
+    if not spec.limits and spec.overlap not in ONE_BY_ONE:
+        return []
     with within(f"jobs[{place}]"):
         return gates_of(each.id, ids.tenants[spec.tenant], spec.overlap, spec.limits, spec.payload)
 

@@ -1,0 +1,68 @@
+"""Users of the caller's tenant: whose jobs there are, and on whose behalf keys act. Room:
+api/resources.
+
+A user is a name that jobs and keys carry; there is nothing to create. Whoever leaves has all keys
+revoked in one call, and the jobs stay until somebody changes them.
+"""
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.shared import audited
+from rota.api.shapes.runs import PageQuery
+from rota.api.shapes.tenancy import KeysRevoked, UserView
+from rota.core.access import Permission
+from rota.store import users
+from rota.store.users import User
+
+
+def view(user: User) -> UserView:
+    return UserView(user_id=user.user_id, jobs=user.jobs, keys=user.keys)
+
+
+@operation(
+    "GET",
+    "/v1/users",
+    tag="users",
+    permission=Permission.READ,
+    query=PageQuery,
+    answer=Page[UserView],
+    problems=("malformed_request",),
+)
+async def list_users(call: Call) -> Reply:
+    """The users of the tenant, by name: how many jobs and valid keys each has."""
+    query: PageQuery = call.query
+    place = place_of(query.cursor, ["users"])
+    found = await users.page(
+        call.conn,
+        tenant_id=call.tenant_id,
+        after="" if place is None else place[0],
+        limit=query.limit + 1,
+    )
+    shown = found[: query.limit]
+    more = cursor(["users"], [shown[-1].user_id]) if len(found) > query.limit else None
+    return Reply(Page[UserView](data=[view(each) for each in shown], next_cursor=more))
+
+
+@operation("GET", "/v1/users/{user_id}", tag="users", permission=Permission.READ, answer=UserView)
+async def get_user(call: Call) -> Reply:
+    """One user."""
+    user_id = call.params["user_id"]
+    return Reply(view(await users.get(call.conn, tenant_id=call.tenant_id, user_id=user_id)))
+
+
+@operation(
+    "DELETE",
+    "/v1/users/{user_id}/keys",
+    tag="users",
+    permission=Permission.MANAGE,
+    answer=KeysRevoked,
+)
+async def revoke_keys_of_user(call: Call) -> Reply:
+    """Revoke all keys of a user: within five seconds none of them can be used any more."""
+    user_id = call.params["user_id"]
+    revoked = await users.revoke_keys(call.conn, tenant_id=call.tenant_id, user_id=user_id)
+    key_ids = [identifiers.shown("key", key_id) for key_id in revoked]
+    await audited(call, "user.revoke_keys", "user", user_id, {"keys": key_ids})
+    return Reply(KeysRevoked(user_id=user_id, key_ids=key_ids))

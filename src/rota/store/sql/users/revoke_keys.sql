@@ -1,0 +1,8 @@
+-- Revoke what a user can still use.
+update rota.api_keys
+set revoked_at = rota.now()
+where
+    tenant_id = :tenant_id::integer
+    and user_id = :user_id::text
+    and revoked_at is null
+returning id;
