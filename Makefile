@@ -15,6 +15,7 @@ setup: ## prepare .venv and .venv/bin/rota, start nothing
 
 setup-dev:
 	@$(PYTHON) tools/bootstrap.py --dev
+	@$(PYTHON) tools/system_packages.py
 
 test: check ## everything CI runs: the checks and all tests
 	$(BIN)/pytest -n 2 --dist=worksteal -q

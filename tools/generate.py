@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rota.api import resources
 from rota.api.describe import Recorded, reference_markdown
 from rota.api.operations import catalogue
+from rota.cli.describe import cli_markdown
 from rota.config.describe import settings_markdown
 from rota.core import states
 from rota.store import guard
+
+if TYPE_CHECKING:
+    from tools import render_client
+else:
+    import render_client  # this file is run by its path, and Python looks beside it
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -51,11 +58,37 @@ def api_markdown() -> str:
     )
 
 
+def client_markdown() -> str:
+    resources.load()
+    introduction = (ROOT / "tools/reference/client.md").read_text()
+    return render_client.client_markdown(catalogue.operations, introduction)
+
+
+def client_shapes() -> str:
+    resources.load()
+    return render_client.shapes_py(catalogue.operations)
+
+
+def client_operations() -> str:
+    resources.load()
+    return render_client.operations_py(catalogue.operations)
+
+
+def client_async_operations() -> str:
+    resources.load()
+    return render_client.async_operations_py(catalogue.operations)
+
+
 RENDERED = {
     "src/rota/store/generated/state_guard.sql": guard.render,
     "docs/reference/states.md": states_markdown,
     "docs/reference/settings.md": settings_markdown,
     "docs/reference/api.md": api_markdown,
+    "docs/reference/client.md": client_markdown,
+    "docs/reference/cli.md": cli_markdown,
+    "src/rota/sdk/client/generated/shapes.py": client_shapes,
+    "src/rota/sdk/client/generated/operations.py": client_operations,
+    "src/rota/sdk/client/generated/async_operations.py": client_async_operations,
 }
 
 

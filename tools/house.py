@@ -13,7 +13,12 @@ LONGEST = 400
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "base", "manager", "models", "misc"}
 STATEMENT = re.compile(r"\s*(select|insert into|update|delete from|with)\s", re.IGNORECASE)
 # Where SQL text is composed or kept on purpose, each with its reason in its door sign.
-SQL_ROOMS = {"store/migrate.py", "store/partitions.py", "store/guard.py"}
+SQL_ROOMS = {
+    "store/migrate.py",
+    "store/partitions.py",
+    "store/guard.py",
+    "executors/sql/etl/texts.py",
+}
 HOST = re.compile(r"https?://")
 
 
@@ -31,7 +36,8 @@ def missing_door_signs() -> Iterator[str]:
 def too_long() -> Iterator[str]:
     for path in sources():
         lines = len(path.read_text().splitlines())
-        if lines > LONGEST:
+        # What a tool writes, nobody has to read from top to bottom.
+        if lines > LONGEST and path.parent.name != "generated":
             yield f"{path.relative_to(ROOT)}: {lines} lines; {LONGEST} is a stop"
 
 

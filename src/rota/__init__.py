@@ -1,5 +1,110 @@
 """Rota: distributed cron, job queue and job graphs in one service, on PostgreSQL.
 
-The public names for people who write jobs will stand here, and nothing else: importing rota must
-stay light. ARCHITECTURE.md draws the house.
+The public names for people who write jobs stand here, and nothing else. Each is loaded when it is
+first used: importing rota loads no database driver, no HTTP and no event loop. ARCHITECTURE.md
+draws the house.
 """
+
+# As type checkers know it; importing `typing` takes longer than all the rest.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rota import testing
+    from rota.core.errors import (
+        Conflict,
+        InvalidInput,
+        InvalidSchedule,
+        LeaseLost,
+        NameTaken,
+        NotFound,
+        QuotaExceeded,
+        RotaError,
+        StoreRefused,
+        StoreUnavailable,
+    )
+    from rota.core.executor import Fail, Retry, Snooze
+    from rota.executors.python.contexts import AttemptCancelled
+    from rota.executors.python.handlers import MB, Handlers
+    from rota.sdk.app.app import App
+    from rota.sdk.app.contexts import Context, SyncContext
+    from rota.sdk.app.job import Job, job
+    from rota.sdk.app.submission import NotFinished, RunFailed, Submission
+    from rota.sdk.client import ApiError, AsyncClient, Client, Unreachable, Unreadable
+    from rota.sdk.transaction import within
+
+__all__ = [
+    "MB",
+    "ApiError",
+    "App",
+    "AsyncClient",
+    "AttemptCancelled",
+    "Client",
+    "Conflict",
+    "Context",
+    "Fail",
+    "Handlers",
+    "InvalidInput",
+    "InvalidSchedule",
+    "Job",
+    "LeaseLost",
+    "NameTaken",
+    "NotFinished",
+    "NotFound",
+    "QuotaExceeded",
+    "Retry",
+    "RotaError",
+    "RunFailed",
+    "Snooze",
+    "StoreRefused",
+    "StoreUnavailable",
+    "Submission",
+    "SyncContext",
+    "Unreachable",
+    "Unreadable",
+    "job",
+    "testing",
+    "within",
+]
+
+# Where each name lives.
+_HOMES = {
+    "rota.core.errors": (
+        "Conflict",
+        "InvalidInput",
+        "InvalidSchedule",
+        "LeaseLost",
+        "NameTaken",
+        "NotFound",
+        "QuotaExceeded",
+        "RotaError",
+        "StoreRefused",
+        "StoreUnavailable",
+    ),
+    "rota.core.executor": ("Fail", "Retry", "Snooze"),
+    "rota.executors.python.contexts": ("AttemptCancelled",),
+    "rota.executors.python.handlers": ("MB", "Handlers"),
+    "rota.sdk.app.app": ("App",),
+    "rota.sdk.app.contexts": ("Context", "SyncContext"),
+    "rota.sdk.app.job": ("Job", "job"),
+    "rota.sdk.app.submission": ("NotFinished", "RunFailed", "Submission"),
+    "rota.sdk.client": ("ApiError", "AsyncClient", "Client", "Unreachable", "Unreadable"),
+    "rota.sdk.transaction": ("within",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name, and keep it."""
+    from importlib import import_module  # noqa: PLC0415 — as light as can be
+
+    if name == "testing":
+        found: object = import_module("rota.testing")
+    elif name in _HOME_OF:
+        found = getattr(import_module(_HOME_OF[name]), name)
+    else:
+        raise AttributeError(f"module 'rota' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -51,7 +51,9 @@ def route(path: str, operations: Sequence[Operation], doors: Doors) -> Route:
         return response
 
     # Every method comes here, so that a wrong one is answered in the same form as all else.
-    made = Route(path, answer)
+    # A name may have a slash in it; at the end of a path there is no doubt what belongs to it.
+    whole = f"{path.removesuffix('{name}')}{{name:path}}" if path.endswith("{name}") else path
+    made = Route(whole, answer)
     made.methods = None
     return made
 

@@ -22,6 +22,8 @@ TAGS: Final = {
     "jobs": "A job says what to do and when.",
     "schedules": "Schedules before they are saved; [schedules.md](schedules.md) says what they are "
     "made of.",
+    "jobs as code": "All jobs of a project, as a file declares them; `rota plan` and `rota apply` "
+    "ask for these.",
     "runs": "A run is one time that a job is carried out, in one or more attempts. "
     "[states.md](states.md) shows its states.",
     "dead letters": "Runs that ended `dead`, `lost` or `quarantined` wait here for somebody.",
@@ -48,6 +50,8 @@ RUNS: Final = {
     "replay_run": "$ENDED_RUN_ID",
     "retry_run": "$DEAD_RUN_ID",
     "drop_dead_letter": "$DEAD_RUN_ID",
+    "tell_external_run": "$EXTERNAL_RUN_ID",
+    "end_external_run": "$EXTERNAL_RUN_ID",
 }
 QUERIES: Final = {
     "list_jobs": "status=active&limit=1",

@@ -43,6 +43,7 @@ def job_view(row: JobRow) -> JobView:
         retries=retries,
         timeout=_limit(policy.get("timeout")),
         deadline=_limit(policy.get("deadline")),
+        grace=policy.get("grace", "PT10S"),
         guarantee=row.guarantee.value,
         queue=row.queue or "",
         priority=row.priority,

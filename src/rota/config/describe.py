@@ -3,7 +3,7 @@
 `tools/generate.py` writes the result to docs/reference/settings.md; a test proves them equal.
 """
 
-from rota.config.fields import FIELDS, SECTIONS, Field, spelling
+from rota.config.fields import FIELDS, SECTIONS, Field, kind_named, named_fields, spelling
 from rota.config.load import ALIASES, FILE_VARIABLE, PLACES
 
 INTRODUCTION = f"""\
@@ -16,7 +16,8 @@ Rota runs without any setting. What is set is read once, when a process starts; 
 2. a TOML file: the one that `--config` or `{FILE_VARIABLE}` names, else the first that exists of \
 {", ".join(f"`{place}`" for place in PLACES)};
 3. variables: `ROTA_`, the section, two underscores, the name, as in `ROTA_WORKER__SLOTS=8`. \
-Commas separate the items of a list. An empty variable counts as absent;
+Commas separate the items of a list, a table is written as in TOML. An empty variable counts as \
+absent;
 4. flags of the command.
 
 ```toml
@@ -32,6 +33,10 @@ variables that begin with `ROTA_`, except those that Kubernetes sets for a servi
 
 Durations are written with their units (`250ms`, `90s`, `1h30m`, `30d`) or as in ISO 8601 \
 (`PT15M`). A number alone is refused.
+
+A secret can stay elsewhere: in the settings of a named thing, `${{NAME}}` stands for a variable \
+of the process and `${{file:/path}}` for the text of a file. Inside of a URL it is \
+percent-encoded. A variable for this must not begin with `ROTA_`.
 
 Short names: {", ".join(f"`{alias}` sets `{path}`" for alias, path in ALIASES.items())}. A \
 message never shows what may hold a password.
@@ -50,13 +55,22 @@ def settings_markdown() -> str:
 
 def section_markdown(name: str) -> str:
     rows = (row(field) for field in FIELDS.values() if field.section == name)
-    return f"\n## [{name}]\n\n{SECTIONS[name].__doc__}\n\n{HEAD}{''.join(rows)}"
+    tables = (named_markdown(field) for field in FIELDS.values() if field.section == name)
+    return f"\n## [{name}]\n\n{SECTIONS[name].__doc__}\n\n{HEAD}{''.join(rows)}{''.join(tables)}"
+
+
+def named_markdown(field: Field) -> str:
+    """The settings of the things that a table holds, each under a name of the operator's choice."""
+    if not field.is_named:
+        return ""
+    rows = "".join(row(each) for each in named_fields(field, "NAME").values())
+    return f"\n### [{field.path}.NAME]\n\n{kind_named(field).__doc__}\n\n{HEAD}{rows}"
 
 
 def row(field: Field) -> str:
     default = spelling(field.default)
     cells = (
-        f"`{field.path}`<br>`{field.variable}`",
+        f"`{field.path}`<br>`{field.variable}`" if field.path in FIELDS else f"`{field.name}`",
         f"`{default}`" if default else "none",
         field.wanted,
         field.meaning,

@@ -7,7 +7,7 @@ Derived from settings.py and used by both who reads values (load.py) and who exp
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 from msgspec import inspect
@@ -43,6 +43,11 @@ class Field:
         return bool(self.extra.get("secret"))
 
     @property
+    def is_named(self) -> bool:
+        """Whether it is a table of things that the operator names, each with its own settings."""
+        return isinstance(self.type, inspect.DictType)
+
+    @property
     def wanted(self) -> str:
         match self.type:
             case inspect.IntType(ge=least, le=most):
@@ -71,6 +76,25 @@ def all_fields() -> tuple[Field, ...]:
     )
 
 
+def default_of(given: msgspec.structs.FieldInfo) -> object:
+    """Of a table the empty one; `NODEFAULT` for what must be given."""
+    made = given.default_factory
+    return given.default if made is msgspec.NODEFAULT else made()
+
+
+def named_fields(field: Field, name: str) -> dict[str, Field]:
+    """The settings of one of the things that a table of named things holds."""
+    kind = kind_named(field)
+    made = (field_of(f"{field.path}.{name}", each) for each in msgspec.structs.fields(kind))
+    return {each.name: each for each in made}
+
+
+def kind_named(field: Field) -> type[msgspec.Struct]:
+    """What a table of named things holds."""
+    held = cast("inspect.DictType", field.type).value_type
+    return cast("inspect.StructType", held).cls
+
+
 def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
     meta = next(each for each in given.type.__metadata__ if isinstance(each, msgspec.Meta))
     type_ = inspect.type_info(given.type)
@@ -80,7 +104,7 @@ def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
         annotation=given.type,
         type=type_.type if isinstance(type_, inspect.Metadata) else type_,
         extra=meta.extra or {},
-        default=given.default,
+        default=default_of(given),
         meaning=meta.description or "",
     )
 
@@ -88,7 +112,7 @@ def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
 def spelling(value: object) -> str:
     """How a value is written in the file."""
     match value:
-        case None:
+        case None | msgspec.NODEFAULT:
             return ""
         case bool():
             return str(value).lower()
@@ -96,6 +120,8 @@ def spelling(value: object) -> str:
             return f'"{short(value)}"'
         case str() | Path():
             return f'"{value}"'
+        case dict():
+            return "{}"  # the only default of a table
         case tuple():
             return f"[{', '.join(map(spelling, value))}]"
         case _:

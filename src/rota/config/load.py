@@ -11,7 +11,7 @@ No value is shown in a refusal that could hold a password.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from rota.config.fields import FIELDS, PREFIX, SECTIONS, Field, short
+from rota.config.fields import FIELDS, PREFIX, SECTIONS, Field, kind_named, named_fields, short
 from rota.config.settings import Settings, contradictions
 from rota.core.errors import InvalidSetting
 from rota.core.time import durations
@@ -29,6 +29,8 @@ PLACES = (Path("rota.toml"), Path("/etc/rota/rota.toml"))
 FILE_VARIABLE = "ROTA_CONFIG"
 # Short names for the two that everybody sets.
 ALIASES = {"ROTA_DATABASE_URL": "database.url", "ROTA_DATA": "database.data"}
+# Where a client finds the API: no settings of a server, which may well run beside one.
+OF_CLIENTS = frozenset({"ROTA_URL", "ROTA_API_KEY"})
 # Kubernetes tells every pod about a service called `rota` or `rota-…` in variables of this form.
 SERVICE_LINK = re.compile(
     r"ROTA_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
@@ -36,6 +38,9 @@ SERVICE_LINK = re.compile(
 SERVICE_PORT = re.compile(r"ROTA_(\w+_)?PORT")
 LINK_SCHEMES = ("tcp://", "udp://", "sctp://")
 HIDDEN = "***"
+# Of a channel, a connection, whatever jobs know by its name only.
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+NAME_WANTED = "1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +143,8 @@ def from_environment(environment: Mapping[str, str]) -> Iterator[Given]:
         # An empty variable counts as absent: that is how compose files and units leave one out.
         if not variable.startswith(PREFIX) or not value or variable == FILE_VARIABLE:
             continue
+        if variable in OF_CLIENTS:
+            continue
         field = FIELDS.get(ALIASES.get(variable) or path_of(variable))
         if field is None:
             if is_service_link(variable, value):
@@ -211,6 +218,8 @@ def read(given: Given) -> object:
             return read_duration(given)
         case inspect.CustomType() | inspect.UnionType() if is_path(field.type):
             return read_path(given)
+        case inspect.DictType():
+            return read_named(given)
         case inspect.VarTupleType() if given.is_text and isinstance(value, str):
             value = [each.strip() for each in value.split(",") if each.strip()]
         case _:
@@ -247,6 +256,43 @@ def read_path(given: Given) -> Path:
     if not isinstance(text, str) or not text or text.startswith("~") or "\0" in text:
         raise given.refused(given.field.wanted)
     return Path(text)
+
+
+def read_named(given: Given) -> dict[str, object]:
+    """A table of named things; each of their settings is read by itself, so that a refusal can say
+    which it is. In a variable it is written as an inline table of TOML.
+    """
+    value = given.value
+    if given.is_text and isinstance(value, str):
+        try:
+            document = tomllib.loads(f"value = {value}")
+        except ValueError:
+            document = {}
+        # A line end in the variable would begin settings of others.
+        value = document.get("value") if len(document) == 1 else None
+    if not isinstance(value, Mapping):
+        raise given.refused(given.field.wanted)
+    return {str(name): read_thing(given, str(name), table) for name, table in value.items()}
+
+
+def read_thing(given: Given, name: str, table: object) -> object:
+    if NAME.fullmatch(name) is None:
+        wanted = f"a table whose names are {NAME_WANTED}"
+        raise replace(given, value=name).refused(wanted)
+    if not isinstance(table, Mapping):
+        raise replace(given, value=table).refused(f"{given.field.wanted}; {name} is none")
+    fields = named_fields(given.field, name)
+    for key in table:
+        if key not in fields:
+            wanted = f"there is no such setting; it has {', '.join(fields)} ({given.source})"
+            raise InvalidSetting(f"{given.field.path}.{name}.{key}", str(key), wanted)
+    values = {}
+    for field in fields.values():
+        if field.name in table:
+            values[field.name] = read(replace(given, field=field, value=table[field.name]))
+        elif field.default is msgspec.NODEFAULT:
+            raise replace(given, field=field, value=None).refused(field.wanted)
+    return kind_named(given.field)(**values)
 
 
 def build(values: Mapping[str, object]) -> Settings:

@@ -7,38 +7,26 @@ or a variable happens in load.py, nowhere else.
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from rota.config.declaring import (
+    DAY,
+    HOUR,
+    MILLISECOND,
+    MINUTE,
+    SECOND,
+    choice,
+    number,
+    span,
+    text,
+)
+from rota.config.executors import Executors
 from rota.core.time.durations import words
-
-MILLISECOND = timedelta(milliseconds=1)
-SECOND = timedelta(seconds=1)
-MINUTE = timedelta(minutes=1)
-HOUR = timedelta(hours=1)
-DAY = timedelta(days=1)
 
 DATABASE_URL = r"^postgres(ql)?://\S+\Z"
 QUEUE_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
-
-
-def number(least: int, most: int, meaning: str) -> Meta:
-    return Meta(ge=least, le=most, description=meaning)
-
-
-def span(shortest: timedelta, longest: timedelta, meaning: str) -> Meta:
-    """A duration; msgspec knows no bounds for it, so they travel beside the type."""
-    return Meta(description=meaning, extra={"shortest": shortest, "longest": longest})
-
-
-def choice(meaning: str) -> Meta:
-    return Meta(description=meaning)
-
-
-def text(wanted: str, meaning: str, *, secret: bool = False, **bounds: Any) -> Meta:
-    """Text; `wanted` completes the sentence "it must be …". A secret is never shown."""
-    return Meta(description=meaning, extra={"wanted": wanted, "secret": secret}, **bounds)
 
 
 class Database(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -190,60 +178,6 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "attempts on that loop are handed back and start again.",
         ),
     ] = 5 * SECOND
-
-
-class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the built-in executors of a worker may do. It is said on the worker's own machine, never
-    through the API.
-    """
-
-    shell_allow: Annotated[
-        tuple[str, ...],
-        text(
-            'a list of programs by their absolute paths, or ["*"] for all',
-            "Programs that jobs of the kind `shell` may run. Without any, the kind is off.",
-            max_length=100,
-        ),
-    ] = ()
-    shell_user: Annotated[
-        str | None,
-        text(
-            "the name of a user",
-            "Whom programs run as, if the worker is root; otherwise as the worker's own user.",
-        ),
-    ] = None
-    http_allow_networks: Annotated[
-        tuple[str, ...],
-        text(
-            "a list of networks such as 10.0.0.0/8",
-            "Private networks that jobs of the kind `http` may reach; by default none.",
-            max_length=100,
-        ),
-    ] = ()
-    http_deny_networks: Annotated[
-        tuple[str, ...],
-        text(
-            "a list of networks such as 10.1.2.0/24",
-            "Networks that jobs of the kind `http` may never reach, whatever else is allowed.",
-            max_length=100,
-        ),
-    ] = ()
-    http_allow_hosts: Annotated[
-        tuple[str, ...],
-        text(
-            "a list of host names",
-            "Hosts that jobs of the kind `http` may reach wherever their names lead.",
-            max_length=100,
-        ),
-    ] = ()
-    http_allow_ports: Annotated[
-        tuple[Annotated[int, Meta(ge=1, le=65_535)], ...],
-        text(
-            "a list of ports",
-            "Ports that jobs of the kind `http` may use beside 80, 443, 8080 and 8443.",
-            max_length=100,
-        ),
-    ] = ()
 
 
 class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

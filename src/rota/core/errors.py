@@ -8,6 +8,7 @@ status codes and no exit codes: api and cli translate, each in one place.
     │   ├── InvalidSchedule     … in a schedule: cron, RRULE, interval, zone, calendar
     │   ├── NameTaken           … a name that another has already
     │   ├── InvalidSetting      … in the settings; the field is the path of the setting
+    │   ├── InvalidSignature    … in the headers of a signed webhook
     │   └── KeyReused           … in an idempotency key, which came with another request before
     ├── IllegalMove             the state of a job or run forbids this
     ├── LeaseLost               somebody else owns this attempt, shard or session now
@@ -66,6 +67,11 @@ class NameTaken(InvalidInput):
 @dataclass(eq=False)
 class InvalidSetting(InvalidInput):
     """A setting with an unknown name, a wrong type or a value out of range."""
+
+
+@dataclass(eq=False)
+class InvalidSignature(InvalidInput):
+    """A webhook that is not signed, not with this secret, or too long ago."""
 
 
 @dataclass(eq=False)

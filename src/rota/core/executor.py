@@ -84,9 +84,10 @@ class Context(Protocol):
     async def resume(self) -> Any:
         """The last checkpoint of an earlier attempt, or None."""
 
-    def transaction(self) -> Any:
+    def transaction(self, result: object = None) -> Any:
         """An async context manager that gives a database connection in a transaction. The run is
-        completed in the same transaction: all of it is committed, or nothing (E2).
+        completed in the same transaction, with this result: all of it is committed, or nothing
+        (E2). What the handler returns later is too late to be its result.
         """
 
 

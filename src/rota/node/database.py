@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from rota.config.settings import Database as DatabaseSettings
+from rota.store import partitions
 from rota.store.embedded import Embedded, Options, start
-from rota.store.fitness import check_server
+from rota.store.fitness import check_server, database_time
 from rota.store.migrate import migrate
 from rota.store.pool import Access, open_connection
 
@@ -48,6 +49,9 @@ async def open_database(settings: DatabaseSettings, *, name: str) -> AsyncIterat
         async with open_connection(access) as conn:
             server = await check_server(conn)
             applied = await migrate(conn)
+            # Before anybody writes a row of today into the partition of the rest.
+            today = (await database_time(conn)).date()
+            await partitions.make_ahead(conn, today=today, ahead=0)
         yield Database(
             access=access,
             version=server.shown_version,

@@ -16,8 +16,10 @@ from rota.node.api import Open, open_api
 from rota.node.database import Database
 from rota.node.demo.jobs import plant
 from rota.node.demo.telling import Telling
+from rota.node.loading import load_served
 from rota.node.plugins import executors_of
 from rota.node.process import Place, Write, run_process
+from rota.node.registering import register_schedules, unserved
 from rota.node.scheduler import open_scheduler
 from rota.node.upkeep import upkeep
 from rota.node.worker import open_worker
@@ -43,18 +45,32 @@ class Up(NamedTuple):
 
 
 async def run_everything(
-    settings: Settings, *, demo: bool, ready: Callable[[Up], object], write: Write, say: Write
+    settings: Settings,
+    *,
+    demo: bool,
+    ready: Callable[[Up], object],
+    write: Write,
+    say: Write,
+    app: str | None = None,
 ) -> int:
-    """Run until told to stop, and return the exit code. `say` hears of the example jobs' runs."""
+    """Run until told to stop, and return the exit code. `say` hears of the example jobs' runs;
+    `app` is `module:attribute` of what the worker serves.
+    """
+    served = DEMO if demo else app
+    declared = None if served is None else load_served(served).app
 
     @asynccontextmanager
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:
         async with (
             open_api(place.settings, place.database.access, place.ground, place.meter) as api,
-            open_everything(place, demo=demo, say=say) as tiers,
+            open_everything(place, app=served, demo=demo, say=say) as tiers,
         ):
+            if declared is not None:
+                await register_schedules(declared, place.database.access, place.ground)
             planted = await plant_demo(place) if demo else None
             ready(Up(place.database, planted, api))
+            for queue in unserved(declared, settings.worker.queues):
+                say(f"jobs of this app wait in {queue!r}, which this worker does not serve")
             # The API lets go first: what it accepted is still fired and run for a moment.
             yield [*api.tiers, *tiers]
 
@@ -63,11 +79,11 @@ async def run_everything(
 
 @asynccontextmanager
 async def open_everything(
-    place: Place, *, demo: bool, say: Callable[[str], object]
+    place: Place, *, app: str | None, demo: bool, say: Callable[[str], object]
 ) -> AsyncIterator[list[Tier]]:
     """What runs, in the order it lets go."""
     settings, access, ground = place.settings, place.database.access, place.ground
-    make_executors = executors_of(settings, app=DEMO if demo else None)
+    make_executors = executors_of(settings, app=app)
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(open_pool(access, size=4))
         worker = await stack.enter_async_context(

@@ -5,20 +5,19 @@ it makes an executor (core/executor.py). Executors belong to one event loop, so 
 for each stage.
 """
 
-import sys
-import traceback
+import os
 from collections.abc import Callable
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Final
 
 from rota.config.settings import Settings
 from rota.core.errors import InvalidInput
 from rota.core.executor import Executor
 from rota.executors.http import Guard, HttpExecutor
-from rota.executors.python import Handlers, Limits, PythonExecutor
+from rota.executors.python import Limits, PythonExecutor
 from rota.executors.shell import ShellExecutor
+from rota.node.loading import load_served, said
+from rota.node.named import notify_of, sql_of, sync_of, webhook_of
 
 GROUP: Final = "rota.executors"
 
@@ -27,7 +26,7 @@ MakeExecutors = Callable[[], tuple[Executor, ...]]
 
 def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors:
     """How to make the executors of a worker; `app` is `module:attribute` of its handlers."""
-    handlers = None if app is None else load_handlers(app)
+    served = None if app is None else load_served(app)
     plugins = [load_plugin(entry) for entry in entry_points(group=GROUP)]
 
     allowed = settings.executors
@@ -44,31 +43,18 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
         made: list[Executor] = [
             HttpExecutor(guard=guard),
             ShellExecutor(allow=allowed.shell_allow, user=allowed.shell_user),
+            notify_of(allowed, os.environ),
+            sync_of(allowed, os.environ),
+            *sql_of(allowed, os.environ),
+            webhook_of(allowed, os.environ, guard),
         ]
-        if handlers is not None:
-            made.append(PythonExecutor(handlers, source=app, limits=limits))
+        if served is not None:
+            made.append(PythonExecutor(served.handlers, source=served.source, limits=limits))
         made += [plugin() for plugin in plugins]
         refuse_doubles(made)
         return tuple(made)
 
     return make
-
-
-def load_handlers(app: str) -> Handlers:
-    """The handlers that `module:attribute` names, looked for in the current folder, too."""
-    module, colon, attribute = app.partition(":")
-    if not (module and colon and attribute):
-        raise InvalidInput("app", app, "module:attribute, for example jobs:handlers")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = getattr(import_module(module), attribute)
-    except Exception as error:  # the module is the user's and may raise anything
-        raise InvalidInput("app", app, f"a module that can be imported: {said(error)}") from error
-    if not isinstance(found, Handlers):
-        raise InvalidInput("app", app, f"the name of a Handlers object, not of {type(found)}")
-    return found
 
 
 def load_plugin(entry: EntryPoint) -> Callable[[], Executor]:
@@ -78,16 +64,6 @@ def load_plugin(entry: EntryPoint) -> Callable[[], Executor]:
         wanted = f"an entry point of {GROUP} that can be loaded: {said(error)}"
         raise InvalidInput("plug-in", entry.value, wanted) from error
     return made
-
-
-def said(error: Exception) -> str:
-    """What went wrong, and where: one line must be enough to find it."""
-    text = (
-        str(error) if isinstance(error, ImportError | AttributeError | SyntaxError) else repr(error)
-    )
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "importlib" not in frame.filename][1:]
-    return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text
 
 
 def refuse_doubles(executors: list[Executor]) -> None:

@@ -36,8 +36,10 @@ from rota.flow.execute.vouching import Vouching
 from rota.flow.record.noting import LastNotes, Noting
 from rota.flow.record.recording import LastRecords, Recording
 from rota.flow.record.rescuing import Rescuing
+from rota.node.loading import load_served
 from rota.node.plugins import MakeExecutors, executors_of
 from rota.node.process import Place, Write, run_process
+from rota.node.registering import register_schedules, unserved
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
@@ -106,9 +108,12 @@ async def run_worker(
 ) -> int:
     """A process that is a worker and nothing else; `ready` is told what it serves."""
     make_executors = executors_of(settings, app=app)
+    declared = None if app is None else load_served(app).app
 
     @asynccontextmanager
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:
+        if declared is not None:
+            await register_schedules(declared, place.database.access, place.ground)
         async with open_worker(
             settings,
             place.database.access,
@@ -118,6 +123,8 @@ async def run_worker(
         ) as opened:
             queues = ", ".join(settings.worker.queues)
             ready(f"worker ready: {settings.worker.slots} slots for {queues}")
+            for queue in unserved(declared, settings.worker.queues):
+                ready(f"jobs of this app wait in {queue!r}, which this worker does not serve")
             yield opened.tiers
 
     return await run_process(settings, name="rota worker", open_tiers=opening, write=write)

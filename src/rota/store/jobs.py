@@ -204,15 +204,18 @@ async def read(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Job]:
 
 async def lock(conn: Connection, id_: UUID) -> Job:
     """One job, locked until the end of the transaction."""
-    job = await LOCK.one(conn, ids=[id_])
-    if job is None:
+    found = await lock_many(conn, [id_])
+    if not found:
         raise NotFound("job", str(id_))
-    return job
+    return found[0]
 
 
 async def lock_many(conn: Connection, ids: Sequence[UUID]) -> list[Job]:
     """The same for several, without those that are deleted."""
-    return await LOCK.all(conn, ids=ids)
+    found = await LOCK.all(conn, ids=ids)
+    # A job that got another policy while we waited for its lock is locked, but the join looked at
+    # the old policy and left it out. A new statement sees the new one.
+    return found if len(found) == len(set(ids)) else await LOCK.all(conn, ids=ids)
 
 
 async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:

@@ -27,6 +27,15 @@ def _unavailable(error: asyncpg.PostgresError) -> RotaError:
     return StoreUnavailable(reason=f"{error.sqlstate}: {first_line(error)}")
 
 
+def _violated(error: asyncpg.PostgresError) -> RotaError:
+    """A row that was on its way to the partition of the rest while its day was made: the same
+    again goes to the day. Any other constraint is a mistake of ours.
+    """
+    if "partition constraint" in str(error):
+        return _unavailable(error)
+    return StoreFailed(sqlstate=error.sqlstate or "", message=first_line(error))
+
+
 def _illegal(error: asyncpg.PostgresError) -> RotaError:
     thing, _, states = (error.detail or "run: ? to ?").partition(": ")
     old, _, new = states.partition(" to ")
@@ -47,6 +56,7 @@ def _refused(error: asyncpg.PostgresError) -> RotaError:
 MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     ILLEGAL_MOVE: _illegal,
     "08": _unavailable,  # connection exceptions
+    "23514": _violated,
     "25006": _unavailable,  # read-only: an old primary; the pool must look for the new one (F49)
     "25P03": _unavailable,  # idle in transaction for too long
     "28": _refused,  # wrong user or password

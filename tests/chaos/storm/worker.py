@@ -24,6 +24,7 @@ from tests.chaos.storm.ledger import Lease, nanoseconds
 from tests.chaos.storm.sea import RETRIES, SESSION_TTL, UNKNOWN_FOR, Sea
 
 ROOM = 6
+CALM_TTL = timedelta(seconds=2)
 LONGEST_RUN = 0.15
 LONGEST_BACK_OFF = 0.05
 
@@ -78,8 +79,9 @@ class Worker:
         self.session = uuid4()
         sent = self.sea.ledger.now()
         new = NewSession(id=self.session, role=Role.WORKER, name="storm", slots=ROOM)
-        await sessions.open_session(conn, new, ttl=self.ttl)
-        self.lease_until = sent + nanoseconds(self.ttl)
+        ttl = self._lease()
+        await sessions.open_session(conn, new, ttl=ttl)
+        self.lease_until = sent + nanoseconds(ttl)
         self.effects = StageEffects(
             self.sea.access,
             session_id=self.session,
@@ -100,11 +102,16 @@ class Worker:
             await ledger.pause(0.015)
             await self._end_some(conn)
 
+    def _lease(self) -> timedelta:
+        """Once it is calm, a slow machine must not lose leases for ever instead of ending runs."""
+        return max(self.ttl, CALM_TTL) if self.sea.is_calm else self.ttl
+
     async def beat(self, conn: Connection) -> None:
         ledger = self.sea.ledger
         sent = ledger.now()
-        await sessions.beat(conn, session_id=self.session, running=list(self.held), ttl=self.ttl)
-        self.lease_until = sent + nanoseconds(self.ttl)
+        ttl = self._lease()
+        await sessions.beat(conn, session_id=self.session, running=list(self.held), ttl=ttl)
+        self.lease_until = sent + nanoseconds(ttl)
         for held in self.held.values():
             held.lease.until = self.lease_until
 

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
 # Together they are all operations but the two endless streams; each group has an API of its own.
 GROUPS: dict[str, tuple[int, tuple[str, ...]]] = {
-    "jobs": (5_200, ("jobs", "schedules")),
+    "jobs": (5_200, ("jobs", "schedules", "jobs as code")),
     "runs": (5_200, ("runs", "dead letters")),
     "tenants": (5_200, ("tenants", "keys", "secrets", "calendars")),
     "rest": (4_400, ("queues", "cluster", "audit", "statistics", "service")),

@@ -153,3 +153,15 @@ async def a_job(api: Served, **given: Any) -> str:
     made = await api.platform.post("/v1/jobs", {"name": "job", **given})
     assert made.status == 201, made.text
     return str(made.json["job_id"])
+
+
+async def test_a_name_with_a_slash_is_as_good_as_any_other(api: Served) -> None:
+    path = "/v1/jobs/by-name/reports%2Fnightly%20one"
+    made = await api.platform.put(path, {"cron_expression": "0 2 * * *"})
+    again = await api.platform.put(path, {"cron_expression": "0 3 * * *"})
+
+    assert (made.status, again.status) == (201, 200)
+    assert (made.json["name"], again.json["job_id"]) == (
+        "reports/nightly one",
+        made.json["job_id"],
+    )

@@ -24,7 +24,7 @@ from rota.api.shapes.jobs import (
 )
 from rota.api.shapes.pieces import moment, moment_or_none
 from rota.core.access import Permission
-from rota.core.errors import RotaError
+from rota.core.errors import NotFound, RotaError
 from rota.core.policy import from_plain
 from rota.core.states import JobState
 from rota.core.submission import JobSpec, after
@@ -277,6 +277,15 @@ async def put_job(call: Call) -> Reply:
         (made,) = await _make(call, [call.body])
     call.params = {"job_id": made.job_id}
     return job_reply(await job_row(call), 201)
+
+
+@operation("GET", "/v1/jobs/by-name/{name}", tag="jobs", permission=Permission.READ, answer=JobView)
+async def get_job_by_name(call: Call) -> Reply:
+    """The job of this name."""
+    row = await job_views.by_name(call.conn, tenant_id=call.tenant_id, name=call.params["name"])
+    if row is None:
+        raise NotFound("job", call.params["name"])
+    return job_reply(row)
 
 
 async def _edit(call: Call, row: JobRow) -> Reply:

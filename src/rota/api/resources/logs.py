@@ -8,6 +8,7 @@ case after a while: clients come back by themselves, and nobody holds a connecti
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -34,6 +35,9 @@ STREAM: Final = "text/event-stream"
 LONGEST: Final = 15 * 60.0
 LOOK_EVERY: Final = 0.25
 QUIET: Final = 15.0
+# Workers store output twice a second, beside the ending: the last lines may come after it.
+SETTLED: Final = 2.0
+LONG_AGO: Final = timedelta(minutes=1)
 MOST_ATTEMPTS: Final = 2**15 - 1
 MOST_LINES: Final = 2**31 - 1
 _PLACE: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
@@ -95,11 +99,11 @@ async def found(call: Call, conn: Connection, run_id: UUID) -> RunRow:
 
 
 async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> AsyncIterator[bytes]:
-    """Look again and again; a look that comes after the end sees everything."""
+    """Look again and again; a look that comes well after the end sees everything."""
     clock = call.service.clock
     end = clock.monotonic() + LONGEST
     spoke = clock.monotonic()
-    is_over = False
+    ended: float | None = None
     while clock.monotonic() < end:
         async with tenant(call) as conn:
             row = await run_views.get(conn, tenant_id=call.tenant_id, run_id=run_id)
@@ -111,14 +115,17 @@ async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> Asy
             place = (line.attempt, line.seq)
         if lines:
             spoke = clock.monotonic()
-        elif is_over or row is None:
+        elif row is None or (ended is not None and clock.monotonic() - ended >= SETTLED):
             yield b"event: end\ndata: {}\n\n"
             return
         elif clock.monotonic() - spoke > QUIET:
             spoke = clock.monotonic()
             yield b": still here\n\n"
-        # One more look after the end: the last lines may be stored a moment after it.
-        is_over = row is not None and row.state in FINAL
+        if row is None or row.state not in FINAL:
+            ended = None
+        elif ended is None:
+            is_old = row.finished_at is None or call.now - row.finished_at > LONG_AGO
+            ended = clock.monotonic() - (SETTLED if is_old else 0.0)
         await clock.sleep(LOOK_EVERY)
 
 

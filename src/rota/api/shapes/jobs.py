@@ -246,6 +246,7 @@ class JobView(Struct, kw_only=True, frozen=True):
     retries: dict[str, Any]
     timeout: str | None
     deadline: str | None
+    grace: str
     guarantee: str
     queue: str
     priority: int

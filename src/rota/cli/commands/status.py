@@ -1,25 +1,27 @@
-"""`rota status`: what runs, what waits, what ended lately. Room: cli."""
+"""`rota status`: what runs, what waits, what ended lately, from the database itself. Room: cli."""
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rota.cli import times
+from rota.cli.options import write
 from rota.cli.output import say
 from rota.cli.settings import settings_for
+from rota.cli.tables import Column, screen_of, table
 from rota.config.settings import Settings
-from rota.core.time.durations import words
 from rota.node.database import open_database
 from rota.store.overview import Overview, overview
 from rota.store.pool import open_connection
 
-SECOND = timedelta(seconds=1)
-
 
 def status(*, json: bool = False, data: Path | None = None, config: Path | None = None) -> int:
     """Show the processes, the queues, the jobs, and how runs ended in the last five minutes.
+
+    Asks the database and not the API, so it needs no key and shows all tenants.
 
     Parameters
     ----------
@@ -32,7 +34,10 @@ def status(*, json: bool = False, data: Path | None = None, config: Path | None 
     """
     settings = settings_for(data=data, config=config)
     seen = asyncio.run(look(settings))
-    say(as_json(seen) if json else "\n".join(as_text(seen)))
+    if json:
+        say(as_json(seen))
+    else:
+        write(as_text(seen))
     return 0
 
 
@@ -53,68 +58,51 @@ def as_json(seen: Overview) -> str:
 
 def as_text(seen: Overview) -> Iterator[str]:
     """Tables for people."""
-    yield from table(
-        ("PROCESS", "NAME", "UP", "LAST BEAT", "SHARDS", "SLOTS", "RUNNING"),
-        [
-            (
-                node.role.value + (" (draining)" if node.draining else ""),
-                node.name,
-                ago(node.started_at, seen.now),
-                ago(node.beat_at, seen.now),
-                node.shards or "",
-                node.slots or "",
-                node.running if node.slots else "",
-            )
-            for node in seen.nodes
-        ],
-        empty="no process is running; `rota up` starts one",
-    )
+    nothing = "no process is running; `rota up` starts one"
+    yield from section(node_columns(seen.now), seen.nodes, empty=nothing)
     yield ""
-    yield from table(
-        ("QUEUE", "READY", "LATER", "RUNNING", "OLDEST"),
-        [
-            (
-                queue.name + (" (paused)" if queue.is_paused else ""),
-                queue.ready,
-                queue.later,
-                queue.running,
-                ago(queue.oldest_at, seen.now) if queue.oldest_at else "",
-            )
-            for queue in seen.queues
-        ],
-        empty="there are no queues",
-    )
+    yield from section(queue_columns(seen.now), seen.queues, empty="there are no queues")
     yield ""
-    yield from table(
-        ("JOBS", "NUMBER", "NEXT FIRE"),
-        [
-            (jobs.state.value, jobs.number, until(jobs.next_at, seen.now) if jobs.next_at else "")
-            for jobs in seen.jobs
-        ],
-        empty="there are no jobs; `rota up --demo` makes some to look at",
-    )
+    jobs: list[Column[Any]] = [
+        Column("JOBS", lambda jobs: jobs.state.value, mood=True),
+        Column("NUMBER", lambda jobs: jobs.number, right=True),
+        Column("NEXT FIRE", lambda jobs: times.ago(jobs.next_at, seen.now)),
+    ]
+    nothing = "there are no jobs; `rota up --demo` makes some to look at"
+    yield from section(jobs, seen.jobs, empty=nothing)
     yield ""
-    yield from table(
-        ("ENDED (5 MIN)", "NUMBER"),
-        [(ended.state.value, ended.number) for ended in seen.ended],
-        empty="no run ended in the last five minutes",
-    )
+    ended: list[Column[Any]] = [
+        Column("ENDED (5 MIN)", lambda ended: ended.state.value, mood=True),
+        Column("NUMBER", lambda ended: ended.number, right=True),
+    ]
+    yield from section(ended, seen.ended, empty="no run ended in the last five minutes")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> Iterator[str]:
-    texts = [[str(cell) for cell in row] for row in rows]
-    if not texts:
+def section(columns: Sequence[Column[Any]], rows: Sequence[Any], *, empty: str) -> Iterator[str]:
+    if rows:
+        yield from table(columns, rows, screen_of())
+    else:
         yield empty
-        return
-    widths = [max(map(len, column)) for column in zip(head, *texts, strict=True)]
-    for row in (head, *texts):
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
 
 
-def ago(then: datetime, now: datetime) -> str:
-    return words(max(SECOND * 0, (now - then) // SECOND * SECOND))
+def node_columns(now: datetime) -> list[Column[Any]]:
+    return [
+        Column("PROCESS", lambda node: node.role.value + (" (draining)" if node.draining else "")),
+        Column("NAME", lambda node: node.name, flexible=True),
+        Column("UP", lambda node: times.since(node.started_at, now), right=True),
+        Column("LAST BEAT", lambda node: times.ago(node.beat_at, now)),
+        Column("SHARDS", lambda node: node.shards or "", right=True),
+        Column("SLOTS", lambda node: node.slots or "", right=True),
+        Column("RUNNING", lambda node: node.running if node.slots else "", right=True),
+    ]
 
 
-def until(then: datetime, now: datetime) -> str:
-    return f"in {ago(now, then)}" if then > now else "now"
+def queue_columns(now: datetime) -> list[Column[Any]]:
+    return [
+        Column("QUEUE", lambda queue: queue.name, flexible=True),
+        Column("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
+        Column("READY", lambda queue: queue.ready, right=True),
+        Column("LATER", lambda queue: queue.later, right=True),
+        Column("RUNNING", lambda queue: queue.running, right=True),
+        Column("OLDEST", lambda queue: times.since(queue.oldest_at, now), right=True),
+    ]

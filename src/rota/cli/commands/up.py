@@ -1,15 +1,18 @@
 """`rota up`: everything on this machine, until Ctrl-C. Room: cli."""
 
 import asyncio
+import os
 from pathlib import Path
 
 from rota.cli.commands.api import announce as announce_api
 from rota.cli.output import say, write_log
 from rota.cli.settings import settings_for
+from rota.core.errors import InvalidInput
 from rota.node.everything import Up, run_everything
 
 
 def up(
+    app: str | None = None,
     *,
     data: Path | None = None,
     host: str | None = None,
@@ -21,6 +24,8 @@ def up(
 
     Parameters
     ----------
+    app
+        Jobs to serve, as module:attribute of a rota.App.
     data
         Folder of the embedded database (default: .rota in the current folder).
     host
@@ -32,9 +37,18 @@ def up(
     config
         Settings file (default: rota.toml here, then /etc/rota/rota.toml).
     """
+    if demo and app is not None:
+        raise InvalidInput("--demo", app, "the example jobs or an app, not both")
     settings = settings_for(data=data, config=config, flags={"api": {"host": host, "port": port}})
+
+    def ready(up: Up) -> None:
+        announce(up)
+        # What jobs submit while they run comes here, unless somebody said otherwise.
+        os.environ.setdefault("ROTA_URL", up.api.url)
+        os.environ.setdefault("ROTA_DATA", str(settings.database.data))
+
     return asyncio.run(
-        run_everything(settings, demo=demo, ready=announce, write=write_log, say=say)
+        run_everything(settings, demo=demo, ready=ready, write=write_log, say=say, app=app)
     )
 
 

@@ -1,14 +1,39 @@
 """`rota worker`: claim runs and carry them out, until told to stop. Room: cli."""
 
 import asyncio
+import os
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
 from rota.cli.output import say, write_log
 from rota.cli.settings import settings_for
+from rota.core.errors import InvalidInput
+from rota.executors.python import confinement
+from rota.node.reloading import Reloading
 from rota.node.worker import run_worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Development:
+    """For development.
+
+    Parameters
+    ----------
+    reload
+        Start again when the source of the app changes; for development.
+    parent
+        Number of the process to end with: the one that watches the source.
+    """
+
+    reload: Annotated[bool, Parameter(name="--reload", negative=())] = False
+    parent: Annotated[int | None, Parameter(name="--parent", show=False)] = None
+
+
+USUAL: Final = Development()
 
 
 def worker(
@@ -18,13 +43,15 @@ def worker(
     slots: int | None = None,
     data: Path | None = None,
     config: Path | None = None,
+    development: Annotated[Development, Parameter(name="*")] = USUAL,
 ) -> int:
     """Run a worker: it claims runs of its queues, of the kinds that it can carry out.
 
     Parameters
     ----------
     app
-        Handlers to serve, as module:attribute; without it only the built-in kinds.
+        Jobs to serve, as module:attribute of a rota.App; its schedules are registered, too. Without
+        it only the built-in kinds.
     queue
         Queue to serve; repeat it for several (default: `default`).
     slots
@@ -34,6 +61,15 @@ def worker(
     config
         Settings file (default: rota.toml here, then /etc/rota/rota.toml).
     """
+    if development.parent is not None:
+        confinement.die_with(development.parent)
     flags = {"worker": {"queues": queue or None, "slots": slots}}
     settings = settings_for(data=data, config=config, flags=flags)
-    return asyncio.run(run_worker(settings, app=app, ready=say, write=write_log))
+    if not development.reload:
+        return asyncio.run(run_worker(settings, app=app, ready=say, write=write_log))
+    if app is None:
+        raise InvalidInput("--reload", True, "module:attribute of an app to go with it")
+    words = [f"--queue={each}" for each in queue or ()]
+    given = {"slots": slots, "data": data, "config": config, "parent": os.getpid()}
+    words += [f"--{name}={value}" for name, value in given.items() if value is not None]
+    return Reloading(app, [sys.executable, "-m", "rota", "worker", app, *words], say=say).run()

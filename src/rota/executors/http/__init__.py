@@ -7,9 +7,11 @@ connecting  where the policy is enforced: names are resolved once, sockets open 
             addresses that were judged
 answer      what a response makes of the attempt
 executor    one attempt: headers, redirects, time limits
+webhook     one attempt of a signed POST, which goes the same way
 """
 
 from rota.executors.http.executor import HttpExecutor
 from rota.executors.http.guard import Guard
+from rota.executors.http.webhook import Signing, WebhookExecutor, signing
 
-__all__ = ["Guard", "HttpExecutor"]
+__all__ = ["Guard", "HttpExecutor", "Signing", "WebhookExecutor", "signing"]

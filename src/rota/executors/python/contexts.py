@@ -71,7 +71,7 @@ class Remote(Facts):
     def write(self, stream: Stream, chunk: bytes) -> None:
         self.line.write(stream, chunk)
 
-    def transaction(self) -> NoReturn:
+    def transaction(self, result: object = None) -> NoReturn:  # noqa: ARG002 — as the contract has it
         raise Fail(NO_TRANSACTION)
 
 

@@ -28,7 +28,7 @@ class Effects(Protocol):
     def noted(self, attempt: "Attempt", /) -> None: ...
     async def checkpoint(self, attempt: "Attempt", value: object, /) -> None: ...
     async def resume(self, attempt: "Attempt", /) -> Any: ...
-    def transaction(self, attempt: "Attempt", /) -> Any: ...
+    def transaction(self, attempt: "Attempt", result: object, /) -> Any: ...
 
 
 class Attempt:
@@ -164,5 +164,5 @@ class Attempt:
     async def resume(self) -> Any:
         return await self._effects.resume(self)
 
-    def transaction(self) -> Any:
-        return self._effects.transaction(self)
+    def transaction(self, result: object = None) -> Any:
+        return self._effects.transaction(self, result)

@@ -15,8 +15,10 @@ from uuid import UUID
 import msgspec
 
 from rota.core.errors import InvalidInput, LeaseLost
+from rota.core.outcome import Failed, Succeeded
 from rota.core.states import RunState
 from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.performing import result_of
 from rota.store import live_runs, notes
 from rota.store.driver import Connection, Pool
 from rota.store.live_runs import Ending
@@ -71,20 +73,23 @@ class StageEffects:
         return msgspec.json.decode(note.checkpoint)
 
     @asynccontextmanager
-    async def transaction(self, attempt: Attempt) -> AsyncIterator[Connection]:
+    async def transaction(
+        self, attempt: Attempt, result: object = None
+    ) -> AsyncIterator[Connection]:
         """A connection in a transaction that also completes the run: both happen, or neither.
 
         The fence is asked last: if the attempt is no longer ours, or was asked to cancel, all of it
         is rolled back and `LeaseLost` is raised.
         """
+        told = encoded_result(result)
         async with (await self._connections()).acquire() as conn, conn.transaction():
             # What the handler raises in here keeps its name: it is not the store that failed.
             yield conn
-            await self._complete(conn, attempt)
+            await self._complete(conn, attempt, told)
         attempt.is_recorded = True
 
-    async def _complete(self, conn: Connection, attempt: Attempt) -> None:
-        ending = Ending(attempt.run_id, attempt.attempt, RunState.SUCCEEDED)
+    async def _complete(self, conn: Connection, attempt: Attempt, result: str | None) -> None:
+        ending = Ending(attempt.run_id, attempt.attempt, RunState.SUCCEEDED, None, result)
         moved = await live_runs.finish(conn, session_id=self._session_id, endings=[ending])
         if moved.get(attempt.run_id) is not RunState.SUCCEEDED:
             raise LeaseLost(thing="run", id=attempt.run_id)
@@ -96,3 +101,11 @@ class StageEffects:
                     open_pool(self._access, size=POOL_SIZE)
                 )
         return self._pool
+
+
+def encoded_result(result: object) -> str | None:
+    """The result as JSON, found good before anything is done."""
+    outcome, text = result_of(Succeeded(result=result))
+    if isinstance(outcome, Failed):
+        raise InvalidInput("result", result, f"a value that JSON has: {outcome.failure.message}")
+    return text

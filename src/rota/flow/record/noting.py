@@ -1,11 +1,11 @@
 """Stores what attempts say while they run: output and progress. Room: flow/record.
 
-About twice a second, in batches; an attempt never waits for it. What is not stored when a worker
-dies is lost: a log is not a result.
+About twice a second, in batches; an attempt never waits for it. A batch that could not be stored is
+stored again. What is not stored when a worker dies is lost: a log is not a result.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rota.runtime.service import Duty
@@ -19,22 +19,29 @@ MOST: Final = 500
 EVERY: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Noting:
     source: Source
     take: Callable[[int], tuple[list[Piece], list[Progress]]]
+    # What is on its way: nothing else is taken before it has arrived.
+    _pieces: list[Piece] = field(default_factory=list)
+    _told: list[Progress] = field(default_factory=list)
 
     async def tick(self) -> float:
         """Store what there is; come back at once if there was more than a batch."""
-        pieces, told = self.take(MOST)
-        if not pieces and not told:
+        if not self._pieces and not self._told:
+            self._pieces, self._told = self.take(MOST)
+        number = len(self._pieces)
+        if not self._pieces and not self._told:
             return EVERY
         async with self.source.acquire() as conn:
-            if pieces:
-                await logs.append(conn, pieces)
-            if told:
-                await notes.save_progress(conn, told)
-        return 0.0 if len(pieces) >= MOST else EVERY
+            if self._pieces:
+                await logs.append(conn, self._pieces)
+                self._pieces = []
+            if self._told:
+                await notes.save_progress(conn, self._told)
+                self._told = []
+        return 0.0 if number >= MOST else EVERY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

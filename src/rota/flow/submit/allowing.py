@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from rota.core import quotas as plain
-from rota.core.errors import QuotaExceeded
+from rota.core.errors import InvalidSchedule, QuotaExceeded
 from rota.core.quotas import Quotas
 from rota.core.states import JobState
 from rota.core.time import durations
@@ -86,6 +86,7 @@ def allow_period(quotas: Quotas, schedule: Schedule | None, now: datetime) -> No
         return
     shortest = shortest_period(schedule, now)
     if shortest is not None and shortest < quotas.min_period:
-        most, found = durations.iso(quotas.min_period), durations.iso(shortest)
-        asked = f"two ticks of this schedule are only {found} apart"
-        raise QuotaExceeded("min_period", most, asked)
+        # Waiting does not help, so it is the schedule that is wrong.
+        least, found = durations.iso(quotas.min_period), durations.iso(shortest)
+        wanted = f"ticks at least {least} apart, which is the min_period of this tenant"
+        raise InvalidSchedule("schedule", f"two ticks only {found} apart", wanted)

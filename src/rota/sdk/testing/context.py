@@ -86,5 +86,5 @@ class RecordingContext:
     async def resume(self) -> Any:
         return None if self.stored is None else json.loads(self.stored)
 
-    def transaction(self) -> Any:
+    def transaction(self, result: object = None) -> Any:
         raise NotImplementedError("a test of transactions needs a database, and a worker")

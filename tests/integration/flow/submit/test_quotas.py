@@ -11,7 +11,7 @@ from tests.support.finished import make
 from tests.support.world import NOON, World
 
 from rota.core.bulk import RunFilter
-from rota.core.errors import QuotaExceeded
+from rota.core.errors import InvalidSchedule, QuotaExceeded
 from rota.core.overlap import Overlap
 from rota.core.quotas import Quotas
 from rota.core.submission import JobSpec, RunSpec
@@ -120,9 +120,9 @@ async def test_a_schedule_with_a_shorter_period_than_the_quota_is_refused(
     await limited(world, min_period=timedelta(seconds=10))
     job = await a_job(world, schedule={"every": "10s"})
 
-    with pytest.raises(QuotaExceeded, match="min_period of this tenant is PT10S"):
+    with pytest.raises(InvalidSchedule, match="PT10S apart, which is the min_period"):
         await a_job(world, schedule=schedule)
-    with pytest.raises(QuotaExceeded, match="min_period"):
+    with pytest.raises(InvalidSchedule, match="min_period"):
         await edit(world.conn, job, Edit(schedule=schedule), now=world.now)
 
     assert await world.count("jobs") == 1

@@ -1,0 +1,126 @@
+"""Runs that are carried out elsewhere and told of here: `rota exec`. Room: api/resources.
+
+On a connection of the whole installation, because the tenant's own may not write sessions; so the
+tenant of the run is asked for before anything else.
+"""
+
+from typing import Final
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.resources.shared import audited
+from rota.api.shapes.external import (
+    ExternalAnswer,
+    ExternalDraft,
+    ExternalEnd,
+    ExternalRun,
+    ExternalWord,
+)
+from rota.core.access import Permission
+from rota.core.errors import LeaseLost, NotFound
+from rota.core.executor import Stream
+from rota.core.states import HELD
+from rota.core.submission import check_name
+from rota.flow.submit import external
+from rota.flow.submit.external import LEASE, Outside, Said, Told
+from rota.store import run_views
+
+STREAMS: Final = {"stdout": Stream.STDOUT, "stderr": Stream.STDERR}
+
+
+@operation(
+    "POST",
+    "/v1/runs/external",
+    tag="runs",
+    permission=Permission.DEFINE,
+    body=ExternalDraft,
+    answer=ExternalRun,
+    status=201,
+    scope="platform",
+    problems=("quota_exceeded", "conflict"),
+    example={"job": "backup", "host": "db1", "payload": {"argv": ["/usr/local/bin/backup"]}},
+)
+async def begin_external_run(call: Call) -> Reply:
+    """Begin a run that the caller carries out: it is running from now on.
+
+    The caller tells of it at least once in `lease_seconds`, and ends it.
+    """
+    draft: ExternalDraft = call.body
+    outside = Outside(
+        tenant=call.principal.tenant,
+        tenant_id=call.tenant_id,
+        job=check_name(draft.job, "job"),
+        host=check_name(draft.host, "host"),
+        payload=draft.payload,
+        labels=draft.labels,
+    )
+    begun = await external.begin(call.conn, outside, now=call.now, new_id=call.service.new_id)
+    run_id = identifiers.run(begun.run_id)
+    await audited(call, "run.begin", "run", run_id, {"job": outside.job, "host": outside.host})
+    return Reply(
+        ExternalRun(
+            job_id=identifiers.job(begun.job_id),
+            run_id=run_id,
+            lease_seconds=int(LEASE.total_seconds()),
+            log_url=f"/v1/runs/{run_id}/logs",
+        )
+    )
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/external",
+    tag="runs",
+    permission=Permission.DEFINE,
+    body=ExternalWord,
+    answer=ExternalAnswer,
+    scope="platform",
+    problems=("conflict",),
+    example={"output": [{"seq": 0, "text": "12 tables\n"}]},
+)
+async def tell_external_run(call: Call) -> Reply:
+    """Say that it goes on, and what it wrote."""
+    told = await read(call, call.body)
+    cancel = await external.tell(call.conn, told, now=call.now)
+    status = "cancelling" if cancel else "running"
+    answer = ExternalAnswer(run_id=call.params["run_id"], cancel=cancel, status=status)
+    return Reply(answer)
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/external/end",
+    tag="runs",
+    permission=Permission.DEFINE,
+    body=ExternalEnd,
+    answer=ExternalAnswer,
+    scope="platform",
+    problems=("conflict",),
+    example={"exit_code": 0},
+)
+async def end_external_run(call: Call) -> Reply:
+    """Say how it ended."""
+    draft: ExternalEnd = call.body
+    told = await read(call, draft)
+    why = draft.why or f"exit code {draft.exit_code}"
+    state = await external.end(
+        call.conn, told, exit_code=draft.exit_code, why=why.replace("\x00", "\ufffd"), now=call.now
+    )
+    answer = ExternalAnswer(run_id=call.params["run_id"], cancel=False, status=state.value)
+    return Reply(answer)
+
+
+async def read(call: Call, word: ExternalWord) -> Told:
+    """Whose run it is: of the caller's tenant, or there is none."""
+    run_id = identifiers.read("run_id", call.params["run_id"])
+    row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
+    if row is None:
+        raise NotFound("run", call.params["run_id"])
+    if row.kind != external.KIND or row.session_id is None or row.state not in HELD:
+        raise LeaseLost(thing="run", id=call.params["run_id"])
+    output = [
+        Said(each.seq, STREAMS[each.stream], each.text.encode(errors="replace").decode())
+        for each in word.output
+    ]
+    return Told(run_id, row.session_id, output)

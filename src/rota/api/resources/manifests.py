@@ -1,0 +1,232 @@
+"""Jobs as code: what a file would change, and the change. Room: api/resources."""
+
+from dataclasses import replace
+from typing import Final
+
+from msgspec import UNSET, structs
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.drafts import spec_of
+from rota.api.operations import operation
+from rota.api.shapes.jobs import Details, JobDraft
+from rota.api.shapes.manifests import (
+    ApplyDraft,
+    CalendarChangeView,
+    ChangeView,
+    DeclaredJob,
+    FieldChange,
+    ManifestDraft,
+    PlanView,
+    TouchedView,
+)
+from rota.api.shapes.pieces import moment
+from rota.core.access import Permission, demand
+from rota.core.errors import InvalidInput
+from rota.core.manifest.declared import Declared, Manifest, manifest
+from rota.core.submission import within
+from rota.flow.submit import applying
+from rota.flow.submit.applying import Action, Change, Looking, Plan, Wish
+from rota.flow.submit.declared_calendars import CalendarChange
+from rota.store import audit, calendars, hints, projects
+from rota.store.audit import NewEntry
+from rota.store.projects import Touched
+
+LARGEST: Final = 5_000_000
+PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
+SPREAD: Final = "its times are spread by its id, which it gets when it is made"
+ACTIONS: Final = {
+    Action.CREATE: "job.create",
+    Action.UPDATE: "job.update",
+    Action.PRUNE: "job.delete",
+}
+EXAMPLE: Final = {
+    "project": "billing",
+    "jobs": [
+        {
+            "name": "send invoices",
+            "kind": "invoice",
+            "schedule": {"cron": "0 6 1 * *", "timezone": "Europe/Berlin"},
+            "retries": 5,
+        }
+    ],
+}
+
+
+@operation(
+    "POST",
+    "/v1/manifests/plan",
+    tag="jobs as code",
+    permission=Permission.READ,
+    body=ManifestDraft,
+    answer=PlanView,
+    problems=PROBLEMS,
+    largest_body=LARGEST,
+    example=EXAMPLE,
+)
+async def plan_manifest(call: Call) -> Reply:
+    """What applying the jobs of a project would change, and which of its next runs move.
+
+    Changes nothing. Jobs of the project that are not declared are shown as `prune`.
+    """
+    wanted = read(call, call.body)
+    plan = await applying.look(await looking(call), wanted)
+    return Reply(view(wanted.project, plan, done=False))
+
+
+@operation(
+    "POST",
+    "/v1/manifests/apply",
+    tag="jobs as code",
+    permission=Permission.DEFINE,
+    body=ApplyDraft,
+    answer=PlanView,
+    problems=(*PROBLEMS, "illegal_move"),
+    largest_body=LARGEST,
+    example=EXAMPLE,
+)
+async def apply_manifest(call: Call) -> Reply:
+    """Make the jobs of a project what is declared: all of it, or nothing.
+
+    With the `seen` of a plan it is refused if anything is not as the plan saw it. Answers what was
+    done.
+    """
+    draft: ApplyDraft = call.body
+    wanted = read(call, draft)
+    wish = Wish(
+        by=call.actor,
+        prune=draft.prune,
+        seen=draft.seen,
+        seen_calendars=draft.seen_calendars,
+    )
+    done = await applying.apply(await looking(call), wanted, wish)
+    if done.calendars:
+        # Other jobs of the tenant may go by them. What was written is undone if it is refused.
+        demand(call.principal, Permission.MANAGE)
+    if done.changes or done.touched or done.calendars:
+        await note(call, wanted.project, done)
+    call.hints |= {hints.JOBS, hints.RUNS, hints.CANCELS}
+    return Reply(view(wanted.project, done, done=True))
+
+
+def read(call: Call, draft: ManifestDraft) -> Manifest:
+    jobs = []
+    for place, job in enumerate(draft.jobs):
+        with within(f"jobs[{place}]"):
+            jobs.append(declared(call, job))
+    dates = []
+    for place, each in enumerate(draft.calendars):
+        if each.calendar.get("name", each.name) != each.name:
+            wanted = "the name beside it, or none"
+            raise InvalidInput(f"calendars[{place}].calendar.name", each.calendar["name"], wanted)
+        dates.append({**each.calendar, "name": each.name})
+    return manifest(draft.project, jobs, dates)
+
+
+def declared(call: Call, job: DeclaredJob) -> Declared:
+    said = {each.name: getattr(job, each.name) for each in structs.fields(Details)}
+    spec = spec_of(JobDraft(**said), tenant=call.principal.tenant, suffix=str)
+    when = (job.schedule, job.schedule_type, job.schedule_time, job.cron_expression, job.timezone)
+    if all(each is UNSET for each in when):
+        # A new job without a time runs at once; one of a file would run with each new project.
+        spec = replace(spec, schedule={"on_demand": True})
+    return Declared(spec=spec, paused=None if job.paused is UNSET else job.paused)
+
+
+async def looking(call: Call) -> Looking:
+    return Looking(
+        conn=call.conn,
+        tenant_id=call.tenant_id,
+        now=call.now,
+        new_id=call.service.new_id,
+        calendars=await calendars.read_all(call.conn, tenant_id=call.tenant_id),
+    )
+
+
+async def note(call: Call, project: str, done: Plan) -> None:
+    """Who applied what: an entry for each job, and then one for the whole, which the next look
+    counts from.
+    """
+    made = []
+    for each in done.changes:
+        if each.action is Action.UPDATE and not each.differences:
+            continue  # only its calendar is another
+        after = {"name": each.name, "project": project, "changed": sorted(each.fields)}
+        made.append(
+            replace(entry(call, ACTIONS[each.action], "job", job_id(each) or ""), after=after)
+        )
+    for date in done.calendars:
+        deed = "calendar.create" if date.stored is None else "calendar.update"
+        made.append(replace(entry(call, deed, "calendar", date.name), after={"project": project}))
+    count = {action.value: 0 for action in Action}
+    for each in done.changes:
+        count[each.action.value] += 1
+    whole = replace(entry(call, "manifest.apply", projects.THING, project), after=count)
+    await audit.note_many(call.conn, made)
+    await audit.note(call.conn, whole)
+
+
+def entry(call: Call, action: str, thing: str, thing_id: str) -> NewEntry:
+    return NewEntry(
+        tenant_id=call.tenant_id,
+        actor=call.actor,
+        key_id=call.principal.key_id,
+        source=call.address,
+        action=action,
+        thing=thing,
+        thing_id=thing_id,
+        request_id=call.request_id,
+    )
+
+
+def view(project: str, plan: Plan, *, done: bool) -> PlanView:
+    return PlanView(
+        project=project,
+        changes=[change_view(each, done=done) for each in plan.changes],
+        calendars=[calendar_view(each) for each in plan.calendars],
+        unchanged=plan.unchanged,
+        touched={name: touched_view(each) for name, each in plan.touched.items()},
+        seen=dict(plan.seen),
+        seen_calendars={each.name: each.version for each in plan.calendars},
+    )
+
+
+def calendar_view(change: CalendarChange) -> CalendarChangeView:
+    return CalendarChangeView(
+        action="create" if change.stored is None else "update",
+        name=change.name,
+        version=change.version,
+        fields=[
+            FieldChange(field=each.field, before=each.before, after=each.after)
+            for each in change.differences
+        ],
+    )
+
+
+def change_view(change: Change, *, done: bool) -> ChangeView:
+    return ChangeView(
+        action=change.action.value,
+        name=change.name,
+        job_id=job_id(change) if done or change.row is not None else None,
+        version=change.version,
+        fields=[
+            FieldChange(field=each.field, before=each.before, after=each.after)
+            for each in change.differences
+        ],
+        sentence=change.sentence,
+        next_before=[moment(at) for at in change.before],
+        next_after=[moment(at) for at in change.after],
+        moves=change.before != change.after,
+        note=SPREAD if change.is_spread else None,
+        touched=None if change.touched is None else touched_view(change.touched),
+    )
+
+
+def job_id(change: Change) -> str | None:
+    if change.row is not None:
+        return identifiers.job(change.row.id)
+    return None if change.draft is None else identifiers.job(change.draft.id)
+
+
+def touched_view(touched: Touched) -> TouchedView:
+    return TouchedView(by=touched.actor, at=moment(touched.at), action=touched.action)

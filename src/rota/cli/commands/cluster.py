@@ -1,0 +1,78 @@
+"""`rota workers`, `rota schedulers`, `rota shards`: the processes. Room: cli."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from rota.cli import times
+from rota.cli.options import TALK, Talk
+from rota.cli.tables import Column
+
+
+def workers(
+    *,
+    with_dead: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    talk: Talk = TALK,
+) -> int:
+    """List the workers that are alive, with what they serve and how busy they are.
+
+    Parameters
+    ----------
+    with_dead
+        Also those that have died or stopped lately.
+    """
+    with talk.open() as client:
+        found = client.list_workers(with_dead=with_dead).items
+    now = times.now()
+    columns: list[Column[Any]] = [
+        Column("WORKER", lambda each: each.name, flexible=True),
+        Column("STATUS", status),
+        Column("BUSY", lambda each: f"{each.running}/{each.slots}", right=True),
+        Column("UP", lambda each: times.since(each.started_at, now), right=True),
+        Column("LAST BEAT", lambda each: times.ago(each.beat_at, now)),
+        Column("QUEUES", lambda each: " ".join(each.queues), flexible=True),
+        Column("KINDS", lambda each: " ".join(each.kinds), flexible=True),
+        Column("ID", lambda each: each.worker_id),
+    ]
+    empty = "no worker is alive; `rota worker module:app` starts one"
+    talk.rows(found, columns, ids="worker_id", empty=empty)
+    return 0
+
+
+def status(worker: Any) -> str:
+    if not worker.is_alive:
+        return "gone"
+    return "draining" if worker.is_draining else "alive"
+
+
+def schedulers(*, talk: Talk = TALK) -> int:
+    """List the schedulers that are alive, with their shards."""
+    with talk.open() as client:
+        found = client.list_schedulers().items
+    now = times.now()
+    columns: list[Column[Any]] = [
+        Column("SCHEDULER", lambda each: each.name, flexible=True),
+        Column("STATUS", lambda each: "draining" if each.is_draining else "alive"),
+        Column("SHARDS", lambda each: len(each.shards), right=True),
+        Column("UP", lambda each: times.since(each.started_at, now), right=True),
+        Column("LAST BEAT", lambda each: times.ago(each.beat_at, now)),
+        Column("ID", lambda each: each.scheduler_id),
+    ]
+    empty = "no scheduler is alive; `rota scheduler` starts one"
+    talk.rows(found, columns, ids="scheduler_id", empty=empty)
+    return 0
+
+
+def shards(*, talk: Talk = TALK) -> int:
+    """List the shards and who fires them."""
+    with talk.open() as client:
+        found = client.list_shards().items
+    now = times.now()
+    columns: list[Column[Any]] = [
+        Column("SHARD", lambda each: each.shard, right=True),
+        Column("SCHEDULER", lambda each: each.scheduler or "nobody", flexible=True),
+        Column("EPOCH", lambda each: each.epoch, right=True),
+        Column("LEASE ENDS", lambda each: times.ago(each.expires_at, now)),
+    ]
+    talk.rows(found, columns, ids="shard", empty="there are no shards")
+    return 0

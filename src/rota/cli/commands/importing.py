@@ -1,0 +1,195 @@
+"""`rota import`: jobs of other systems become a manifest. Room: cli.
+
+What is read is printed, written (`--out`) or applied (`--apply`); what was left out is told on
+standard error, and then the exit code is 1. With `--strict` nothing is done if anything was.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import App, Parameter
+
+from rota.cli.commands.jobs_as_code import apply_manifest, counted, deliver
+from rota.cli.options import SWITCH, TALK, YES, Talk, some, warn
+from rota.core.errors import InvalidInput
+from rota.core.time import zones
+from rota.runtime.clock import SystemClock
+from rota.sdk.code import manifest, yaml_text
+from rota.sdk.code.writing import write
+from rota.sdk.importing import apscheduler_jobs, celery_beat, crontab, kubernetes, modules
+from rota.sdk.importing.imported import Imported
+
+STDIN: Final = "-"
+DASH: Final = Parameter(allow_leading_hyphen=True)
+LOCALTIME: Final = Path("/etc/localtime")
+SYSTEM: Final = ("/etc/crontab", "/etc/cron.d/")
+
+app = App(name="import", help="Read the jobs of cron, Kubernetes, celery-beat or APScheduler.")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whither:
+    """What becomes of it.
+
+    Parameters
+    ----------
+    project
+        The project of the jobs.
+    out
+        The file to write (default: standard output). One that is there is not overwritten.
+    apply
+        Apply it, after showing what would change.
+    yes
+        Do not ask before applying.
+    strict
+        Do nothing if anything had to be left out.
+    """
+
+    project: str = "imported"
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None
+    apply: Annotated[bool, SWITCH] = False
+    yes: Annotated[bool, YES] = False
+    strict: Annotated[bool, SWITCH] = False
+
+
+USUAL: Final = Whither()
+
+
+@app.command(name="crontab")
+def import_crontab(
+    *files: Annotated[str, DASH],
+    system: bool | None = None,
+    tz: str | None = None,
+    whither: Whither = USUAL,
+    talk: Talk = TALK,
+) -> int:
+    """Read crontabs.
+
+    Parameters
+    ----------
+    files
+        Files, or - for standard input (crontab -l | rota import crontab -).
+    system
+        Whether the sixth column is a user (default: for /etc/crontab and /etc/cron.d).
+    tz
+        The zone that the times are in (default: that of this machine).
+    """
+    some("file", files)
+    zone = tz or local_zone()
+    zones.zone(zone)
+    found = crontab.empty(zone, SystemClock().now())
+    for file in files:
+        is_system = file.startswith(SYSTEM) if system is None else system
+        how = crontab.Crontab(file=shown(file), is_system=is_system, zone=zone)
+        crontab.read(text_of(file), how, found)
+    return finish(found, ", ".join(map(shown, files)), whither, talk)
+
+
+@app.command(name="kubernetes")
+def import_kubernetes(
+    *files: Annotated[str, DASH], whither: Whither = USUAL, talk: Talk = TALK
+) -> int:
+    """Read CronJobs of Kubernetes.
+
+    Parameters
+    ----------
+    files
+        Files of YAML, or - for standard input (kubectl get cronjob -o yaml | …).
+    """
+    some("file", files)
+    found = Imported(now=SystemClock().now())
+    for file in files:
+        more = kubernetes.read(text_of(file), shown(file), found.now)
+        found.left_out += more.left_out
+        found.notes += more.notes
+        for job in more.jobs:
+            if job.name in found.names:
+                found.leave_out(shown(file), f"a CronJob {job.name!r} was read before")
+            else:
+                found.jobs.append(job)
+                found.names.add(job.name)
+    return finish(found, ", ".join(map(shown, files)), whither, talk)
+
+
+@app.command(name="celery")
+def import_celery(place: str, /, *, whither: Whither = USUAL, talk: Talk = TALK) -> int:
+    """Read the beat_schedule of a Celery app. Run it where Celery and the app are installed.
+
+    Parameters
+    ----------
+    place
+        The app, as module:name.
+    """
+    found = celery_beat.read(from_here(place), place, SystemClock().now())
+    return finish(found, place, whither, talk)
+
+
+@app.command(name="apscheduler")
+def import_apscheduler(place: str, /, *, whither: Whither = USUAL, talk: Talk = TALK) -> int:
+    """Read the jobs of a scheduler of APScheduler 3. Run it where it is installed.
+
+    Parameters
+    ----------
+    place
+        The scheduler, as module:name.
+    """
+    found = apscheduler_jobs.read(from_here(place), place, SystemClock().now())
+    return finish(found, place, whither, talk)
+
+
+def finish(found: Imported, source: str, whither: Whither, talk: Talk) -> int:
+    """Tell what was left out, and print, write or apply the rest."""
+    warn([str(each) for each in found.notes])
+    warn([f"left out: {each}" for each in found.left_out])
+    if whither.strict and found.left_out:
+        warn(["nothing was done, because of --strict"])
+        return 1
+    text = write(
+        whither.project,
+        found.jobs,
+        defaults=found.defaults if found.jobs else None,
+        comments=[f"Imported from {source}."],
+    )
+    if whither.apply:
+        declared = manifest.combine(yaml_text.read(text, source), source)
+        code = apply_manifest(declared, talk, prune=False, yes=whither.yes)
+        return code or int(bool(found.left_out))
+    deliver(text, whither.out)
+    if whither.out is not None:
+        warn([f"written to {whither.out}: {counted(len(found.jobs), 'job')}"])
+    return int(bool(found.left_out))
+
+
+def from_here(place: str) -> object:
+    """What a module has, with the current folder among those that modules are looked for in."""
+    sys.path.insert(0, str(Path.cwd()))
+    return modules.load(place)
+
+
+def text_of(file: str) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+        return raw.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InvalidInput("file", file, "a file that is there") from None
+    except OSError as error:
+        raise InvalidInput("file", file, f"a file that can be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput("file", file, "a text file in UTF-8") from None
+
+
+def shown(file: str) -> str:
+    return "standard input" if file == STDIN else file
+
+
+def local_zone() -> str:
+    """The zone of this machine, UTC if nobody says."""
+    said = os.environ.get("TZ", "").removeprefix(":")
+    if said and "/" in said and not said.startswith("/"):
+        return said
+    parts = str(LOCALTIME.resolve()).partition("zoneinfo/")
+    return parts[2] or "UTC"

@@ -1,0 +1,65 @@
+"""`rota init`: a small project that runs at once. Room: cli."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from rota.cli.output import say
+from rota.core.errors import InvalidInput
+
+# What is made, and of which template.
+FILES: Final = {
+    "jobs.py": "jobs.py.template",
+    "send.py": "send.py.template",
+    "test_jobs.py": "test_jobs.py.template",
+    "README.md": "README.md.template",
+    ".gitignore": "gitignore.template",
+}
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}", re.ASCII)
+
+
+def init(folder: Path = Path(), *, name: str | None = None) -> int:
+    """Make a small project: jobs, a program that submits one, and tests.
+
+    Parameters
+    ----------
+    folder
+        Where to make it (default: here). Files that exist are never overwritten.
+    name
+        Name of the app, the first part of its kinds (default: the name of the folder).
+    """
+    name = named(folder, name)
+    taken = [each for each in FILES if (folder / each).exists()]
+    if taken:
+        wanted = f"a folder without {', '.join(taken)}: nothing is overwritten"
+        raise InvalidInput("folder", str(folder), wanted)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for target, text in written(name).items():
+            (folder / target).write_text(text)
+    except OSError as error:
+        wanted = f"a folder that can be written to: {error.strerror or error}"
+        raise InvalidInput("folder", str(folder), wanted) from None
+    here = "" if folder == Path() else f"cd {folder} && "
+    say(f"made {', '.join(FILES)}; start it with: {here}rota up jobs:app")
+    return 0
+
+
+def written(name: str) -> dict[str, str]:
+    """The files and what is in them."""
+    templates = files("rota.cli") / "project"
+    return {
+        target: Template((templates / source).read_text()).safe_substitute(name=name)
+        for target, source in FILES.items()
+    }
+
+
+def named(folder: Path, name: str | None) -> str:
+    if name is None:
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_0123456789")
+        name = name[:40] or "jobs"
+    if NAME.fullmatch(name) is None:
+        raise InvalidInput("--name", name, "letters, digits, - and _, at most 40, a letter first")
+    return name

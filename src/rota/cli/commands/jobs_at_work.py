@@ -1,0 +1,181 @@
+"""`rota jobs status|runs|preview|backfill`: how jobs stand and what they will do. Room: cli."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from rota.cli import naming, times
+from rota.cli.asking import confirm
+from rota.cli.commands.jobs import app
+from rota.cli.commands.runs import run_columns
+from rota.cli.drafts import priority_of
+from rota.cli.listing import SOME, Most, gather, said, tell_more
+from rota.cli.options import SWITCH, TALK, YES, Talk, write
+from rota.cli.schedules import show_preview
+from rota.core.errors import InvalidInput
+
+
+@app.command
+def status(job: str, /, *, talk: Talk = TALK) -> int:
+    """Show how a job stands: its newest run, and why it waits if it does.
+
+    Parameters
+    ----------
+    job
+        Its name or its id.
+    """
+    with talk.open() as client:
+        found = client.get_job_status(naming.job_id(client, job))
+    latest = found.latest_run
+    rows: list[tuple[str, object]] = [
+        ("job", found.job_id),
+        ("status", found.status),
+        ("why", found.explanation),
+    ]
+    if latest is not None:
+        rows += [
+            ("newest run", latest.run_id),
+            ("its status", latest.status),
+            ("attempt", latest.attempt_number),
+            ("last change", times.ago(latest.modified_time, times.now())),
+        ]
+    talk.thing(found, rows, ids="job_id")
+    return 0
+
+
+@app.command
+def runs(
+    job: str,
+    /,
+    *,
+    most: Most = SOME,
+    talk: Talk = TALK,
+) -> int:
+    """List the runs of a job, newest first.
+
+    Parameters
+    ----------
+    job
+        Its name or its id.
+    """
+    with talk.open() as client:
+        found = gather(client.list_runs_of_job, naming.job_id(client, job), most=most)
+    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="it has no runs")
+    tell_more(found, talk)
+    return 0
+
+
+@app.command
+def preview(
+    job: str,
+    /,
+    *,
+    count: Annotated[int, Parameter(name=["--count", "-n"], validator=Number(gte=1, lte=100))] = 5,
+    viewer: Annotated[str | None, Parameter(name="--viewer")] = None,
+    talk: Talk = TALK,
+) -> int:
+    """Show the next times of a job, with its calendars.
+
+    Parameters
+    ----------
+    job
+        Its name or its id.
+    count
+        How many.
+    viewer
+        Zone of whoever looks; each time is shown in it as well.
+    """
+    with talk.open() as client:
+        found = client.get_job(naming.job_id(client, job))
+        if found.schedule is None:
+            raise InvalidInput("job", job, "a job with a schedule; this one has none")
+        shown = client.preview_schedule(schedule=found.schedule, count=count, **said(viewer=viewer))
+    show_preview(shown, talk, viewer=viewer)
+    return 0
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Which ticks.
+
+    Parameters
+    ----------
+    since
+        The first tick that counts: a time, or how long ago, as in 7d.
+    until
+        Ticks before this time count (default: now).
+    only
+        Ticks that never ran, or each of them again.
+    name
+        With `--only all`: each name runs every tick once.
+    """
+
+    since: str
+    until: str | None = None
+    only: Literal["missing", "all"] = "missing"
+    name: str | None = None
+
+    def fields(self) -> dict[str, Any]:
+        return said(
+            since=times.instant(self.since, field="--since"),
+            until=times.instant(self.until or "0s", field="--until"),
+            only=self.only,
+            name=self.name,
+        )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """How the runs are made.
+
+    Parameters
+    ----------
+    priority
+        Of the runs that are made (default: low).
+    at_once
+        How many of them may run at a time (default: 4).
+    dry_run
+        Only count.
+    yes
+        Do not ask.
+    """
+
+    priority: str | None = None
+    at_once: Annotated[int | None, Parameter(validator=Number(gte=1, lte=1000))] = None
+    dry_run: Annotated[bool, SWITCH] = False
+    yes: Annotated[bool, YES] = False
+
+
+GENTLY: Final = Making()
+
+
+@app.command
+def backfill(job: str, /, *, span: Span, making: Making = GENTLY, talk: Talk = TALK) -> int:
+    """Make runs for ticks of the past; counts first, and asks.
+
+    Parameters
+    ----------
+    job
+        Its name or its id.
+    """
+    fields = span.fields()
+    fields |= said(priority=priority_of(making.priority), at_once=making.at_once)
+    with talk.open() as client:
+        id_ = naming.job_id(client, job)
+        counted = client.backfill_job(id_, dry_run=True, **fields)
+        told = f"{counted.ticks} ticks: {counted.exist} have run, {counted.new} would run"
+        if making.dry_run or not counted.new:
+            talk.done(counted, told, id_=counted.new)
+            return 0
+        if not confirm(f"{told}. Make {counted.new} runs of {job}?", yes=making.yes):
+            return 1
+        done = client.backfill_job(id_, **fields)
+    if talk.quiet:
+        write(done.run_ids)
+    else:
+        talk.done(done, f"{done.new} runs were made", id_="")
+    return 0

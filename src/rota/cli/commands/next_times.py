@@ -1,0 +1,142 @@
+"""`rota next`: what a schedule means, in words and in times; no server is asked. Room: cli."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from msgspec import Struct
+
+from rota.cli import times
+from rota.cli.options import OUTPUT, Talk
+from rota.cli.reading import json_of
+from rota.cli.schedules import show_preview
+from rota.core.errors import InvalidInput
+from rota.core.time import moments, plain
+from rota.core.time.preview import MOST, Preview, preview
+
+
+class Upcoming(Struct, kw_only=True, frozen=True):
+    at: str
+    due_at: str
+    local: str
+    viewed: str
+    notes: list[str]
+
+
+class Warned(Struct, kw_only=True, frozen=True):
+    code: str
+    detail: str
+
+
+class Shown(Struct, kw_only=True, frozen=True):
+    """In the form of the API's POST /v1/schedules/preview."""
+
+    sentence: str
+    follows: str
+    timezone: str
+    tzdata: str
+    schedule: dict[str, Any]
+    upcoming: list[Upcoming]
+    warnings: list[Warned]
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How to answer.
+
+    Parameters
+    ----------
+    as_json
+        Print JSON, as the API's preview does.
+    quiet
+        Print the times only, one a line.
+    """
+
+    as_json: Annotated[bool, Parameter(name="--json", negative=())] = False
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False
+
+
+FORM: Final = Form()
+
+
+def next_times(
+    schedule: str,
+    /,
+    *,
+    tz: str | None = None,
+    count: Annotated[int, Parameter(name=["--count", "-n"], validator=Number(gte=1, lte=MOST))] = 5,
+    after: str | None = None,
+    viewer: str | None = None,
+    form: Form = FORM,
+) -> int:
+    """Show what a schedule means: in words, its next times, and what daylight saving does to them.
+
+    Works without a server, so it knows no calendars; `rota jobs preview` does.
+
+    Parameters
+    ----------
+    schedule
+        A cron expression such as "0 2 * * *", an interval such as "every 15m", an RRULE, or a
+        schedule as JSON or @file.
+    tz
+        Zone of the schedule, an IANA name (default: UTC).
+    count
+        How many times.
+    after
+        Times after this one instead of now, as in 2026-03-28T00:00:00Z.
+    viewer
+        Zone of whoever looks; each time is shown in it as well.
+    """
+    start = times.now() if after is None else moments.parse(after, field="--after")
+    read = plain.parse(written(schedule, tz), now=start, seed="preview")
+    found = preview(read, start, count=count, viewer=viewer)
+    talk = Talk(as_json=form.as_json, quiet=form.quiet)
+    show_preview(shape(found, plain.to_plain(read)), talk, viewer=viewer)
+    return 0
+
+
+def written(text: str, tz: str | None) -> dict[str, Any]:
+    """The schedule as JSON, from the short spellings of the command line."""
+    # A cron alias such as @daily begins like a file.
+    if text.startswith("{") or (text.startswith("@") and is_file(text[1:])):
+        found = json_of(text, field="schedule")
+        if not isinstance(found, dict):
+            raise InvalidInput("schedule", text, "an object, as in docs/reference/schedules.md")
+    elif text.startswith("every "):
+        found = {"every": text.removeprefix("every ").strip()}
+    elif "FREQ=" in text.upper():
+        found = {"rrule": text}
+    else:
+        found = {"cron": text}
+    return found if tz is None else {**found, "timezone": tz}
+
+
+def is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # a name that no file can have
+        return False
+
+
+def shape(found: Preview, schedule: dict[str, Any]) -> Shown:
+    return Shown(
+        sentence=found.sentence,
+        follows=found.follows.value,
+        timezone=found.timezone,
+        tzdata=found.tzdata,
+        schedule=schedule,
+        upcoming=[
+            Upcoming(
+                at=moments.rfc3339(each.at),
+                due_at=moments.rfc3339(each.due_at),
+                local=each.local.isoformat(),
+                viewed=each.viewed.isoformat(),
+                notes=list(each.notes),
+            )
+            for each in found.upcoming
+        ],
+        warnings=[Warned(code=each.concern.value, detail=each.detail) for each in found.warnings],
+    )

@@ -1,0 +1,128 @@
+"""`rota queues`: what waits where, and how much of it may run. Room: cli."""
+
+import re
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
+
+from rota.cli import times
+from rota.cli.errors import Misused
+from rota.cli.listing import said
+from rota.cli.options import SWITCH, TALK, Talk, some
+from rota.cli.tables import Column
+from rota.core.errors import InvalidInput
+
+RATE: Final = re.compile(r"(\d{1,7})/(\S+)")
+
+app = App(name="queues", help="Queues: look at, pause, limit.")
+
+
+@app.command(name="list")
+def list_queues(*, talk: Talk = TALK) -> int:
+    """List the queues: whether they are paused, their limits, and what of yours is in them."""
+    with talk.open() as client:
+        found = client.list_queues().items
+    now = times.now()
+    columns: list[Column[Any]] = [
+        Column("QUEUE", lambda queue: queue.name, flexible=True),
+        Column("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
+        Column("WAITING", lambda queue: queue.waiting, right=True),
+        Column("LATER", lambda queue: queue.later, right=True),
+        Column("RUNNING", lambda queue: queue.running, right=True),
+        Column("OLDEST", lambda queue: times.since(queue.oldest_waiting_since, now), right=True),
+        Column("MAX", lambda queue: queue.max, right=True),
+        Column("RATE", rate_told),
+    ]
+    talk.rows(found, columns, ids="name", empty="there are no queues")
+    return 0
+
+
+def rate_told(queue: Any) -> str:
+    rate = queue.rate
+    if rate is None:
+        return ""
+    burst = f", burst {rate['burst']}" if rate.get("burst", 1) > 1 else ""
+    return f"{rate['count']}/{rate['per']}{burst}"
+
+
+@app.command
+def pause(*queues: str, talk: Talk = TALK) -> int:
+    """Start nothing of these queues any more; what runs goes on.
+
+    Parameters
+    ----------
+    queues
+        Their names.
+    """
+    some("queue", queues)
+    with talk.open() as client:
+        for queue in queues:
+            done = client.pause_queue(queue)
+            talk.done(done, f"the queue {done.name} is paused", id_=done.name)
+    return 0
+
+
+@app.command
+def resume(*queues: str, talk: Talk = TALK) -> int:
+    """Start runs of these queues again.
+
+    Parameters
+    ----------
+    queues
+        Their names.
+    """
+    some("queue", queues)
+    with talk.open() as client:
+        for queue in queues:
+            done = client.resume_queue(queue)
+            talk.done(done, f"the queue {done.name} goes on", id_=done.name)
+    return 0
+
+
+@app.command
+def limit(
+    queue: str,
+    /,
+    *,
+    most: Annotated[int | None, Parameter(name="--max", validator=Number(gte=1))] = None,
+    rate: str | None = None,
+    burst: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    none: Annotated[bool, SWITCH] = False,
+    talk: Talk = TALK,
+) -> int:
+    """Let so many runs of a queue run at a time, and so many start per time.
+
+    Both limits are set anew: one that is not said is lifted.
+
+    Parameters
+    ----------
+    queue
+        Its name.
+    most
+        How many may run at a time.
+    rate
+        How many may start per time, as in 100/1m.
+    burst
+        How many of them may come at once (default: 1).
+    none
+        Lift both limits.
+    """
+    if none == (most is not None or rate is not None):
+        raise Misused("say --max or --rate or both, or --none")
+    if burst is not None and rate is None:
+        raise Misused("--burst needs --rate")
+    fields = said(max=most, rate=None if rate is None else rate_of(rate, burst))
+    with talk.open() as client:
+        client.limit_queue(queue, **fields)
+    told = "has no limits any more" if none else "is limited"
+    talk.done({"name": queue} | fields, f"the queue {queue} {told}", id_=queue)
+    return 0
+
+
+def rate_of(text: str, burst: int | None) -> dict[str, Any]:
+    found = RATE.fullmatch(text)
+    if found is None:
+        raise InvalidInput("--rate", text, "a number and a time, as in 100/1m")
+    per = found[2] if found[2][0].isdigit() or found[2].startswith("P") else f"1{found[2]}"
+    return {"count": int(found[1]), "per": per} | said(burst=burst)

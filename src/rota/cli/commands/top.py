@@ -1,0 +1,104 @@
+"""`rota top`: the cluster on a live screen. Room: cli."""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+from rota.cli.errors import Misused
+from rota.cli.options import SWITCH, TALK, Talk, write, write_json
+from rota.cli.overview import Frame, lines, look
+from rota.cli.tables import Screen, screen_of
+from rota.core.errors import RotaError
+from rota.core.time import durations
+
+QUIT: Final = frozenset(b"qQ\x03\x04")
+SHORTEST: Final = durations.parse("200ms")
+
+
+def top(
+    *,
+    every: str = "1s",
+    once: Annotated[bool, SWITCH] = False,
+    talk: Talk = TALK,
+) -> int:
+    """Show processes, queues, what runs, rates and the last failures on a live screen; q quits.
+
+    Parameters
+    ----------
+    every
+        How often to look, as in 500ms or 5s.
+    once
+        Print one frame and end; with --json as one object.
+    """
+    pause = durations.parse(every, field="--every", shortest=SHORTEST).total_seconds()
+    if talk.quiet:
+        raise Misused("a screen has no ids: --quiet means nothing here")
+    if talk.as_json and not once:
+        raise Misused("--json needs --once")
+    if not once and not (sys.stdout.isatty() and sys.stdin.isatty()):
+        raise Misused("a live screen needs a terminal; elsewhere --once prints one frame")
+    with talk.open() as client:
+        frame = look(client)
+        if not once:
+            return live(client, frame, pause)
+    if talk.as_json:
+        write_json(frame.plain())
+    else:
+        write(lines(frame, screen_of()))
+    return 0
+
+
+def live(client: Any, frame: Frame, pause: float) -> int:
+    """Draw, wait for a key or for the time, look again. The terminal is left as it was found."""
+    from rich.console import Console  # noqa: PLC0415 - only where something is drawn
+    from rich.live import Live  # noqa: PLC0415 - as above
+
+    console = Console()
+    with reading_keys(), Live(console=console, screen=True, auto_refresh=False) as screen:
+        trouble: RotaError | None = None
+        while True:
+            screen.update(drawn(frame, trouble, console), refresh=True)
+            if quits(pause):
+                return 0
+            try:
+                frame, trouble = look(client), None
+            except RotaError as error:
+                # Whoever looks at the screen wants to see when it comes back.
+                trouble = error
+
+
+def drawn(frame: Frame, trouble: RotaError | None, console: Any) -> Any:
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    screen = Screen(width=console.width, colours=console.color_system is not None)
+    shown = list(lines(frame, screen, height=console.height, trouble=trouble))
+    return Text.from_ansi("\n".join(shown[: console.height]), no_wrap=True, overflow="crop")
+
+
+@contextlib.contextmanager
+def reading_keys() -> Iterator[None]:
+    """Keys at once and unseen. SIGTERM ends it like Ctrl-C, so that all is put back."""
+    before = termios.tcgetattr(sys.stdin)
+    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        tty.setcbreak(sys.stdin)
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGTERM, handler)
+
+
+def quits(pause: float) -> bool:
+    """Whether somebody asked to leave within this time."""
+    ready, _, _ = select.select([sys.stdin], [], [], pause)
+    if not ready:
+        return False
+    # Past Python's buffer, which `select` cannot see. Nothing read is a terminal that is gone.
+    typed = os.read(sys.stdin.fileno(), 64)
+    return not typed or not QUIT.isdisjoint(typed)

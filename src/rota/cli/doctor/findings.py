@@ -1,0 +1,38 @@
+"""What a check finds: well or not, in a sentence, with a remedy. Room: cli/doctor."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+START_SCHEDULER: Final = "start one: `rota scheduler`, or `rota up` for everything"
+START_WORKER: Final = "start one: `rota worker module:app`, or `rota up` for everything"
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    level: Level
+    check: str
+    detail: str
+    remedy: str | None = None
+
+
+def ok(check: str, detail: str) -> Finding:
+    return Finding(level=Level.OK, check=check, detail=detail)
+
+
+def warning(check: str, detail: str, remedy: str) -> Finding:
+    return Finding(level=Level.WARNING, check=check, detail=detail, remedy=remedy)
+
+
+def bad(check: str, detail: str, remedy: str) -> Finding:
+    return Finding(level=Level.BAD, check=check, detail=detail, remedy=remedy)
+
+
+def several(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,137 @@
+"""What every command that talks to the API can be told: where it is, and how to answer. Room: cli.
+
+The key is never an argument: arguments are seen by everybody who may list processes.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+import msgspec
+from cyclopts import Group, Parameter
+
+from rota.cli.errors import Misused
+from rota.cli.tables import Column, pairs, screen_of, table
+from rota.core.errors import InvalidInput
+from rota.core.time import durations
+
+if TYPE_CHECKING:
+    from rota.sdk.client import Client
+
+T = TypeVar("T")
+
+CONNECTION: Final = Group("Connection", sort_key=8)
+OUTPUT: Final = Group("Output", sort_key=9)
+SWITCH: Final = Parameter(negative=())
+MANY: Final = Parameter(negative=())
+YES: Final = Parameter(name=["--yes", "-y"], negative=())
+SHORTEST: Final = durations.parse("100ms")
+LONGEST_KEY: Final = 1000
+# Somebody waits at the keyboard: a server that is restarting is met, one that is away is told.
+RETRIES: Final = 2
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """Where the API is, and how to answer.
+
+    Parameters
+    ----------
+    url
+        Address of the API (default: ROTA_URL, then http://127.0.0.1:7070).
+    key_file
+        File with the API key (default: the key in ROTA_API_KEY, then .rota/admin.key here).
+    timeout
+        How long to wait for an answer, as in 30s or 2m.
+    as_json
+        Print the API's JSON: an object, or an array for a list.
+    quiet
+        Print ids only, one a line.
+    """
+
+    url: Annotated[str | None, Parameter(group=CONNECTION)] = None
+    key_file: Annotated[Path | None, Parameter(group=CONNECTION)] = None
+    timeout: Annotated[str, Parameter(group=CONNECTION)] = "30s"
+    as_json: Annotated[bool, Parameter(name="--json", negative=(), group=OUTPUT)] = False
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), group=OUTPUT)] = False
+
+    def open(self) -> "Client":
+        from rota.sdk.client import Client  # noqa: PLC0415 - brings the HTTP library with it
+
+        limit = durations.parse(self.timeout, field="--timeout", shortest=SHORTEST)
+        key = None if self.key_file is None else key_in(self.key_file)
+        return Client(self.url, key, timeout=limit.total_seconds(), retries=RETRIES)
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.as_json or self.quiet)
+
+    def rows(
+        self, rows: Sequence[T], columns: Sequence[Column[T]], *, ids: str, empty: str
+    ) -> None:
+        """A list."""
+        if self.as_json:
+            write_json(list(rows))
+        elif self.quiet:
+            write(str(getattr(row, ids)) for row in rows)
+        elif rows:
+            write(table(columns, rows, screen_of()))
+        else:
+            print(empty)
+
+    def thing(self, thing: Any, said: Iterable[tuple[str, object]], *, ids: str) -> None:
+        """One thing, a name and a value on each line."""
+        if self.as_json:
+            write_json(thing)
+        elif self.quiet:
+            print(getattr(thing, ids))
+        else:
+            write(pairs(said, screen_of()))
+
+    def done(self, answer: Any, sentence: str, *, id_: object) -> None:
+        """What was done, in one sentence."""
+        if self.as_json:
+            write_json(answer)
+        else:
+            print(id_ if self.quiet else sentence)
+
+
+TALK: Final = Talk()
+
+
+def key_in(file: Path) -> str:
+    try:
+        text = file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        wanted = f"a file that can be read is needed: {error.strerror}"
+        raise InvalidInput("--key-file", str(file), wanted) from None
+    except UnicodeDecodeError:
+        raise InvalidInput("--key-file", str(file), "a file with a key in it is needed") from None
+    # Not the text itself: what is in the wrong file may be somebody's secret as well.
+    if not text or len(text) > LONGEST_KEY or not text.isprintable() or " " in text:
+        raise InvalidInput("--key-file", str(file), "a file with one key in it is needed")
+    return text
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """What else should be known; not on standard output, where a program reads."""
+    for warning in warnings:
+        print(f"rota: {warning}", file=sys.stderr)
+
+
+def write(lines: Iterable[str]) -> None:
+    for each in lines:
+        print(each)
+
+
+def write_json(value: Any) -> None:
+    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def some(thing: str, given: Sequence[str]) -> None:
+    """Refuse a command that needs at least one of something."""
+    if not given:
+        raise Misused(f"at least one {thing} is needed")

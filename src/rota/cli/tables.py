@@ -1,0 +1,190 @@
+"""Tables for people: aligned, without frames, cut to the width of a terminal. Room: cli.
+
+Whatever goes to a file or a pipe is neither cut nor coloured. Text that others wrote (names, error
+messages) may hold line breaks and escape sequences; it is made harmless before it is shown.
+"""
+
+import json
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Generic, TypeVar
+
+from rota.core.time import moments
+
+T = TypeVar("T")
+
+GAP: Final = "  "
+MORE: Final = "…"
+# A column that may be cut keeps this much, so that one can still tell its rows apart.
+NARROWEST: Final = 8
+RESET: Final = "\x1b[0m"
+COLOURS: Final[Mapping[str, str]] = {
+    "good": "\x1b[32m",
+    "busy": "\x1b[36m",
+    "waits": "\x1b[33m",
+    "bad": "\x1b[31m",
+    "faint": "\x1b[2m",
+    "head": "\x1b[1m",
+}
+MOODS: Final[Mapping[str, str]] = {
+    "succeeded": "good",
+    "active": "good",
+    "ok": "good",
+    "running": "busy",
+    "cancelling": "busy",
+    "queued": "waits",
+    "retrying": "waits",
+    "blocked": "waits",
+    "paused": "waits",
+    "warning": "waits",
+    "dead": "bad",
+    "lost": "bad",
+    "quarantined": "bad",
+    "bad": "bad",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """Where a table goes: how wide it may be, and whether it may have colours."""
+
+    width: int | None = None
+    colours: bool = False
+
+
+PLAIN: Final = Screen()
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """`flexible` columns give way when the screen is narrow; a `mood` colours by what it says."""
+
+    head: str
+    cell: Callable[[T], object]
+    flexible: bool = False
+    right: bool = False
+    mood: bool = False
+
+
+def screen_of(stream: Any = None) -> Screen:
+    """What standard output is."""
+    out = sys.stdout if stream is None else stream
+    if not out.isatty():
+        return PLAIN
+    return Screen(
+        width=shutil.get_terminal_size().columns,
+        colours="NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
+    )
+
+
+def table(columns: Sequence[Column[T]], rows: Iterable[T], screen: Screen = PLAIN) -> Iterator[str]:
+    """The lines of a table with its head."""
+    texts = [[shown(column.cell(row)) for column in columns] for row in rows]
+    heads = [column.head for column in columns]
+    widths = [max(map(width_of, cells)) for cells in zip(heads, *texts, strict=True)]
+    widths = fitting(widths, columns, screen.width)
+    yield coloured(line(heads, widths, columns, Screen(width=screen.width)), "head", screen)
+    for cells in texts:
+        yield line(cells, widths, columns, screen)
+
+
+def fitting(widths: list[int], columns: Sequence[Column[Any]], most: int | None) -> list[int]:
+    """Take from the widest flexible column, one cell at a time, until the table fits."""
+    found = list(widths)
+    flexible = [place for place, column in enumerate(columns) if column.flexible]
+    while most is not None and sum(found) + len(GAP) * (len(found) - 1) > most:
+        widest = max(flexible, key=lambda place: found[place], default=None)
+        if widest is None or found[widest] <= NARROWEST:
+            return found
+        found[widest] -= 1
+    return found
+
+
+def line(
+    cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column[Any]], screen: Screen
+) -> str:
+    parts = []
+    used = 0
+    for cell, width, column in zip(cells, widths, columns, strict=True):
+        left = None if screen.width is None else screen.width - used
+        text = padded(cut(cell, width), width, right=column.right)
+        if left is not None and width_of(text) > left:
+            text = cut(text, left)
+        used += width_of(text) + len(GAP)
+        parts.append(coloured(text, MOODS.get(cell), screen) if column.mood else text)
+    return GAP.join(parts).rstrip()
+
+
+def padded(text: str, width: int, *, right: bool) -> str:
+    space = " " * (width - width_of(text))
+    return space + text if right else text + space
+
+
+def cut(text: str, width: int) -> str:
+    """No wider than `width`; what is left out is told by an ellipsis."""
+    if width_of(text) <= width:
+        return text
+    kept = ""
+    for character in text:
+        if width_of(kept) + width_of(character) > width - 1:
+            break
+        kept += character
+    return kept + MORE if width > 0 else ""
+
+
+def width_of(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(_cells(character) for character in text)
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def coloured(text: str, mood: str | None, screen: Screen) -> str:
+    if mood is None or not screen.colours:
+        return text
+    return f"{COLOURS[mood]}{text}{RESET}"
+
+
+def shown(value: object) -> str:
+    """A cell as text on one line; nothing in it can steer the terminal."""
+    if value is None:
+        return ""
+    text = _text(value)
+    if text.isprintable():
+        return text
+    return "".join(_harmless(character) for character in " ".join(text.split()))
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return moments.rfc3339(value.replace(microsecond=0))
+        case dict() | list():
+            return json.dumps(value, ensure_ascii=False, default=str)
+        case _:
+            return str(value)
+
+
+def _harmless(character: str) -> str:
+    return character if character.isprintable() else f"\\x{ord(character):02x}"
+
+
+def pairs(rows: Iterable[tuple[str, object]], screen: Screen = PLAIN) -> Iterator[str]:
+    """One thing: a name and a value on each line, without those that are not there."""
+    said = [(name, shown(value)) for name, value in rows if value not in (None, "", [], {})]
+    wide = max((len(name) for name, _ in said), default=0)
+    for name, text in said:
+        label = coloured(name.ljust(wide), "faint", screen)
+        yield f"{label}{GAP}{coloured(text, MOODS.get(text), screen)}"

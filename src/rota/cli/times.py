@@ -1,0 +1,80 @@
+"""Times on the terminal: how long ago, how soon, and what people type for them. Room: cli."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from rota.core.errors import InvalidInput
+from rota.core.time import durations, moments
+
+STEPS: Final = ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+WANTED: Final = "a time such as 2026-07-01T12:00:00Z, or how long ago: 90s, 15m, 2h, 7d"
+
+
+def now() -> datetime:
+    """The machine's clock: this is the edge, where time comes in."""
+    from rota.runtime.clock import SystemClock  # noqa: PLC0415 - brings asyncio with it
+
+    return SystemClock().now()
+
+
+def short(length: timedelta) -> str:
+    """`45s`, `3m`, `2h10m`, `5d`: two units at most, and the second only where it matters."""
+    seconds = max(0, int(length.total_seconds()))
+    for place, (size, unit) in enumerate(STEPS):
+        if seconds >= size:
+            count, rest = divmod(seconds, size)
+            smaller = STEPS[place + 1] if place + 1 < len(STEPS) else None
+            if smaller is None or count >= 10 or rest < smaller[0]:
+                return f"{count}{unit}"
+            return f"{count}{unit}{rest // smaller[0]}{smaller[1]}"
+    return "0s"
+
+
+def ago(text: str | datetime | None, now: datetime) -> str:
+    """A time of the API, as seen from `now`; one that is still to come is `in 5m`."""
+    if text is None:
+        return ""
+    then = moments.parse(text, field="time")
+    return f"in {short(then - now)}" if then > now else f"{short(now - then)} ago"
+
+
+def at(text: str | datetime | None, now: datetime) -> str | None:
+    """A time, and how far away it is."""
+    if text is None:
+        return None
+    then = moments.parse(text, field="time")
+    return f"{moments.rfc3339(then.replace(microsecond=0))} ({ago(then, now)})"
+
+
+def since(text: str | datetime | None, now: datetime) -> str:
+    return "" if text is None else short(now - moments.parse(text, field="time"))
+
+
+def between(start: str | datetime | None, end: str | datetime | None) -> str:
+    """How long it took, with more digits the shorter it was."""
+    if start is None or end is None:
+        return ""
+    length = moments.parse(end, field="time") - moments.parse(start, field="time")
+    return lasted(length.total_seconds())
+
+
+def lasted(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f}ms"
+    return f"{seconds:.1f}s" if seconds < 60 else short(timedelta(seconds=seconds))
+
+
+def instant(text: str | None, *, field: str) -> str | None:
+    """What somebody typed for a time, as the API wants it."""
+    if text is None:
+        return None
+    try:
+        return moments.rfc3339(now() - durations.parse(text))
+    except InvalidInput:
+        pass
+    try:
+        return moments.rfc3339(moments.parse(text, field=field).astimezone(UTC))
+    except InvalidInput:
+        raise InvalidInput(field, text, WANTED) from None

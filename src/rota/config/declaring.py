@@ -1,0 +1,30 @@
+"""How a setting is declared: its bounds, what it must be, what it means. Room: config."""
+
+from datetime import timedelta
+from typing import Any
+
+from msgspec import Meta
+
+MILLISECOND = timedelta(milliseconds=1)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+def number(least: int, most: int, meaning: str) -> Meta:
+    return Meta(ge=least, le=most, description=meaning)
+
+
+def span(shortest: timedelta, longest: timedelta, meaning: str) -> Meta:
+    """A duration; msgspec knows no bounds for it, so they travel beside the type."""
+    return Meta(description=meaning, extra={"shortest": shortest, "longest": longest})
+
+
+def choice(meaning: str) -> Meta:
+    return Meta(description=meaning)
+
+
+def text(wanted: str, meaning: str, *, secret: bool = False, **bounds: Any) -> Meta:
+    """Text; `wanted` completes the sentence "it must be …". A secret is never shown."""
+    return Meta(description=meaning, extra={"wanted": wanted, "secret": secret}, **bounds)

@@ -1,0 +1,55 @@
+"""Secrets that a setting refers to instead of holding them. Room: config.
+
+    url = "mailto://rota:${MAIL_PASSWORD}@mail.example.org"    a variable of the worker
+    url = "mailto://rota:${file:/run/secrets/mail}@…"          the text of a file
+    url = "${OPS_URL}"                                         all of it
+
+A reference inside of a longer text is percent-encoded, because that text is a URL and the secret
+one part of it; a reference that is the whole text is taken as it is. Only the process that needs a
+secret looks it up: an API or a scheduler may read the same file without having it.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from rota.core.errors import InvalidSetting
+
+REFERENCE = re.compile(r"\$\{([^{}]*)\}")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+FILE = "file:"
+LONGEST = 64 * 1024
+
+
+def resolve(text: str, *, field: str, environment: Mapping[str, str]) -> str:
+    """The text with what it refers to; `field` is the path of the setting, for refusals."""
+    if whole := REFERENCE.fullmatch(text):
+        return look_up(whole[1], field, environment)
+    return REFERENCE.sub(lambda found: quote(look_up(found[1], field, environment), safe=""), text)
+
+
+def look_up(name: str, field: str, environment: Mapping[str, str]) -> str:
+    if name.startswith(FILE):
+        return from_file(name.removeprefix(FILE), field)
+    shown = f"${{{name}}}"
+    if VARIABLE.fullmatch(name) is None:
+        raise InvalidSetting(field, shown, "a reference is ${NAME} or ${file:/path/of/a/file}")
+    # An empty variable counts as absent, as everywhere in the settings.
+    if not (value := environment.get(name)):
+        raise InvalidSetting(field, shown, f"set the variable {name} where this process runs")
+    return value
+
+
+def from_file(path: str, field: str) -> str:
+    """The text of a file without the line end that editors put there."""
+    shown = f"${{{FILE}…}}"
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise InvalidSetting(field, shown, f"the file {path} must be readable: {reason}") from None
+    text = text.removesuffix("\n").removesuffix("\r")
+    if not 1 <= len(text) <= LONGEST:
+        raise InvalidSetting(field, shown, f"the file {path} must hold 1 to {LONGEST} characters")
+    return text

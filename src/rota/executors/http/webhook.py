@@ -1,0 +1,85 @@
+"""One attempt of a signed webhook. Room: executors/http.
+
+A POST that its receiver can verify (core/signatures.py), sent as the HTTP executor sends: through
+the same guard, with the same headers and endings. Secrets are known to payloads by name only. A
+redirect is not followed, because what is signed is meant for one receiver; 410 and other refusals
+of the receiver end the run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rota.core import signatures
+from rota.core.clock import Clock
+from rota.core.errors import InvalidInput, InvalidSetting
+from rota.core.executor import Context
+from rota.core.outcome import Outcome
+from rota.executors.http.connecting import Lookup
+from rota.executors.http.executor import HttpExecutor
+from rota.executors.http.guard import Guard
+from rota.executors.http.webhook_spec import Delivery, read_delivery
+from rota.runtime.clock import SystemClock
+
+KIND = "webhook"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signing:
+    """What a webhook is signed with, and where it may go: nowhere else, if `hosts` are given."""
+
+    keys: tuple[bytes, ...] = field(repr=False)
+    hosts: Sequence[str] = ()
+
+
+def signing(
+    secrets: Sequence[str], *, hosts: Sequence[str] = (), field: str = "executors.webhooks"
+) -> Signing:
+    """Read the secrets; `field` is the setting that a refusal names."""
+    keys = tuple(signatures.key_of(each, field=field, error=InvalidSetting) for each in secrets)
+    if not keys:
+        raise InvalidSetting(field, [], "at least one secret")
+    return Signing(keys=keys, hosts=hosts)
+
+
+class WebhookExecutor:
+    """`webhooks` are known to payloads by their names; without any, the kind is off."""
+
+    def __init__(
+        self,
+        webhooks: Mapping[str, Signing],
+        *,
+        guard: Guard | None = None,
+        lookup: Lookup | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._webhooks = dict(webhooks)
+        self._http = HttpExecutor(guard=guard, lookup=lookup)
+        self._clock = clock or SystemClock()
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        return (KIND,) if self._webhooks else ()
+
+    def read(self, kind: str, payload: Any) -> Delivery:
+        if kind != KIND:
+            raise InvalidInput("kind", kind, KIND)
+        hosts = {name: signing.hosts for name, signing in self._webhooks.items()}
+        return read_delivery(payload, hosts)
+
+    async def run(self, spec: Delivery, context: Context) -> Outcome:
+        body = spec.body_at(context.scheduled_at)
+        signed = signatures.headers_for(
+            body,
+            self._webhooks[spec.webhook].keys,
+            id=context.idempotency_key,
+            at=self._clock.now(),
+        )
+        headers = {**spec.request.headers, **signed}
+        return await self._http.run(replace(spec.request, headers=headers, body=body), context)
+
+    async def open(self) -> None:
+        await self._http.open()
+
+    async def close(self) -> None:
+        await self._http.close()

@@ -1,0 +1,145 @@
+"""Named connections: what the operator of a worker lets jobs reach. Room: executors/sql.
+
+A payload says a name and never an address. Where the name leads, and with which password, is said
+in the settings of the worker. Nothing of that is ever shown: a URL may hold a password.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from rota.core.errors import InvalidInput, InvalidSetting
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+HIDDEN: Final = "***"
+# A shorter one would be found in half of all sentences.
+SHORTEST_HIDDEN: Final = 3
+
+
+class Dialect(StrEnum):
+    """Whose SQL a connection speaks."""
+
+    POSTGRESQL = "postgresql"
+    MYSQL = "mysql"
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+
+
+DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {
+        "postgresql": Dialect.POSTGRESQL,
+        "postgres": Dialect.POSTGRESQL,
+        "mysql": Dialect.MYSQL,
+        "mariadb": Dialect.MYSQL,
+        "sqlite": Dialect.SQLITE,
+        "duckdb": Dialect.DUCKDB,
+    }
+)
+STORES: Final = ("s3", "gs", "az")
+IN_A_FILE: Final = frozenset({Dialect.SQLITE, Dialect.DUCKDB})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """One named connection; the URL holds the password, if there is one."""
+
+    name: str
+    url: str = field(repr=False)
+    read_only: bool = False
+
+    def __post_init__(self) -> None:
+        if NAME.fullmatch(self.name) is None:
+            wanted = "a name of a-z, 0-9, dash and underscore, 63 at most"
+            raise InvalidSetting("executors.connections", self.name, wanted)
+        known = (*DIALECTS, *STORES)
+        if self.scheme not in known:
+            raise self._refused("url", f"a URL that begins with {', '.join(known)}")
+        if self.dialect in IN_A_FILE and not self.path.startswith("/"):
+            raise self._refused("url", f"an absolute path, as in {self.scheme}:///srv/data/shop.db")
+        if self.is_store and not self.host:
+            raise self._refused("url", f"a bucket, as in {self.scheme}://bucket/folder")
+
+    def _refused(self, setting: str, wanted: str) -> InvalidSetting:
+        return InvalidSetting(f"executors.connections.{self.name}.{setting}", HIDDEN, wanted)
+
+    @property
+    def parts(self) -> SplitResult:
+        try:
+            return urlsplit(self.url)
+        except ValueError:
+            return urlsplit("")
+
+    @property
+    def scheme(self) -> str:
+        return self.parts.scheme
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """None for an object store."""
+        return DIALECTS.get(self.scheme)
+
+    @property
+    def is_store(self) -> bool:
+        return self.scheme in STORES
+
+    @property
+    def host(self) -> str:
+        return self.parts.hostname or ""
+
+    @property
+    def port(self) -> int | None:
+        try:
+            return self.parts.port
+        except ValueError:
+            raise self._refused("url", "a port from 1 to 65535") from None
+
+    @property
+    def user(self) -> str | None:
+        return None if self.parts.username is None else unquote(self.parts.username)
+
+    @property
+    def password(self) -> str | None:
+        return None if self.parts.password is None else unquote(self.parts.password)
+
+    @property
+    def path(self) -> str:
+        return unquote(self.parts.path)
+
+    @property
+    def options(self) -> dict[str, str]:
+        return dict(parse_qsl(self.parts.query))
+
+
+class Connections:
+    """All connections of a worker."""
+
+    def __init__(self, connections: Iterable[Connection] = ()) -> None:
+        self._named = {one.name: one for one in connections}
+
+    def named(self, name: object, *, field: str = "connection") -> Connection:
+        """The connection of a payload; refuses a name that nobody configured."""
+        if isinstance(name, str) and name in self._named:
+            return self._named[name]
+        if not self._named:
+            wanted = "this worker has no connections; its operator sets [executors.connections]"
+        else:
+            wanted = f"a connection of this worker: {', '.join(sorted(self._named))}"
+        raise InvalidInput(field, name, wanted)
+
+    def database(self, name: object, *, field: str = "connection") -> Connection:
+        found = self.named(name, field=field)
+        if found.dialect is None:
+            raise InvalidInput(field, name, "a connection to a database, not to an object store")
+        return found
+
+
+def hidden(connection: Connection, text: str) -> str:
+    """The text without the password and the URL, whatever a driver put into it."""
+    for secret in (connection.url, connection.password, connection.parts.password):
+        if secret is not None and len(secret) >= SHORTEST_HIDDEN:
+            text = text.replace(secret, HIDDEN)
+    return text

@@ -1,0 +1,203 @@
+"""DuckDB, in a thread. Room: executors/sql.
+
+A statement cannot reach files: external access is off, and the configuration is locked, so that it
+stays off. Only the workbench of an ETL job lets it into a folder of its own (etl/workbench.py).
+
+An instant with a zone is fetched as a number and made a datetime here: DuckDB would want pytz for
+it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Self
+
+from rota.executors.sql.connections import Connection, Dialect
+from rota.executors.sql.faults import DatabaseFault, Fault, missing
+from rota.executors.sql.session import Answer, Column, Row, Threaded
+
+MEMORY: Final = ":memory:"
+LOCKED: Final = {"enable_external_access": False, "lock_configuration": True}
+ZONED: Final = "TIMESTAMP WITH TIME ZONE"
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+PASSING: Final = (
+    "IOException",
+    "TransactionException",
+    "InterruptException",
+    "ConnectionException",
+)
+
+
+class DuckSession(Threaded):
+    dialect = Dialect.DUCKDB
+
+    def __init__(self, *, path: str, config: Mapping[str, object]) -> None:
+        super().__init__()
+        self._path = path
+        self._config: dict[str, Any] = dict(config)
+        self._conn: Any = None
+        # One in memory is ours, and no connection of anybody.
+        self._fault = Fault if path == MEMORY else DatabaseFault
+
+    @classmethod
+    async def open(cls, connection: Connection) -> Self:
+        if not await asyncio.to_thread(Path(connection.path).is_file):
+            raise DatabaseFault(type_="no database", message="its file is not there", final=True)
+        return await cls.opened(connection.path, LOCKED)
+
+    @classmethod
+    async def opened(cls, path: str, config: Mapping[str, object]) -> Self:
+        try:
+            import duckdb  # noqa: F401, PLC0415 - an extra
+        except ImportError:
+            raise missing("sql", "DuckDB") from None
+        session = cls(path=path, config=config)
+        return await session.connected()
+
+    @classmethod
+    async def confined(
+        cls, config: Mapping[str, object], *, folder: Path, disk: str, files: Sequence[Path] = ()
+    ) -> Self:
+        """A database in memory that may use one folder, and read some files, and nothing else.
+
+        `disk` is how much it may spill into the folder. It is set here because DuckDB 2.0 does not
+        keep to that limit if it comes with the configuration.
+        """
+        session = await cls.opened(MEMORY, config)
+        allowed = ", ".join(text_of(str(path)) for path in files)
+        # Once external access is off, what is allowed cannot be widened, and it cannot be set on.
+        for setting in (
+            f"temp_directory = {text_of(str(folder / 'spill'))}",
+            f"max_temp_directory_size = {text_of(disk)}",
+            f"allowed_directories = [{text_of(str(folder))}]",
+            f"allowed_paths = [{allowed}]",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            await session.run(f"set {setting}")
+        return session
+
+    def connect(self) -> None:
+        import duckdb  # noqa: PLC0415
+
+        self._conn = duckdb.connect(self._path, config=self._config)
+
+    async def begin(self, *, read_only: bool = False) -> None:
+        await self.call(self._conn.execute, f"begin transaction{' read only' * read_only}")
+
+    async def run(
+        self,
+        text: str,
+        values: Sequence[object] = (),
+        *,
+        most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
+    ) -> Answer:
+        cursor, columns, is_query = await self.call(self._run, text, list(values))
+        if not is_query:
+            rows = await self.call(cursor.fetchall)
+            count = rows[0][0] if rows and len(rows[0]) == 1 else None
+            return Answer(affected=count if isinstance(count, int) else None)
+        zoned = [at for at, column in enumerate(columns) if column.type == ZONED]
+
+        async def fetch(size: int) -> list[Row]:
+            return [instants(row, zoned) for row in await self.call(cursor.fetchmany, size)]
+
+        return Answer(columns=columns, fetch=fetch)
+
+    def _run(self, text: str, values: list[object]) -> tuple[Any, tuple[Column, ...], bool]:
+        import duckdb  # noqa: PLC0415
+
+        statements = self._conn.extract_statements(text)
+        if len(statements) != 1:
+            message = f"one statement is needed here, not {len(statements)}"
+            raise self._fault(type_="several statements", message=message, final=True)
+        query = duckdb.ExpectedResultType.QUERY_RESULT
+        is_query = statements[0].expected_result_type == [query]
+        if statements[0].type == duckdb.StatementType.SELECT:
+            columns = self._described(text, values)
+            if any(column.type == ZONED for column in columns):
+                text = unzoned(text, columns)
+            cursor = self._conn.execute(text, values or None)
+            return cursor, columns, True
+        cursor = self._conn.execute(text, values or None)
+        columns = tuple(Column(name=one[0], type=str(one[1])) for one in cursor.description or ())
+        return cursor, columns, is_query or columns_of_rows(columns)
+
+    def _described(self, text: str, values: list[object]) -> tuple[Column, ...]:
+        described = self._conn.execute(f"describe {text}", values or None).fetchall()
+        return tuple(Column(name=row[0], type=row[1]) for row in described)
+
+    async def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
+        await self.call(self._conn.executemany, text, rows)
+
+    async def commit(self) -> None:
+        await self.call(self._conn.execute, "commit")
+
+    async def rollback(self) -> None:
+        await self.call(self._conn.execute, "rollback")
+
+    def interrupt(self) -> None:
+        if self._conn is not None:
+            self._conn.interrupt()
+
+    def let_go(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+
+    @contextlib.contextmanager
+    def translating(self) -> Iterator[None]:
+        import duckdb  # noqa: PLC0415
+
+        try:
+            yield
+        except duckdb.Error as error:
+            name = type(error).__name__
+            # Writing in a transaction that only reads comes as one that failed.
+            passing = name in PASSING and "read-only mode" not in str(error)
+            raise self._fault(
+                type_=f"duckdb {name.removesuffix('Exception').lower()}",
+                message=str(error),
+                final=not passing,
+            ) from None
+        except RuntimeError as error:
+            raise self._fault(type_="duckdb", message=str(error), final=True) from None
+
+
+def name_of(name: str) -> str:
+    """A name in DuckDB's SQL, whatever is in it."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def text_of(text: str) -> str:
+    """A text in DuckDB's SQL, where a parameter cannot stand."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def columns_of_rows(columns: tuple[Column, ...]) -> bool:
+    """Whether a statement that is no query gave rows of its own (`returning`), and not a count."""
+    return bool(columns) and [column.name for column in columns] not in (["Count"], ["Success"])
+
+
+def unzoned(text: str, columns: Sequence[Column]) -> str:
+    """The query with its instants as microseconds."""
+    names = [f"c{at}" for at in range(len(columns))]
+    picked = (
+        f"epoch_us({name})" if column.type == ZONED else name
+        for name, column in zip(names, columns, strict=True)
+    )
+    # The line break ends a comment that the query may end with.
+    return f"from ({text}\n) as given({', '.join(names)}) select {', '.join(picked)}"
+
+
+def instants(row: Row, zoned: Sequence[int]) -> Row:
+    if not zoned:
+        return row
+    cells = list(row)
+    for at in zoned:
+        if isinstance(cells[at], int):
+            cells[at] = EPOCH + timedelta(microseconds=cells[at])
+    return tuple(cells)

@@ -1,0 +1,193 @@
+"""One attempt of an ETL job: extract, transform, load. Room: executors/sql/etl.
+
+Everything that is extracted is copied to a work folder first; the transform sees nothing else. An
+attempt that was cut off extracts and transforms again, and goes on loading where the target's own
+mark says that it was (loading.py). A file appears under its name when it is whole.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Context, Stream
+from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.core.time.durations import words
+from rota.executors.sql.connections import Connections
+from rota.executors.sql.etl.loading import Loaded, Loading
+from rota.executors.sql.etl.spec import Etl, Extract, Files, Reach, Rows, Table, read_etl
+from rota.executors.sql.etl.stores import Store
+from rota.executors.sql.etl.workbench import (
+    EtlLimits,
+    Workbench,
+    remove_abandoned,
+    work_folder,
+    workbench,
+)
+from rota.executors.sql.faults import Fault
+from rota.executors.sql.folder import Folder
+from rota.executors.sql.opening import session_of
+from rota.executors.sql.staging import Staging
+from rota.executors.sql.writing import stage
+
+KIND: Final = "etl"
+# How much of the way extracting and transforming are, for whoever watches.
+EXTRACTED: Final = 0.4
+TRANSFORMED: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """A source that is at hand: staged rows, or files."""
+
+    extract: Extract
+    staging: Staging | None = None
+    paths: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtlExecutor:
+    connections: Connections = field(default_factory=Connections)
+    folder: Folder = field(default_factory=lambda: Folder(None))
+    limits: EtlLimits = field(default_factory=EtlLimits)
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        return (KIND,)
+
+    def read(self, kind: str, payload: Any) -> Etl:
+        if kind != KIND:
+            raise InvalidInput("kind", kind, KIND)
+        return read_etl(payload, Reach(connections=self.connections, folder=self.folder))
+
+    async def open(self) -> None:
+        await asyncio.to_thread(remove_abandoned, self.limits)
+
+    async def close(self) -> None:
+        pass
+
+    async def run(self, spec: Etl, context: Context) -> Outcome:
+        seconds = None if spec.timeout is None else spec.timeout.total_seconds()
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                async with work_folder(self.limits) as work:
+                    return Succeeded(result=await self._carry_out(spec, context, work))
+        except Fault as fault:
+            return fault.failed()
+        except OSError as error:
+            if isinstance(error, TimeoutError) and limit.expired() and spec.timeout is not None:
+                failure = Failure(type="timeout", message=f"longer than {words(spec.timeout)}")
+                return Failed(failure=failure, timed_out=True)
+            failure = Failure(type="no file", message=f"a file failed: {error.strerror or error}")
+            return Failed(failure=failure)
+
+    async def _carry_out(self, spec: Etl, context: Context, work: Path) -> dict[str, Any]:
+        if (before := await self._loaded_before(spec, context)) is not None:
+            return before
+        found = []
+        for at, extract in enumerate(spec.extracts):
+            found.append(await self._extract(extract, context, work))
+            tell(context, EXTRACTED * (at + 1) / len(spec.extracts), f"extracted {extract.name}")
+        readable = [path for one in found for path in one.paths]
+        async with workbench(work, self.limits, readable) as bench:
+            counts = {one.extract.name: await lay_out(bench, one) for one in found}
+            rows = 0
+            for step in spec.steps:
+                rows = await bench.take(step, context)
+            tell(context, TRANSFORMED, f"transformed into {rows} rows")
+            loaded = await self._load(spec, bench, context, work, rows)
+        tell(context, 1.0, f"loaded {rows} rows")
+        return {"extracted": counts, **loaded}
+
+    async def _loaded_before(self, spec: Etl, context: Context) -> dict[str, Any] | None:
+        """The result of a run whose worker died after the last commit and before it could say so.
+        It is not extracted again: what it came from may be gone by now.
+        """
+        if context.attempt == 1 or not isinstance(spec.target, Table):
+            return None
+        async with session_of(spec.target.connection) as session:
+            loaded = await Loading(session, spec.target, (), context).finished()
+        return None if loaded is None else {"extracted": {}, **summary(loaded, spec.target)}
+
+    async def _extract(self, extract: Extract, context: Context, work: Path) -> Extracted:
+        match extract.source:
+            case Rows() as source:
+                return await self._extract_rows(extract, source, context, work)
+            case Files(store=None) as files:
+                name = files.name.filled(context)
+                paths = await asyncio.to_thread(self.folder.found, name)
+            case Files(store=store) as files:
+                name = files.name.filled(context)
+                within = work / extract.name
+                within.mkdir()
+                assert store is not None  # noqa: S101 - the case above; mypy cannot see it
+                paths = await Store(store).fetch(name, within, self.limits)
+        return Extracted(extract=extract, paths=paths)
+
+    async def _extract_rows(
+        self, extract: Extract, source: Rows, context: Context, work: Path
+    ) -> Extracted:
+        async with session_of(source.connection) as session:
+            await session.begin(read_only=True)
+            answer = await session.run(*source.statement.bound(session.dialect, context))
+            if not answer.columns:
+                message = f"the query of {extract.name} gives no rows"
+                raise Fault(type_="no rows", message=message, final=True)
+            path = work / f"{extract.name}.rows"
+            types = dict(extract.types)
+            staging = await stage(
+                answer, path, answer.columns, types=types, most=self.limits.disk_bytes
+            )
+        return Extracted(extract=extract, staging=staging)
+
+    async def _load(
+        self, spec: Etl, bench: Workbench, context: Context, work: Path, rows: int
+    ) -> dict[str, Any]:
+        columns = await bench.columns()
+        if isinstance(spec.target, Table):
+            target = spec.target
+            async with session_of(target.connection) as session:
+                loading = Loading(session, target, columns, context)
+                loaded = await loading.load(bench, total=rows, chunk_rows=spec.chunk_rows)
+            if loaded.resumed:
+                note = f"went on after {loaded.resumed} chunks of an earlier attempt\n"
+                context.write(Stream.ROTA, note.encode())
+            return summary(loaded, target)
+        name = spec.target.name.filled(context)
+        await self._load_file(spec.target, name, bench, context, work)
+        return {"rows": rows, "file": name}
+
+    async def _load_file(
+        self, target: Files, name: str, bench: Workbench, context: Context, work: Path
+    ) -> None:
+        made = work / "rota.out"
+        await bench.write(made, target)
+        if target.store is not None:
+            await Store(target.store).put(made, name)
+            return
+        async with self.folder.writing(name, context) as part:
+            await asyncio.to_thread(shutil.copyfile, made, part)
+
+
+def summary(loaded: Loaded, target: Table) -> dict[str, Any]:
+    return {
+        "rows": loaded.rows,
+        "chunks": loaded.chunks,
+        "resumed_after": loaded.resumed,
+        "table": target.name,
+    }
+
+
+async def lay_out(bench: Workbench, found: Extracted) -> int:
+    if found.staging is not None:
+        return await bench.add_rows(found.extract.name, found.staging)
+    source = cast("Files", found.extract.source)
+    return await bench.add_files(found.extract.name, source, found.paths)
+
+
+def tell(context: Context, fraction: float, message: str) -> None:
+    context.progress(fraction, message)
+    context.write(Stream.ROTA, f"{message}\n".encode())

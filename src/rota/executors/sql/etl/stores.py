@@ -1,0 +1,134 @@
+"""Files in object stores: fetched into the work folder, and put from there. Room:
+executors/sql/etl.
+
+S3, Google and Azure through obstore, an extra. The bucket and the folder in it are the
+connection's (`s3://key-id:secret@bucket/folder?region=…&endpoint=…`); a
+payload only names objects below that folder. An object is put whole or not at all.
+"""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from rota.executors.sql.connections import Connection, hidden
+from rota.executors.sql.etl.workbench import EtlLimits
+from rota.executors.sql.faults import Fault, missing
+from rota.executors.sql.folder import MOST_FILES, is_pattern
+
+OPTIONS: Final = ("endpoint", "region")
+
+
+class Store:
+    """One bucket, below one folder."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._name = connection.name
+        self._connection = connection
+        try:
+            self._store = made(connection)
+        except Fault:
+            raise
+        except Exception as error:  # noqa: BLE001 - obstore's errors share no class
+            message = f"{self._name}: {hidden(connection, str(error))}"
+            raise Fault(type_="object store", message=message, final=True) from None
+
+    async def fetch(self, name: str, work: Path, limits: EtlLimits) -> list[Path]:
+        """Copy the objects that a name or a pattern means into the work folder."""
+        try:
+            keys = await self._matching(name)
+            paths, left = [], limits.disk_bytes
+            for number, key in enumerate(keys):
+                path = work / f"{self._name}-{number}-{Path(key).name[-100:]}"
+                left -= await self._copy(key, path, left)
+                paths.append(path)
+        except Fault:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            raise self._fault(error, name) from None
+        return paths
+
+    async def put(self, path: Path, name: str) -> None:
+        import obstore  # noqa: PLC0415 - an extra
+
+        try:
+            await obstore.put_async(self._store, name, path)
+        except Exception as error:  # noqa: BLE001 - as above
+            raise self._fault(error, name) from None
+
+    async def _matching(self, name: str) -> list[str]:
+        import obstore  # noqa: PLC0415
+
+        if not is_pattern(name):
+            return [name]
+        prefix = re.split(r"[*?\[]", name, maxsplit=1)[0].rpartition("/")[0]
+        wanted = pattern_of(name)
+        keys: list[str] = []
+        async for piece in obstore.list(self._store, prefix or None):
+            keys += [one["path"] for one in piece if wanted.fullmatch(one["path"])]
+            if len(keys) > MOST_FILES:
+                message = f"{self._name}: {name} means more than {MOST_FILES} objects"
+                raise Fault(type_="too many files", message=message, final=True)
+        if not keys:
+            message = f"{self._name}: there is no object {name}"
+            raise Fault(type_="no file", message=message, final=True)
+        return sorted(keys)
+
+    async def _copy(self, key: str, path: Path, most: int) -> int:
+        import obstore  # noqa: PLC0415
+
+        answer = await obstore.get_async(self._store, key)
+        size = 0
+        with path.open("wb") as file:
+            async for piece in answer.stream():
+                size += await asyncio.to_thread(file.write, piece)
+                if size > most:
+                    message = f"{self._name}: the objects need more disk than executors.etl_disk"
+                    raise Fault(type_="too large", message=message, final=True)
+        return size
+
+    def _fault(self, error: Exception, name: str) -> Fault:
+        kind = type(error).__name__
+        if kind in {"NotFoundError", "FileNotFoundError"}:
+            message = f"{self._name}: there is no object {name}"
+            return Fault(type_="no file", message=message, final=True)
+        # The rest of what it says may be long, and may quote headers.
+        first = (str(error).splitlines() or [kind])[0]
+        said = hidden(self._connection, first)
+        final = kind in {"PermissionDeniedError", "UnauthenticatedError", "InvalidPathError"}
+        return Fault(type_="object store", message=f"{self._name}: {said}", final=final)
+
+
+def made(connection: Connection) -> Any:
+    try:
+        from obstore import store  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise missing("sync", "an object store") from None
+    # Its types are of constant names, ours come from the settings.
+    config: Any = {name: value for name, value in connection.options.items() if name in OPTIONS}
+    client: dict[str, Any] = (
+        {"allow_http": True} if config.get("endpoint", "").startswith("http://") else {}
+    )
+    password = connection.password
+    prefix = connection.path.strip("/") or None
+    named: dict[str, Any] = {"prefix": prefix, "client_options": client or None}
+    match connection.scheme:
+        case "s3":
+            key = {"access_key_id": connection.user, "secret_access_key": password}
+            config |= {name: value for name, value in key.items() if value is not None}
+            config["virtual_hosted_style_request"] = "endpoint" not in config
+            return store.S3Store(connection.host, config=config, **named)
+        case "gs":
+            config = {} if password is None else {"service_account_key": password}
+            return store.GCSStore(connection.host, config=config, **named)
+        case _:
+            key = {"account_name": connection.user, "account_key": password}
+            config |= {name: value for name, value in key.items() if value is not None}
+            return store.AzureStore(connection.host, config=config, **named)
+
+
+def pattern_of(name: str) -> re.Pattern[str]:
+    """`*` and `?` stay within a folder, `**` does not."""
+    signs = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+    pieces = re.split(r"(\*\*/|\*\*|\*|\?)", name)
+    return re.compile("".join(signs.get(piece) or re.escape(piece) for piece in pieces))

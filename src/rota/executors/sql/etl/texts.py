@@ -1,0 +1,179 @@
+"""The SQL that loads a table, in the four dialects. Room: executors/sql/etl.
+
+These statements are composed, because tables and columns are the job's; every name is quoted, and
+all values are parameters. Rows go to a staging table, in chunks, each together with the mark that
+counts it; at the end they go from there into the table in one statement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rota.executors.sql.connections import Dialect
+from rota.executors.sql.etl.spec import Table
+from rota.executors.sql.session import Column
+
+MARKS: Final = "rota_etl_marks"
+STAGING: Final = "rota_etl_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """The statements of one load."""
+
+    dialect: Dialect
+    target: Table
+    staging_name: str
+    columns: tuple[Column, ...]
+
+    def quoted(self, name: str) -> str:
+        sign = "`" if self.dialect is Dialect.MYSQL else '"'
+        doubled = name.replace(sign, sign * 2)
+        # PyMySQL takes a per cent sign for the beginning of a mark.
+        safe = doubled.replace("%", "%%") if self.dialect is Dialect.MYSQL else doubled
+        return f"{sign}{safe}{sign}"
+
+    def placed(self, name: str) -> str:
+        """A table beside the target."""
+        schema = self.target.schema
+        return self.quoted(name) if schema is None else f"{self.quoted(schema)}.{self.quoted(name)}"
+
+    def mark(self, number: int) -> str:
+        match self.dialect:
+            case Dialect.POSTGRESQL:
+                return f"${number}"
+            case Dialect.MYSQL:
+                return "%s"
+            case _:
+                return "?"
+
+    @property
+    def marks(self) -> str:
+        return self.placed(MARKS)
+
+    @property
+    def staging(self) -> str:
+        return self.placed(self.staging_name)
+
+    @property
+    def table(self) -> str:
+        return self.placed(self.target.name)
+
+    @property
+    def listed(self) -> str:
+        return ", ".join(self.quoted(column.name) for column in self.columns)
+
+    # --- marks
+
+    def create_marks(self) -> str:
+        return (
+            f"create table if not exists {self.marks} (run_id varchar(36) primary key, "
+            "attempt integer not null, staging varchar(63) not null, "
+            "chunk_rows integer not null, chunks integer not null, row_count bigint not null, "
+            "digest varchar(64) not null, done integer not null, touched_at timestamp not null)"
+        )
+
+    def read_mark(self) -> str:
+        return (
+            "select attempt, chunk_rows, chunks, row_count, digest, done "
+            f"from {self.marks} where run_id = {self.mark(1)}"
+        )
+
+    def insert_mark(self) -> str:
+        return (
+            f"insert into {self.marks} (run_id, attempt, staging, chunk_rows, chunks, row_count, "
+            f"digest, done, touched_at) values ({self.mark(1)}, {self.mark(2)}, {self.mark(3)}, "
+            f"{self.mark(4)}, 0, 0, '', 0, current_timestamp)"
+        )
+
+    def take_over(self) -> str:
+        return (
+            f"update {self.marks} set attempt = {self.mark(1)}, chunk_rows = {self.mark(2)}, "
+            f"touched_at = current_timestamp "
+            f"where run_id = {self.mark(3)} and attempt = {self.mark(4)}"
+        )
+
+    def move_mark(self) -> str:
+        return (
+            f"update {self.marks} set chunks = {self.mark(1)}, row_count = {self.mark(2)}, "
+            f"digest = {self.mark(3)}, done = {self.mark(4)}, touched_at = current_timestamp "
+            f"where run_id = {self.mark(5)} and attempt = {self.mark(6)} and done = 0"
+        )
+
+    def old_marks(self) -> str:
+        """Marks of a time after which nothing is tried again, by the clock of the database."""
+        old = {
+            Dialect.POSTGRESQL: "current_timestamp - interval '30 days'",
+            Dialect.MYSQL: "current_timestamp - interval 30 day",
+            Dialect.SQLITE: "datetime('now', '-30 days')",
+            Dialect.DUCKDB: "current_timestamp::timestamp - interval 30 day",
+        }
+        return (
+            f"select run_id, staging from {self.marks} "
+            f"where touched_at < {old[self.dialect]} limit 10"
+        )
+
+    def delete_mark(self) -> str:
+        return f"delete from {self.marks} where run_id = {self.mark(1)}"
+
+    # --- the staging table
+
+    def drop(self, name: str) -> str:
+        return f"drop table if exists {self.placed(name)}"
+
+    def create_staging(self) -> str:
+        return f"create table {self.staging} as select {self.listed} from {self.table} where 1 = 0"
+
+    def insert_json(self) -> str:
+        """A whole chunk as one parameter, a list of objects."""
+        if self.dialect is Dialect.POSTGRESQL:
+            return (
+                f"insert into {self.staging} ({self.listed}) select {self.listed} "
+                f"from json_populate_recordset(null::{self.staging}, $1::json)"
+            )
+        shape = ", ".join(f'"c{at}": "VARCHAR"' for at in range(len(self.columns)))
+        picked = ", ".join(
+            f"unhex(r.c{at})" if column.type == "BLOB" else f"r.c{at}"
+            for at, column in enumerate(self.columns)
+        )
+        return (
+            f"insert into {self.staging} ({self.listed}) select {picked} "
+            f"from (select unnest(from_json(?::json, '[{{{shape}}}]')) as r)"
+        )
+
+    def insert_row(self) -> str:
+        marks = ", ".join(self.mark(at) for at in range(1, len(self.columns) + 1))
+        return f"insert into {self.staging} ({self.listed}) values ({marks})"
+
+    # --- the target
+
+    def finishing(self) -> Sequence[str]:
+        """What moves the staged rows into the table, all in one transaction."""
+        insert = (
+            f"insert into {self.table} ({self.listed}) select {self.listed} from {self.staging}"
+        )
+        match self.target.mode:
+            case "append":
+                return (insert,)
+            case "replace":
+                return (f"delete from {self.table}", insert)
+            case _:
+                return (f"{insert}{self._conflict()}",)
+
+    def _conflict(self) -> str:
+        keys = {name.lower() for name in self.target.key}
+        others = [
+            self.quoted(column.name) for column in self.columns if column.name.lower() not in keys
+        ]
+        if self.dialect is Dialect.MYSQL:
+            changed = others or [self.quoted(self.target.key[0])]
+            return (
+                f" on duplicate key update {', '.join(f'{one} = values({one})' for one in changed)}"
+            )
+        key = ", ".join(self.quoted(name) for name in self.target.key)
+        # SQLite would take `on` for the beginning of a join's condition.
+        where = " where true" if self.dialect is Dialect.SQLITE else ""
+        if not others:
+            return f"{where} on conflict ({key}) do nothing"
+        moved = ", ".join(f"{one} = excluded.{one}" for one in others)
+        return f"{where} on conflict ({key}) do update set {moved}"

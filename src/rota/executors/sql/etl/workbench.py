@@ -1,0 +1,151 @@
+"""Where the SQL of a transform runs: a DuckDB in memory that can reach nothing but what was
+extracted.
+
+Room: executors/sql/etl. It may use so much memory and, beyond that, so much of the disk, in a work
+folder of its own. From its first moment files other than the extracted ones are out of reach and
+its configuration is locked, so no query of a payload can read the worker's files or lift a limit.
+
+A work folder is removed after the attempt. One that a killed worker left is found by its lock,
+which died with the process, and removed when the next worker opens.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rota.core.executor import Context
+from rota.executors.sql.duck import DuckSession, name_of, text_of
+from rota.executors.sql.etl.spec import Files, Step
+from rota.executors.sql.faults import Fault
+from rota.executors.sql.session import Column
+from rota.executors.sql.staging import Staging, refuse_doubles
+
+PREFIX: Final = "rota-etl-"
+LOCK: Final = "lock"
+RESULT: Final = "rota_result"
+READERS: Final = {
+    "csv": "read_csv({files}, union_by_name = true)",
+    "json": "read_json({files}, union_by_name = true)",
+    "parquet": "read_parquet({files}, union_by_name = true)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtlLimits:
+    """`memory` and `disk` are megabytes of one attempt; `folder` is where work folders are made."""
+
+    memory: int = 512
+    disk: int = 10_240
+    threads: int = 2
+    folder: Path | None = None
+
+    @property
+    def disk_bytes(self) -> int:
+        return self.disk * 1024 * 1024
+
+
+@contextlib.asynccontextmanager
+async def work_folder(limits: EtlLimits) -> AsyncIterator[Path]:
+    try:
+        work, held = await asyncio.to_thread(made_and_held, limits)
+    except OSError as error:
+        message = f"no work folder can be made: {error.strerror}"
+        raise Fault(type_="no work folder", message=message, final=False) from None
+    try:
+        yield work
+    finally:
+        try:
+            await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
+        finally:
+            os.close(held)
+
+
+def made_and_held(limits: EtlLimits) -> tuple[Path, int]:
+    """A new folder, and the lock that says that it is in use."""
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=PREFIX, dir=limits.folder)).resolve()
+        held = os.open(work / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if (work / LOCK).exists():
+            return work, held
+        # Another worker that is opening found it before it was locked.
+        os.close(held)
+
+
+def remove_abandoned(limits: EtlLimits) -> int:
+    """Remove the work folders whose worker is dead; how many there were."""
+    removed = 0
+    for work in Path(limits.folder or tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            held = os.open(work / LOCK, os.O_RDWR)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(work, ignore_errors=True)
+                removed += 1
+            finally:
+                os.close(held)
+    return removed
+
+
+class Workbench:
+    """The DuckDB of one attempt."""
+
+    def __init__(self, session: DuckSession) -> None:
+        self.session = session
+
+    async def add_rows(self, name: str, staging: Staging) -> int:
+        made = f"create table {name_of(name)} as {staging.selecting()}"
+        count = (await self.session.run(made)).affected
+        staging.path.unlink()
+        return count or 0
+
+    async def add_files(self, name: str, files: Files, paths: Sequence[Path]) -> int:
+        listed = f"[{', '.join(text_of(str(path)) for path in paths)}]"
+        source = READERS[files.format].format(files=listed)
+        made = await self.session.run(f"create table {name_of(name)} as from {source}")
+        return made.affected or 0
+
+    async def take(self, step: Step, context: Context) -> int:
+        """Carry out one step of the transform; its rows become a table with its name."""
+        text, values = step.statement.bound(self.session.dialect, context)
+        made = await self.session.run(f"create table {name_of(step.name)} as {text}\n", values)
+        return made.affected or 0
+
+    async def columns(self) -> tuple[Column, ...]:
+        answer = await self.session.run(f"from {RESULT}")
+        refuse_doubles([column.name for column in answer.columns])
+        return answer.columns
+
+    async def write(self, path: Path, files: Files) -> None:
+        options = f"format {files.format}"
+        if files.format == "csv":
+            options += ", header"
+        if files.name.text.endswith(".gz"):
+            options += ", compression gzip"
+        await self.session.run(f"copy {RESULT} to {text_of(str(path))} ({options})")
+
+
+@contextlib.asynccontextmanager
+async def workbench(
+    work: Path, limits: EtlLimits, readable: Sequence[Path]
+) -> AsyncIterator[Workbench]:
+    config = {
+        "memory_limit": f"{limits.memory}MiB",
+        "threads": limits.threads,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    session = await DuckSession.confined(
+        config, folder=work, files=readable, disk=f"{limits.disk}MiB"
+    )
+    try:
+        yield Workbench(session)
+    finally:
+        await session.close()

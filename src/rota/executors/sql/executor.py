@@ -1,0 +1,142 @@
+"""One attempt of an SQL job. Room: executors/sql.
+
+All statements are one transaction on one connection, which is opened for the attempt and closed
+after it. Nothing is reached that the operator of the worker did not name. A retry begins from
+nothing, because what failed was undone; only an attempt whose worker died after the commit and
+before it could say so is repeated, and a statement that must not be repeated asks for
+`:rota_idempotency_key`.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Context, Stream
+from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.core.time.durations import words
+from rota.executors.sql.connections import Connections
+from rota.executors.sql.faults import Fault
+from rota.executors.sql.folder import Folder
+from rota.executors.sql.opening import session_of
+from rota.executors.sql.session import Answer, Row, Session
+from rota.executors.sql.spec import Query, read_query
+from rota.executors.sql.values import plain
+from rota.executors.sql.writing import write_rows
+
+KIND: Final = "sql"
+# A stored result has 64 KB; names, counts and punctuation need the rest.
+MOST_BYTES: Final = 48 * 1024
+PIECE: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlExecutor:
+    connections: Connections = field(default_factory=Connections)
+    folder: Folder = field(default_factory=lambda: Folder(None))
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        return (KIND,)
+
+    def read(self, kind: str, payload: Any) -> Query:
+        if kind != KIND:
+            raise InvalidInput("kind", kind, KIND)
+        return read_query(payload, self.connections, self.folder)
+
+    async def open(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+    async def run(self, spec: Query, context: Context) -> Outcome:
+        try:
+            async with asyncio.timeout(seconds(spec.timeout)) as limit:
+                result = await self._carry_out(spec, context)
+        except Fault as fault:
+            return fault.failed()
+        except TimeoutError:
+            if not limit.expired() or spec.timeout is None:
+                raise
+            return past_limit(spec.timeout)
+        context.write(Stream.ROTA, f"{told(result)} on {spec.connection.name}\n".encode())
+        return Succeeded(result=result)
+
+    async def _carry_out(self, spec: Query, context: Context) -> dict[str, Any]:
+        async with session_of(spec.connection) as session:
+            await session.begin(read_only=spec.read_only)
+            *first, last = spec.statements
+            touched = [await run_through(session, one, context) for one in first]
+            most = spec.max_rows if spec.output is None else None
+            answer = await session.run(*last.bound(session.dialect, context), most=most)
+            result = await self._result(answer, spec, context)
+            await session.commit()
+        touched.append(answer.affected)
+        return {"affected": touched if spec.is_list else answer.affected, **result}
+
+    async def _result(self, answer: Answer, spec: Query, context: Context) -> dict[str, Any]:
+        if spec.output is not None:
+            if not answer.columns:
+                message = "there is nothing to write: the last statement gives no rows"
+                raise Fault(type_="no rows", message=message, final=True)
+            try:
+                rows = await write_rows(answer, spec.output, self.folder, context)
+            except OSError as error:
+                message = f"the file cannot be written: {error.strerror}"
+                raise Fault(type_="no file", message=message, final=False) from None
+            name = spec.output.name.filled(context)
+            return {"rows": rows, "file": name, "format": spec.output.format}
+        if not spec.keeps_rows or not answer.columns:
+            return {}
+        first, truncated = await kept(answer, spec.max_rows)
+        columns = [plain(column.name) for column in answer.columns]
+        return {"columns": columns, "rows": first, "truncated": truncated}
+
+
+async def run_through(session: Session, statement: Any, context: Context) -> int | None:
+    """Run a statement whose rows nobody wants; they are read all the same, to free the session."""
+    answer = await session.run(*statement.bound(session.dialect, context), most=0)
+    async for _ in answer.pieces(PIECE):
+        pass
+    return answer.affected
+
+
+async def kept(answer: Answer, most: int) -> tuple[list[list[Any]], bool]:
+    """The first rows, as many as were asked for and as can be stored."""
+    rows: list[list[Any]] = []
+    size = 0
+    async for piece in answer.pieces(min(PIECE, most + 1)):
+        for row in piece:
+            made = as_json(row)
+            size += len(json.dumps(made, ensure_ascii=False).encode(errors="replace")) + 2
+            if len(rows) >= most or size > MOST_BYTES:
+                return rows, True
+            rows.append(made)
+    return rows, False
+
+
+def as_json(row: Row) -> list[Any]:
+    return [plain(value) for value in row]
+
+
+def told(result: dict[str, Any]) -> str:
+    if "file" in result:
+        return f"{result['rows']} rows written to {result['file']}"
+    if "rows" in result:
+        return f"{len(result['rows'])} rows"
+    touched = result["affected"]
+    total = touched if isinstance(touched, int) else sum(filter(None, touched or ()))
+    return f"{total} rows touched"
+
+
+def seconds(length: timedelta | None) -> float | None:
+    return None if length is None else length.total_seconds()
+
+
+def past_limit(timeout: timedelta) -> Failed:
+    failure = Failure(type="timeout", message=f"it took longer than {words(timeout)}")
+    return Failed(failure=failure, timed_out=True)

@@ -1,0 +1,171 @@
+"""The folder in which jobs read and write files, and the names of files in it.
+
+Room: executors/sql. A payload names files relative to the one folder that the operator allows;
+neither `..` nor a link leads out of it. A file is written under another name and renamed when it
+is whole, so nobody reads a half one, and a crash leaves nothing that looks like a result.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Context
+from rota.executors.sql.faults import Fault
+
+LONGEST: Final = 1024
+MOST_FILES: Final = 10_000
+PLACE: Final = re.compile(r"\{([^{}]*)\}")
+MOMENTS: Final = {
+    "year": "%Y",
+    "month": "%Y-%m",
+    "date": "%Y-%m-%d",
+    "hour": "%Y-%m-%dT%H",
+    "second": "%Y%m%dT%H%M%SZ",
+}
+PLACES: Final = ("run_id", "job_id", *(f"scheduled_at:{name}" for name in MOMENTS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileName:
+    """A relative path, which may hold places such as {scheduled_at:date}."""
+
+    text: str
+
+    def filled(self, context: Context) -> str:
+        return PLACE.sub(lambda found: filling(found[1], context), self.text)
+
+
+def filling(place: str, context: Context) -> str:
+    name, _, form = place.partition(":")
+    if name != "scheduled_at":
+        return str(context.run_id if name == "run_id" else context.job_id)
+    moment: datetime = context.scheduled_at.astimezone(UTC)
+    return moment.strftime(MOMENTS[form])
+
+
+def read_file_name(value: object, *, field: str) -> FileName:
+    if not isinstance(value, str) or not value or len(value) > LONGEST or not value.isprintable():
+        raise InvalidInput(field, value, "the path of a file, relative to the data folder")
+    for place in PLACE.findall(value):
+        if place not in PLACES:
+            raise InvalidInput(field, f"{{{place}}}", f"one of {{{'}, {'.join(PLACES)}}}")
+    path = PurePosixPath(value)
+    if path.is_absolute() or ".." in path.parts or not path.name or value.endswith("/"):
+        raise InvalidInput(field, value, "a path below the data folder, without ..")
+    return FileName(text=value)
+
+
+class Folder:
+    """The data folder of a worker; None when the operator allows no files."""
+
+    def __init__(self, root: Path | None) -> None:
+        self._given = root
+
+    def require(self, *, field: str) -> None:
+        if self._given is None:
+            wanted = (
+                "no files: this worker has none allowed; its operator sets executors.data_folder"
+            )
+            raise InvalidInput(field, "a file", wanted)
+
+    @property
+    def root(self) -> Path:
+        if self._given is None:
+            raise Fault(type_="no files allowed", message="this worker has no folder", final=True)
+        try:
+            return self._given.resolve(strict=True)
+        except OSError:
+            message = "the data folder of this worker is not there"
+            raise Fault(type_="no folder", message=message, final=False) from None
+
+    def found(self, pattern: str) -> list[Path]:
+        """The files that a name or a pattern means, in order; none is a failure."""
+        root = self.root
+        paths = sorted(root.glob(pattern)) if is_pattern(pattern) else [root / pattern]
+        files = [self._inside(path, root) for path in paths[: MOST_FILES + 1]]
+        files = [path for path in files if path.is_file()]
+        if not files:
+            message = f"there is no file {pattern} in the data folder"
+            raise Fault(type_="no file", message=message, final=True)
+        if len(files) > MOST_FILES:
+            message = f"{pattern} means more than {MOST_FILES} files"
+            raise Fault(type_="too many files", message=message, final=True)
+        return files
+
+    @contextlib.asynccontextmanager
+    async def writing(self, name: str, context: Context) -> AsyncIterator[Path]:
+        """A new file to fill; it gets its name at the end of the block, or disappears."""
+        target, part = await asyncio.to_thread(self._begun, name, context)
+        try:
+            yield part
+            await asyncio.to_thread(settle, part, target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _begun(self, name: str, context: Context) -> tuple[Path, Path]:
+        """The file to be, and the one to fill until then."""
+        target = self._prepared(name)
+        mark = f".{target.name[:100]}.{context.run_id}"
+        # Of an attempt of this run that was killed.
+        for old in target.parent.glob(f"{glob_escaped(mark)}.*.part"):
+            old.unlink(missing_ok=True)
+        part = target.with_name(f"{mark}.{context.attempt}.part")
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o644))
+        return target, part
+
+    def _prepared(self, name: str) -> Path:
+        """The target, in folders that exist; each is looked at before the next is made."""
+        root = self.root
+        parent = root
+        for part in PurePosixPath(name).parts[:-1]:
+            parent = self._inside(parent / part, root)
+            try:
+                parent.mkdir(exist_ok=True)
+            except OSError as error:
+                raise unusable(name, error) from None
+        target = parent / PurePosixPath(name).name
+        if target.is_dir():
+            raise Fault(type_="no file", message=f"{name} is a folder", final=True)
+        return target
+
+    def _inside(self, path: Path, root: Path) -> Path:
+        real = path.resolve()
+        if not real.is_relative_to(root):
+            message = f"{path.name} leads out of the data folder"
+            raise Fault(type_="outside the folder", message=message, final=True)
+        return real
+
+
+def unusable(name: str, error: OSError) -> Fault:
+    return Fault(type_="no file", message=f"{name}: {error.strerror or error}", final=False)
+
+
+def is_pattern(text: str) -> bool:
+    return any(sign in text for sign in "*?[")
+
+
+def glob_escaped(text: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", text)
+
+
+def settle(part: Path, target: Path) -> None:
+    """Give the file its name; in a thread, because a disk takes its time."""
+    sync(part)
+    part.replace(target)
+    sync(target.parent)
+
+
+def sync(path: Path) -> None:
+    """Make it survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,226 @@
+"""PostgreSQL through asyncpg. Room: executors/sql.
+
+asyncpg asks the server to cancel a statement whose caller was cancelled; closing waits for that.
+Parameters come from JSON, and the server says which types it wants, so texts become dates and
+decimals here.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
+from typing import Any, Final, Self
+
+import asyncpg
+
+from rota.executors.sql.connections import Connection, Dialect
+from rota.executors.sql.faults import DatabaseFault
+from rota.executors.sql.session import CLOSING, CONNECTING, Answer, Column, Row, Session
+from rota.executors.sql.values import JsonText, in_utc, plain
+
+# Connection, transaction rollback (serialization, deadlock), resources, system, internal; then
+# query_canceled, shutdowns, lock_not_available.
+PASSING_CLASSES: Final = ("08", "40", "53", "58", "XX")
+PASSING: Final = frozenset({"57014", "57P01", "57P02", "57P03", "55P03", "25P03"})
+
+TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bool": "BOOLEAN",
+        "int2": "SMALLINT",
+        "int4": "INTEGER",
+        "int8": "BIGINT",
+        "oid": "BIGINT",
+        "float4": "FLOAT",
+        "float8": "DOUBLE",
+        "text": "VARCHAR",
+        "varchar": "VARCHAR",
+        "bpchar": "VARCHAR",
+        "name": "VARCHAR",
+        "uuid": "UUID",
+        "date": "DATE",
+        "time": "TIME",
+        "timestamp": "TIMESTAMP",
+        "timestamptz": "TIMESTAMPTZ",
+        "interval": "INTERVAL",
+        "bytea": "BLOB",
+        "json": "JSON",
+        "jsonb": "JSON",
+    }
+)
+
+
+class PostgresSession(Session):
+    dialect = Dialect.POSTGRESQL
+
+    def __init__(self, conn: Any) -> None:
+        self._conn = conn
+        self._transaction: Any = None
+
+    @classmethod
+    async def open(cls, connection: Connection) -> Self:
+        with translating():
+            conn = await asyncpg.connect(
+                connection.url,
+                timeout=CONNECTING,
+                # A pooler between us and the server may not keep statements.
+                statement_cache_size=0,
+                server_settings={"application_name": "rota"},
+            )
+        return cls(conn)
+
+    async def begin(self, *, read_only: bool = False) -> None:
+        with translating():
+            self._transaction = self._conn.transaction(
+                readonly=read_only, isolation="repeatable_read" if read_only else None
+            )
+            await self._transaction.start()
+            if read_only:
+                # After a first query, `set transaction read write` is refused.
+                await self._conn.execute("select 1")
+
+    async def run(
+        self,
+        text: str,
+        values: Sequence[object] = (),
+        *,
+        most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
+    ) -> Answer:
+        with translating():
+            prepared = await self._conn.prepare(text)
+            bound = bind(prepared.get_parameters(), values)
+            attributes = prepared.get_attributes()
+            if not attributes:
+                await prepared.fetch(*bound)
+                return Answer(affected=affected(prepared.get_statusmsg()))
+            cursor = await prepared.cursor(*bound)
+        columns = tuple(Column(name=one.name, type=type_of(one.type)) for one in attributes)
+        structured = [at for at, one in enumerate(attributes) if one.type.name in {"json", "jsonb"}]
+
+        async def fetch(size: int) -> list[Row]:
+            with translating():
+                records = await cursor.fetch(size)
+            return [decoded(tuple(record), structured) for record in records]
+
+        return Answer(columns=columns, fetch=fetch)
+
+    async def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
+        with translating():
+            await self._conn.executemany(text, rows)
+
+    async def commit(self) -> None:
+        with translating():
+            await self._transaction.commit()
+
+    async def rollback(self) -> None:
+        with translating():
+            await self._transaction.rollback()
+
+    async def close(self) -> None:
+        try:
+            await self._conn.close(timeout=CLOSING)
+        except asyncio.CancelledError:
+            self._conn.terminate()
+            raise
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            self._conn.terminate()
+
+
+@contextlib.contextmanager
+def translating() -> Iterator[None]:
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        state = error.sqlstate or ""
+        passing = state in PASSING or state.startswith(PASSING_CLASSES)
+        type_, said = f"sqlstate {state}", error.as_dict()
+        message = " ".join(filter(None, (said.get("message"), said.get("detail"))))
+        raise DatabaseFault(type_=type_, message=message or str(error), final=not passing) from None
+    except TimeoutError:
+        raise DatabaseFault(type_="connection", message="no answer in time", final=False) from None
+    except (OSError, asyncpg.InternalClientError) as error:
+        raise DatabaseFault(
+            type_="connection", message=str(error) or repr(error), final=False
+        ) from None
+    except asyncpg.InterfaceError as error:
+        # A closed connection and a parameter of the wrong type come as the same class.
+        lost = "closed" in str(error)
+        type_ = "connection" if lost else "wrong parameter"
+        raise DatabaseFault(type_=type_, message=str(error), final=not lost) from None
+
+
+def type_of(type_: Any) -> str | None:
+    """DuckDB's name of a type; numeric has a scale that only its values tell."""
+    if type_.name.endswith("[]"):
+        return "JSON"
+    return None if type_.name == "numeric" else TYPES.get(type_.name, "VARCHAR")
+
+
+def decoded(row: Row, structured: Sequence[int]) -> Row:
+    if not structured:
+        return row
+    cells = list(row)
+    for at in structured:
+        if isinstance(cells[at], str):
+            cells[at] = json.loads(cells[at])
+    return tuple(cells)
+
+
+def affected(status: str | None) -> int | None:
+    """`INSERT 0 5` and `UPDATE 3` end with the number; `CREATE TABLE` has none."""
+    number = (status or "").rpartition(" ")[2]
+    return int(number) if number.isdigit() else None
+
+
+def instant(value: str) -> datetime:
+    return datetime.fromisoformat(value)
+
+
+READERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
+    {
+        "date": date.fromisoformat,
+        "time": time.fromisoformat,
+        "timestamp": instant,
+        "timestamptz": instant,
+        "numeric": Decimal,
+        "bytea": bytes.fromhex,
+    }
+)
+
+
+def bind(wanted: Sequence[Any], values: Sequence[object]) -> list[object]:
+    if len(wanted) != len(values):
+        message = f"the statement has {len(wanted)} parameters, the job gives {len(values)}"
+        raise DatabaseFault(type_="wrong parameter", message=message, final=True)
+    pairs = zip(wanted, values, strict=True)
+    return [fitting(type_.name, value, at) for at, (type_, value) in enumerate(pairs, 1)]
+
+
+def fitting(type_: str, value: object, at: int) -> object:
+    """A value from JSON as the type that the server wants."""
+    if isinstance(value, JsonText):
+        return value
+    if isinstance(value, str) and type_ in READERS:
+        value = read(type_, value, at)
+    if isinstance(value, datetime) and type_ == "timestamp":
+        return in_utc(value)
+    if isinstance(value, datetime) and type_ == "timestamptz":
+        # Without a zone it is UTC here, as everywhere; asyncpg would take the worker's.
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, datetime) and type_ != "date":
+        return value.isoformat()
+    if type_ in {"json", "jsonb"} and value is not None:
+        return json.dumps(plain(value), ensure_ascii=False)
+    if type_ == "numeric" and isinstance(value, int | float):
+        return Decimal(str(value))
+    return value
+
+
+def read(type_: str, value: str, at: int) -> object:
+    try:
+        return READERS[type_](value)
+    except (ValueError, InvalidOperation):
+        message = f"parameter {at} must be a text that can be read as {type_}"
+        raise DatabaseFault(type_="wrong parameter", message=message, final=True) from None

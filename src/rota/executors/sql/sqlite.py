@@ -1,0 +1,126 @@
+"""SQLite through the standard library. Room: executors/sql.
+
+A statement must not reach another file: attaching (and `vacuum into`, which attaches) and loading
+code are refused. The file must exist; a job does not make databases by a misspelt setting.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+from rota.executors.sql.connections import Connection, Dialect
+from rota.executors.sql.faults import DatabaseFault
+from rota.executors.sql.session import Answer, Column, Row, Threaded
+from rota.executors.sql.values import given
+
+BUSY: Final = 2.0
+PASSING: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_INTERRUPT")
+
+
+class SqliteSession(Threaded):
+    dialect = Dialect.SQLITE
+
+    def __init__(self, *, path: str, read_only: bool) -> None:
+        super().__init__()
+        self._path = path
+        self._mode = "ro" if read_only else "rw"
+        self._conn: sqlite3.Connection | None = None
+
+    @classmethod
+    async def open(cls, connection: Connection) -> Self:
+        return await cls(path=connection.path, read_only=connection.read_only).connected()
+
+    def connect(self) -> None:
+        try:
+            self._conn = sqlite3.connect(
+                f"file:{quote(self._path)}?mode={self._mode}",
+                uri=True,
+                timeout=BUSY,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self._conn.execute("pragma schema_version").fetchone()
+        except sqlite3.Error as error:
+            if "unable to open" not in str(error):
+                raise
+            message = "its file is not there or may not be opened"
+            raise DatabaseFault(type_="no database", message=message, final=True) from None
+        self._conn.set_authorizer(authorize)
+
+    @property
+    def conn(self) -> sqlite3.Connection:
+        if self._conn is None:
+            raise DatabaseFault(type_="connection", message="the connection is closed", final=False)
+        return self._conn
+
+    async def begin(self, *, read_only: bool = False) -> None:
+        await self.call(self._begin, read_only=read_only)
+
+    def _begin(self, *, read_only: bool) -> None:
+        self.conn.execute(f"pragma query_only = {'on' if read_only else 'off'}")
+        # Taking the lock at once: a reader that becomes a writer cannot wait, it fails.
+        writes = not read_only and self._mode == "rw"
+        self.conn.execute("begin immediate" if writes else "begin")
+
+    async def run(
+        self,
+        text: str,
+        values: Sequence[object] = (),
+        *,
+        most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
+    ) -> Answer:
+        cursor = await self.call(self._run, text, values)
+        if cursor.description is None:
+            return Answer(affected=None if cursor.rowcount < 0 else cursor.rowcount)
+        columns = tuple(Column(name=one[0]) for one in cursor.description)
+
+        async def fetch(size: int) -> list[Row]:
+            return await self.call(cursor.fetchmany, size)
+
+        return Answer(columns=columns, fetch=fetch)
+
+    def _run(self, text: str, values: Sequence[object]) -> sqlite3.Cursor:
+        return self.conn.execute(text, fitting(values))
+
+    async def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
+        await self.call(self._run_many, text, rows)
+
+    def _run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
+        self.conn.executemany(text, (fitting(row) for row in rows))
+
+    async def commit(self) -> None:
+        await self.call(self.conn.commit)
+
+    async def rollback(self) -> None:
+        await self.call(self.conn.rollback)
+
+    def interrupt(self) -> None:
+        self.conn.interrupt()
+
+    def let_go(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+
+    @contextlib.contextmanager
+    def translating(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+            raise DatabaseFault(
+                type_=name, message=str(error), final=not name.startswith(PASSING)
+            ) from None
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise DatabaseFault(type_="wrong parameter", message=str(error), final=True) from None
+
+
+def authorize(action: int, *_: Any) -> int:
+    refused = action in {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH}
+    return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+
+def fitting(values: Sequence[object]) -> list[Any]:
+    return [given(value, instant=datetime.isoformat, exact=False) for value in values]

@@ -1,0 +1,181 @@
+"""Rows of any database on their way into DuckDB: lines of JSON in a file, and the types of the
+columns.
+
+Room: executors/sql. DuckDB reads such a file faster than Python could hand over rows, and a file
+does not need memory. Where a driver does not tell a type (decimals without their scale, SQLite) it
+is taken from the values that were seen.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final, Self
+from uuid import UUID
+
+import msgspec
+
+from rota.executors.sql.duck import name_of, text_of
+from rota.executors.sql.faults import Fault
+from rota.executors.sql.session import Column, Row
+from rota.executors.sql.values import plain
+
+MOST_DIGITS: Final = 38
+# DuckDB takes twice as much memory as the longest line may have.
+LEAST_ROW: Final = 1024 * 1024
+KINDS: Final = (
+    (bool, "BOOLEAN"),
+    (int, "BIGINT"),
+    (float, "DOUBLE"),
+    (Decimal, "DECIMAL"),
+    (str, "VARCHAR"),
+    (bytes | bytearray | memoryview, "BLOB"),
+    (datetime, "TIMESTAMP"),
+    (date, "DATE"),
+    (time, "TIME"),
+    (timedelta, "INTERVAL"),
+    (UUID, "UUID"),
+    (Mapping | list | tuple, "JSON"),
+)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the values of one column were."""
+
+    kinds: set[str] = field(default_factory=set)
+    whole: int = 0
+    fraction: int = 0
+
+    def add(self, value: object) -> None:
+        kind = next((name for type_, name in KINDS if isinstance(value, type_)), "VARCHAR")
+        if kind == "TIMESTAMP" and isinstance(value, datetime) and value.tzinfo is not None:
+            kind = "TIMESTAMPTZ"
+        elif kind == "BIGINT" and isinstance(value, int) and not -(2**63) <= value < 2**63:
+            kind = "HUGEINT"
+        elif isinstance(value, Decimal):
+            kind = self._measure(value)
+        self.kinds.add(kind)
+
+    def _measure(self, value: Decimal) -> str:
+        exponent = value.as_tuple().exponent
+        if not isinstance(exponent, int):
+            return "DOUBLE"
+        self.fraction = max(self.fraction, -exponent)
+        self.whole = max(self.whole, value.adjusted() + 1)
+        return "DECIMAL"
+
+    @property
+    def type(self) -> str:
+        if len(self.kinds) == 1:
+            kind = next(iter(self.kinds))
+            return self._decimal() if kind == "DECIMAL" else kind
+        if self.kinds == {"BIGINT", "HUGEINT"}:
+            return "HUGEINT"
+        if self.kinds and self.kinds <= {"BIGINT", "HUGEINT", "DOUBLE", "DECIMAL"}:
+            return "DOUBLE"
+        return "VARCHAR"
+
+    def _decimal(self) -> str:
+        digits = self.whole + self.fraction
+        return f"DECIMAL({max(digits, 1)},{self.fraction})" if digits <= MOST_DIGITS else "DOUBLE"
+
+
+class Staging:
+    """A file of rows, `most` bytes at most. Fill it, leave the block, then ask `selecting`."""
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[Column],
+        *,
+        types: Mapping[str, str] | None = None,
+        most: int | None = None,
+    ) -> None:
+        refuse_doubles([column.name for column in columns])
+        given = types or {}
+        self.path = path
+        self.rows = 0
+        self._longest = LEAST_ROW
+        self._names = [column.name for column in columns]
+        self._types = [given.get(column.name, column.type) for column in columns]
+        self._seen = [Seen() for _ in columns]
+        self._keys = [f"c{at}" for at in range(len(columns))]
+        self._encode = msgspec.json.Encoder().encode
+        self._file: Any = None
+        self._most = most
+
+    def __enter__(self) -> Self:
+        self._file = self.path.open("wb")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            cells = {}
+            for key, type_, seen, value in zip(
+                self._keys, self._types, self._seen, row, strict=True
+            ):
+                if value is not None:
+                    cells[key] = staged(value)
+                    if type_ is None:
+                        seen.add(value)
+            line = self._encode(cells) + b"\n"
+            self._longest = max(self._longest, len(line) + 1)
+            self._file.write(line)
+        self.rows += len(rows)
+        if self._most is not None and self._file.tell() > self._most:
+            message = "the rows need more disk than executors.etl_disk"
+            raise Fault(type_="too large", message=message, final=True)
+
+    @property
+    def types(self) -> list[str]:
+        pairs = zip(self._types, self._seen, strict=True)
+        return [type_ or seen.type for type_, seen in pairs]
+
+    def selecting(self) -> str:
+        """A query that gives the rows back in their order, with names and types."""
+        types = self.types
+        # Bytes travel as hexadecimal digits.
+        read = ["VARCHAR" if type_ == "BLOB" else type_ for type_ in types]
+        listed = ", ".join(
+            f"{key}: {text_of(type_)}" for key, type_ in zip(self._keys, read, strict=True)
+        )
+        picked = ", ".join(
+            f"{f'unhex({key})' if type_ == 'BLOB' else key} as {name_of(name)}"
+            for key, type_, name in zip(self._keys, types, self._names, strict=True)
+        )
+        return (
+            f"from read_json({text_of(str(self.path))}, format = 'newline_delimited', "
+            f"records = true, columns = {{{listed}}}, "
+            f"maximum_object_size = {self._longest}) select {picked}"
+        )
+
+
+def staged(value: object) -> object:
+    match value:
+        case bool() | str():
+            return value
+        case int():
+            return value if -(2**63) <= value < 2**63 else str(value)
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case bytes() | bytearray() | memoryview():
+            return bytes(value).hex()
+        case timedelta():
+            return f"{value // timedelta(microseconds=1)} microseconds"
+        case _:
+            return plain(value)
+
+
+def refuse_doubles(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not name or name.lower() in seen:
+            message = f"every column needs a name of its own; {name!r} comes twice or is empty"
+            raise Fault(type_="column names", message=message, final=True)
+        seen.add(name.lower())

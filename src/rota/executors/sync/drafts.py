@@ -1,0 +1,178 @@
+"""Files of this machine while they are read and written. Room: executors/sync.
+
+What is written has a temporary name until all of it is on the disk and was found to be right.
+"""
+
+import contextlib
+import os
+import stat
+import threading
+from collections.abc import AsyncGenerator
+
+from rota.executors.sync.ground import Ground, clear_folders, translated
+from rota.executors.sync.threads import Threads, hashed
+from rota.executors.sync.tree import (
+    CHUNK,
+    Changed,
+    Delivery,
+    Facts,
+    Gone,
+    Trouble,
+    names_of,
+    new_sha256,
+)
+
+# Finer than any file system loses when it is told a time.
+GRAIN = 1000
+# Without O_NONBLOCK, opening a pipe that took a file's place would wait for a writer for ever.
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+WRITE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# What is still unwritten when a file ends bounds how long the last fsync, and a cancel, may take.
+SYNCED = 64 * CHUNK
+
+
+class FileReading:
+    """A file of a folder, open for reading."""
+
+    def __init__(self, ground: Ground, threads: Threads, path: str) -> None:
+        self._ground = ground
+        self._threads = threads
+        self._path = path
+        self._file: int | None = None
+        self._first = b""
+        self.facts = Facts(size=0, mtime=0)
+
+    def open(self) -> None:
+        """With its first chunk, which is all of most files; going to a thread costs more."""
+        with self._ground.beside(self._path) as (folder, name):
+            self._file = os.open(name, READ, dir_fd=folder)
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            raise Trouble("it is not a file any more")
+        self.facts = self._facts()
+        self._first = self._piece(0)
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        at, chunk = 0, self._first
+        with translated():
+            while chunk:
+                at += len(chunk)
+                # One that grows faster than it is read would have no end.
+                if at > self.facts.size:
+                    raise Changed
+                yield chunk
+                is_all = at == self.facts.size
+                chunk = b"" if is_all else await self._threads.run(self._piece, at)
+        if at != self.facts.size or self._facts() != self.facts:
+            raise Changed
+
+    def _piece(self, at: int) -> bytes:
+        return b"" if self._file is None else os.pread(self._file, CHUNK, at)
+
+    def _facts(self) -> Facts:
+        found = os.fstat(self._file) if self._file is not None else None
+        if found is None:
+            raise Gone
+        return Facts(size=found.st_size, mtime=found.st_mtime_ns, grain=GRAIN)
+
+
+class Draft:
+    """A file of a folder that has only a temporary name yet."""
+
+    def __init__(self, ground: Ground, threads: Threads, path: str, temporary: str) -> None:
+        self._ground = ground
+        self._threads = threads
+        self._fresh = temporary
+        self._folders = names_of(path)[:-1]
+        self._name = names_of(path)[-1]
+        self._temporary: str | None = None
+        self._folder: int | None = None
+        self._file = -1
+        self._written = self._synced = 0
+
+        self._is_over = False
+        # Cancelled twice, an attempt closes while a thread may still write: one after the other, or
+        # the number of the closed file could be another file's by then.
+        self._turn = threading.RLock()
+
+    @property
+    def is_open(self) -> bool:
+        return self._folder is not None
+
+    def _begin(self) -> None:
+        if self._is_over:
+            raise Gone
+        if self._folder is not None:
+            return
+        self._folder = self._ground.down(self._folders, make=True)
+        self._file = os.open(self._fresh, WRITE, 0o666, dir_fd=self._folder)
+        self._temporary = self._fresh
+
+    def write(self, chunk: bytes) -> None:
+        with self._turn:
+            self._begin()
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            self._written += len(chunk)
+            if self._written - self._synced >= SYNCED:
+                os.fsync(self._file)
+                self._synced = self._written
+
+    def finish(self, delivery: Delivery) -> None:
+        """On the disk before it has its name: a power cut leaves the old file or the new one."""
+        times = (delivery.facts.mtime, delivery.facts.mtime)
+        with self._turn:
+            self._begin()
+            os.utime(self._file, ns=times)
+            os.fsync(self._file)
+            if os.fstat(self._file).st_size != delivery.sent:
+                raise Trouble("what arrived is not as long as what was sent")
+
+    async def compare(self, wanted: str) -> None:
+        """Read what was written once more."""
+        digest, at = new_sha256(), 0
+        while chunk := await self._threads.run(os.pread, self._file, CHUNK, at):
+            at += len(chunk)
+            await hashed(digest, chunk, self._threads)
+        if digest.hexdigest() != wanted:
+            raise Trouble("what arrived has another checksum than what was sent")
+
+    def publish(self) -> None:
+        with self._turn:
+            if self._temporary is None or self._folder is None:
+                raise Gone
+            try:
+                self._rename(self._temporary, self._folder)
+            except IsADirectoryError:
+                clear_folders(self._name, self._folder)
+                self._rename(self._temporary, self._folder)
+            self._temporary = None
+            self.close()
+
+    def settle(self, delivery: Delivery) -> None:
+        """Finish and publish what needs no second look."""
+        self.finish(delivery)
+        self.publish()
+
+    def _rename(self, temporary: str, folder: int) -> None:
+        os.rename(temporary, self._name, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def close(self) -> None:
+        """What did not get its name is gone."""
+        with self._turn:
+            self._is_over = True
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
+            if self._folder is None:
+                return
+            if self._temporary is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(self._temporary, dir_fd=self._folder)
+            os.close(self._folder)
+            self._folder = None

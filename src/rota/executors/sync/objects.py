@@ -1,0 +1,306 @@
+"""A bucket of an object store, or the part of it below a prefix. Room: executors/sync.
+
+S3 and whatever speaks it, Google Cloud Storage, Azure; through `obstore` (extra `sync`). An object
+appears when all of it has arrived, so there are no temporary names. Its times are the store's; the
+file's own is kept beside it, under the name that rclone uses, too, and the checksum if the job
+compares by checksum. Listings tell neither, so such files are asked one by one.
+"""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from rota.executors.sync.places import GCS, S3, Location, Place
+from rota.executors.sync.threads import Threads, hashed
+from rota.executors.sync.tree import (
+    BATCH,
+    CHUNK,
+    SECOND,
+    Broken,
+    Delivery,
+    Entry,
+    Facts,
+    Gone,
+    Reading,
+    Seen,
+    Trouble,
+    names_of,
+    new_sha256,
+)
+
+# As rclone writes it: seconds since 1970 with decimals.
+MTIME = "mtime"
+# Azure takes no dash in such a name.
+SHA256 = "rotasha256"
+PART = 8 * CHUNK
+STATUS = re.compile(r"status code: (\d{3})")
+CODE = re.compile(r"<Code>(\w{1,60})</Code>")
+# Too early, too busy or late: the same request may succeed later.
+LATER = frozenset({408, 425, 429})
+# A store takes 10,000 parts at most.
+MOST_PARTS = 9000
+PARTS_AT_ONCE = 2
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CLIENT = {
+    "connect_timeout": timedelta(seconds=10),
+    # Between two pieces of an answer. The whole may take as long as a large file takes.
+    "read_timeout": timedelta(seconds=60),
+    "timeout": timedelta(days=1),
+}
+RETRY = {"max_retries": 4, "retry_timeout": timedelta(seconds=60)}
+
+
+@dataclass(slots=True, kw_only=True)
+class ObjectTree:
+    location: Location
+    threads: Threads
+    nests: bool = False
+    stores_sha256: bool = True
+    grain: int = 1
+    seen: Seen = field(default_factory=Seen)
+    _store: Any = None
+
+    @property
+    def shown(self) -> str:
+        return self.location.shown
+
+    async def open(self, *, make: bool) -> bool:
+        """A prefix needs no making; whether the bucket is there, the listing tells."""
+        del make
+        self._store = await self.threads.run(open_store, self.location)
+        return True
+
+    async def close(self) -> None:
+        self._store = None
+
+    async def files(self) -> AsyncGenerator[list[Entry], None]:
+        with self._listing():
+            async for found in self._store.list(chunk_size=BATCH):
+                yield [Entry(one["path"], one["size"], None) for one in found]
+
+    async def facts(self, path: str) -> Facts:
+        with self._translated():
+            found = await self._store.get_async(path, options={"head": True})
+            return facts_of(found.meta, found.attributes)
+
+    @contextlib.asynccontextmanager
+    async def read(self, path: str) -> AsyncIterator[Reading]:
+        with self._translated():
+            found = await self._store.get_async(path)
+        yield ObjectReading(self, found)
+
+    async def write(self, path: str, delivery: Delivery) -> None:
+        kept = {MTIME: seconds_of(delivery.facts.mtime)}
+        if delivery.facts.sha256 is not None:
+            kept[SHA256] = delivery.facts.sha256
+        feed = Feed(delivery.chunks())
+        try:
+            with self._translated(gone=Trouble("the bucket is gone")):
+                if delivery.facts.size <= PART:
+                    # One request, and no upload that could stay half done.
+                    whole = b"".join([chunk async for chunk in feed])
+                    await self._store.put_async(path, whole, attributes=kept, use_multipart=False)
+                else:
+                    await self._store.put_async(
+                        path,
+                        feed,
+                        attributes=kept,
+                        use_multipart=True,
+                        chunk_size=max(PART, -(-delivery.facts.size // MOST_PARTS)),
+                        max_concurrency=PARTS_AT_ONCE,
+                    )
+        finally:
+            await feed.close()
+        await self._verify(path, delivery)
+
+    async def delete(self, path: str) -> None:
+        with contextlib.suppress(Gone), self._translated():
+            await self._store.delete_async(path)
+
+    async def _verify(self, path: str, delivery: Delivery) -> None:
+        """What is wrong must not stay: its stored checksum would say that it is right."""
+        try:
+            found = await self.facts(path)
+        except Gone:
+            raise Trouble("it is not there after it was sent") from None
+        if found.size != delivery.sent:
+            await self.delete(path)
+            raise Trouble("what arrived is not as long as what was sent")
+        if delivery.sha256 is None:
+            return
+        digest = new_sha256()
+        async with self.read(path) as reading, contextlib.aclosing(reading.chunks()) as chunks:
+            async for chunk in chunks:
+                await hashed(digest, chunk, self.threads)
+        if digest.hexdigest() != delivery.sha256:
+            await self.delete(path)
+            raise Trouble("what arrived has another checksum than what was sent")
+
+    @contextlib.contextmanager
+    def _listing(self) -> Iterator[None]:
+        """Whatever is wrong with a listing is wrong with the place."""
+        try:
+            with self._translated():
+                yield
+        except Gone:
+            message = f"the place {self.location.place.name} has no such bucket"
+            raise Broken("place not usable", message, final=True) from None
+        except Trouble as trouble:
+            message = f"the place {self.location.place.name} cannot be listed: {trouble}"
+            raise Broken("place not usable", message, final=True) from None
+
+    @contextlib.contextmanager
+    def _translated(self, *, gone: Exception | None = None) -> Iterator[None]:
+        import obstore.exceptions as wrong  # noqa: PLC0415 - an extra
+
+        place = self.location.place
+        try:
+            yield
+        except FileNotFoundError:
+            raise gone or Gone() from None
+        except wrong.UnauthenticatedError:
+            message = f"the place {place.name} does not accept the worker's credentials"
+            raise Broken("not permitted", message, final=True) from None
+        except wrong.PermissionDeniedError:
+            raise Trouble("the store does not permit it") from None
+        except (wrong.InvalidPathError, ValueError):  # control characters, and what is no UTF-8
+            raise Trouble("an object store cannot hold this name") from None
+        except wrong.BaseError as error:
+            raise self._answered(str(error)) from None
+
+    def _answered(self, said: str) -> Exception:
+        """What a status means that the library has no error of its own for, as when listing."""
+        place, found = self.location.place, STATUS.search(said)
+        if found is None:
+            return Broken("store not reached", f"{place.name}: {place.clean(said)}")
+        status, code = int(found[1]), CODE.search(said)
+        reason = f"{place.name} answered {status}" + (f" {code[1]}" if code else "")
+        if status == 404:
+            return Gone()
+        if status in {401, 403}:
+            return Broken("not permitted", reason, final=True)
+        final = 300 <= status < 500 and status not in LATER
+        return Broken("store refused it" if final else "store not reached", reason, final=final)
+
+
+class Feed:
+    """Chunks for a library that asks for them in a task of its own, and that may still be asking
+    when the upload was cancelled.
+    """
+
+    def __init__(self, chunks: AsyncGenerator[bytes, None]) -> None:
+        self._chunks = chunks
+        self._asking: asyncio.Task[Any] | None = None
+        self._turn = asyncio.Lock()
+
+    def __aiter__(self) -> "Feed":
+        return self
+
+    async def __anext__(self) -> bytes:
+        async with self._turn:
+            self._asking = asyncio.current_task()
+            try:
+                return await anext(self._chunks)
+            finally:
+                self._asking = None
+
+    async def close(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+        async with self._turn:
+            await self._chunks.aclose()
+
+
+class ObjectReading:
+    """An object that is being read: as it was when reading began, whatever becomes of it."""
+
+    def __init__(self, tree: ObjectTree, found: Any) -> None:
+        self._tree = tree
+        self._found = found
+        self.facts = facts_of(found.meta, found.attributes)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        with self._tree._translated():  # noqa: SLF001 - the two are one thing
+            async for chunk in self._found.stream(min_chunk_size=CHUNK):
+                yield bytes(chunk)
+
+
+def facts_of(meta: Any, attributes: Any) -> Facts:
+    """The time that a sync kept, or at least when the object arrived (good to a second)."""
+    sha256 = attributes.get(SHA256)
+    kept = nanoseconds_of(attributes.get(MTIME))
+    if kept is not None:
+        return Facts(size=meta["size"], mtime=kept, sha256=sha256)
+    arrived = (meta["last_modified"] - EPOCH) // timedelta(seconds=1) * SECOND
+    return Facts(size=meta["size"], mtime=arrived, grain=SECOND, is_arrival=True, sha256=sha256)
+
+
+def seconds_of(nanoseconds: int) -> str:
+    return str(Decimal(nanoseconds) / SECOND)
+
+
+def nanoseconds_of(text: str | None) -> int | None:
+    """Seconds, or a time as other programs write it on GCS and Azure."""
+    if text is None:
+        return None
+    with contextlib.suppress(InvalidOperation, ValueError, OverflowError):
+        return int(Decimal(text) * SECOND)
+    with contextlib.suppress(ValueError):
+        at = datetime.fromisoformat(text)
+        if at.tzinfo is not None:
+            return (at - EPOCH) // timedelta(microseconds=1) * 1000
+    return None
+
+
+def open_store(location: Location) -> Any:
+    place = location.place
+    try:
+        from obstore import store as stores  # noqa: PLC0415 - an extra
+    except ImportError:
+        message = f"the place {place.name} needs rota[sync] on this worker: obstore is missing"
+        raise Broken("extra missing", message, final=True) from None
+    prefix = "/".join([*names_of(place.path), *names_of(location.path)]) or None
+    client = {**CLIENT, "allow_http": (place.endpoint or "").startswith("http://")}
+    shared: dict[str, Any] = {"prefix": prefix, "client_options": client, "retry_config": RETRY}
+    try:
+        if place.scheme == S3:
+            return stores.S3Store(
+                place.host, config=s3_config(place), credential_provider=s3_key(place), **shared
+            )
+        if place.scheme == GCS:
+            return stores.GCSStore(place.host, config=gcs_config(place), **shared)
+        return stores.AzureStore(place.host, config=azure_config(place), **shared)
+    except Exception as error:  # noqa: BLE001 - its errors are many, and each would show the configuration
+        message = f"the place {place.name} cannot be used: {place.clean(error)}"
+        raise Broken("place not usable", message, final=True) from None
+
+
+def s3_config(place: Place) -> Any:
+    return given(endpoint=place.endpoint, region=place.region or "us-east-1")
+
+
+def s3_key(place: Place) -> Any:
+    """The place's key and nothing else: as plain settings it would be joined with a session token
+    of the worker's environment, and refused.
+    """
+    if place.secret is None:
+        return None
+    key = {"access_key_id": place.account, "secret_access_key": place.secret}
+    return lambda: {**key, "token": None, "expires_at": None}
+
+
+def gcs_config(place: Place) -> Any:
+    return given(base_url=place.endpoint, service_account_key=place.secret)
+
+
+def azure_config(place: Place) -> Any:
+    return given(endpoint=place.endpoint, account_name=place.account, account_key=place.secret)
+
+
+def given(**settings: str | None) -> dict[str, str]:
+    return {name: value for name, value in settings.items() if value is not None}

@@ -1,0 +1,78 @@
+"""The connection to a machine that holds a place. Room: executors/sync.
+
+Through `asyncssh` (extra `sync`). The machine must show one of the keys that the operator named; no
+file of the worker's user (known hosts, configuration, agent, keys) is looked at.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from rota.executors.sync.places import Place
+from rota.executors.sync.threads import Threads
+from rota.executors.sync.tree import Broken
+
+CONNECTING = 10.0
+LOGIN = 20.0
+KEEP_ALIVE = 15.0
+
+
+async def connect(place: Place, threads: Threads) -> Any:
+    try:
+        # Importing takes longer than the loop may be held up.
+        asyncssh = await threads.run(import_module, "asyncssh")
+    except ImportError:
+        message = f"the place {place.name} needs rota[sync] on this worker: asyncssh is missing"
+        raise Broken("extra missing", message, final=True) from None
+
+    try:
+        return await asyncssh.connect(
+            place.host,
+            place.port,
+            username=place.user,
+            client_factory=doorkeeper(place),
+            known_hosts=([], [], []),
+            config=None,
+            agent_path=None,
+            connect_timeout=CONNECTING,
+            login_timeout=LOGIN,
+            keepalive_interval=KEEP_ALIVE,
+            **await threads.run(credentials, place),
+        )
+    except asyncssh.HostKeyNotVerifiable:
+        message = f"the machine of {place.name} shows another key than host_keys says"
+        raise Broken("wrong host key", message, final=True) from None
+    except asyncssh.PermissionDenied:
+        message = f"the place {place.name} does not accept the worker's credentials"
+        raise Broken("not permitted", message, final=True) from None
+    except (asyncssh.Error, OSError) as error:
+        message = f"{place.name} cannot be reached: {place.clean(error)}"
+        raise Broken("place not reached", message) from None
+
+
+def credentials(place: Place) -> dict[str, Any]:
+    """A key, with its passphrase if it has one; else a password."""
+    import asyncssh  # noqa: PLC0415 - an extra
+
+    if place.key_file is None:
+        return {"client_keys": None, "password": place.secret}
+    try:
+        key = asyncssh.read_private_key(place.key_file, place.secret)
+    except (OSError, ValueError, asyncssh.Error):
+        message = f"key_file of the place {place.name} is not a private key that can be read"
+        raise Broken("place not usable", message, final=True) from None
+    return {"client_keys": [key], "password": None}
+
+
+def doorkeeper(place: Place) -> Any:
+    import asyncssh  # noqa: PLC0415 - an extra
+
+    class Doorkeeper(asyncssh.SSHClient):
+        """Goes on with a machine that shows one of the keys that the operator named."""
+
+        def validate_host_public_key(
+            self, host: str, addr: str, port: int, key: asyncssh.SSHKey
+        ) -> bool:
+            del host, addr, port
+            return key.get_fingerprint("sha256") in place.host_keys
+
+    return Doorkeeper

@@ -1,0 +1,362 @@
+"""Makes the jobs of a project what a file declares (I6): what would change, and the change.
+
+Room: flow/submit. `look` compares and changes nothing. `apply` does the same with all jobs locked,
+refuses if it finds anything else than the plan that somebody agreed to, and writes everything in
+one transaction: all of the file or nothing. Reading files is sdk/code, the audit log the caller's.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import Conflict, InvalidInput
+from rota.core.manifest.declared import PROJECT, Declared, Manifest
+from rota.core.manifest.differences import Difference, differences
+from rota.core.manifest.timetable import depends_on_id, settled, standing, upcoming
+from rota.core.states import JobState
+from rota.core.submission import JobSpec, within
+from rota.core.time import moments
+from rota.core.time.calendars import Calendar
+from rota.core.time.schedule import Schedule
+from rota.core.time.sentence import sentence
+from rota.flow.submit import changing
+from rota.flow.submit.changing import KEEP, Edit
+from rota.flow.submit.comparing import plain_row, plain_spec, schedule_of
+from rota.flow.submit.declared_calendars import CalendarChange, compare, refuse_unseen, write
+from rota.flow.submit.declaring import APP
+from rota.flow.submit.drafting import Draft, Drafting
+from rota.flow.submit.submitting import submit_drafts
+from rota.store import catalog, jobs, projects
+from rota.store.driver import Connection
+from rota.store.job_views import JobRow
+from rota.store.projects import Touched
+from rota.store.transaction import joined
+
+THING: Final = "the manifest"
+DECLARED: Final = "its file says so"
+POLICY: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee"})
+HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
+# So many are compared before others on the same loop have their turn.
+BATCH: Final = 50
+_PLACE: Final = re.compile(r"jobs\[(\d+)\]")
+
+
+class Action(StrEnum):
+    CREATE = "create"
+    UPDATE = "update"
+    # It belongs to the project and the file does not have it.
+    PRUNE = "prune"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One job that is not as declared. `before` and `after` are when its next runs start; a new job
+    whose times are spread by its id has none of them yet.
+    """
+
+    action: Action
+    name: str
+    place: int = 0
+    row: JobRow | None = None
+    declared: Declared | None = None
+    draft: Draft | None = None
+    differences: tuple[Difference, ...] = ()
+    sentence: str | None = None
+    before: tuple[datetime, ...] = ()
+    after: tuple[datetime, ...] = ()
+    is_spread: bool = False
+    touched: Touched | None = None
+
+    @property
+    def version(self) -> int:
+        return 0 if self.row is None else self.row.version
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(each.field.partition(".")[0] for each in self.differences)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What would change. `seen` has the version of every job that was looked at, 0 for none;
+    `touched` those that are as declared, and were changed by hand all the same.
+    """
+
+    changes: tuple[Change, ...]
+    seen: Mapping[str, int]
+    calendars: tuple[CalendarChange, ...] = ()
+    touched: Mapping[str, Touched] = field(default_factory=dict)
+
+    @property
+    def unchanged(self) -> int:
+        return len(self.seen) - len(self.changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looking:
+    """Where and when a file is compared. `new_id` draws the ids of jobs that are to be made."""
+
+    conn: Connection
+    tenant_id: int
+    now: datetime
+    new_id: Callable[[], UUID]
+    calendars: Mapping[str, Calendar]
+    # As they are before it, and which of them will be others.
+    had: Mapping[str, Calendar] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+
+    def at_last(self, changes: Sequence[CalendarChange]) -> "Looking":
+        """The same, with the calendars as they are to be."""
+        new = {each.name: each.calendar for each in changes}
+        known = {**self.calendars, **new}
+        return replace(self, calendars=known, had=self.calendars, changed=frozenset(new))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """How a file is applied: what it was agreed to have seen, and whether it also deletes."""
+
+    by: str
+    prune: bool = False
+    seen: Mapping[str, int] | None = None
+    seen_calendars: Mapping[str, int] | None = None
+
+
+async def look(at: Looking, manifest: Manifest, *, lock: bool = False) -> Plan:
+    """Compare a file with the jobs that there are."""
+    dates = await compare(at.conn, manifest.calendars, tenant_id=at.tenant_id)
+    at = at.at_last(dates)
+    names = [job.name for job in manifest.jobs]
+    owned = await projects.members(at.conn, tenant_id=at.tenant_id, project=manifest.project)
+    named = await catalog.named(at.conn, tenant_id=at.tenant_id, names=names)
+    ids = list(dict.fromkeys([*owned, *named.values()]))
+    if lock and ids:
+        await jobs.lock_many(at.conn, ids)
+    rows: dict[str, JobRow] = {}
+    found: list[Change] = []
+    drafting = Drafting(at.now, at.calendars)
+    for start in range(0, len(manifest.jobs), BATCH):
+        part = manifest.jobs[start : start + BATCH]
+        rows |= await _read(at, [named[job.name] for job in part if job.name in named])
+        for place, job in enumerate(part, start):
+            with within(f"jobs[{place}]"):
+                found += _changes(at, drafting, Sought(manifest.project, place, job), rows)
+    others = await _read(at, [*dict.fromkeys(owned).keys() - set(named.values())])
+    rows |= others
+    found += [_pruned(at, row) for _, row in sorted(others.items())]
+    touched = await projects.touched(
+        at.conn, tenant_id=at.tenant_id, project=manifest.project, ids=ids
+    )
+    changes = [
+        replace(each, touched=touched.get(each.row.id) if each.row else None) for each in found
+    ]
+    differing = {each.name for each in changes}
+    return Plan(
+        changes=tuple(changes),
+        calendars=dates,
+        seen={name: rows[name].version if name in rows else 0 for name in [*rows, *names]},
+        touched={
+            name: touched[row.id]
+            for name, row in rows.items()
+            if row.id in touched and name not in differing
+        },
+    )
+
+
+async def _read(at: Looking, ids: Sequence[UUID]) -> dict[str, JobRow]:
+    rows = await projects.read(at.conn, tenant_id=at.tenant_id, ids=ids)
+    return {name: row for name, row in rows.items() if row.state is not JobState.DELETED}
+
+
+async def apply(at: Looking, manifest: Manifest, wish: Wish) -> Plan:
+    """Write it: all or nothing. Returns what was done."""
+    async with joined(at.conn):
+        plan = await look(at, manifest, lock=True)
+        doing = tuple(
+            each for each in plan.changes if wish.prune or each.action is not Action.PRUNE
+        )
+        if wish.seen is not None:
+            _refuse_unseen(doing, wish.seen)
+        if wish.seen_calendars is not None:
+            refuse_unseen(plan.calendars, wish.seen_calendars)
+        await write(at.conn, plan.calendars, tenant_id=at.tenant_id)
+        at = at.at_last(plan.calendars)
+        for each in doing:
+            if each.action is Action.PRUNE and each.row is not None:
+                await changing.delete(at.conn, each.row.id, by=wish.by)
+        for each in doing:
+            if each.action is Action.UPDATE:
+                with within(f"jobs[{each.place}]"):
+                    await _update(at, each, wish)
+        await _create(at, [each for each in doing if each.action is Action.CREATE], wish)
+    return replace(plan, changes=doing)
+
+
+def _refuse_unseen(doing: tuple[Change, ...], seen: Mapping[str, int]) -> None:
+    stale = [each for each in doing if seen.get(each.name, 0) != each.version]
+    if not stale:
+        return
+    said = "; ".join(_stale(each, seen.get(each.name, 0)) for each in stale[:5])
+    more = f" and {len(stale) - 5} more" if len(stale) > 5 else ""
+    raise Conflict(THING, f"not what the plan saw, so nothing was changed: {said}{more}")
+
+
+def _stale(change: Change, saw: int) -> str:
+    if change.version == 0:
+        return f"job {change.name!r} is gone"
+    who = ""
+    if change.touched is not None:
+        who = f", by {change.touched.actor} at {moments.rfc3339(change.touched.at)}"
+    if saw == 0:
+        return f"job {change.name!r} was made meanwhile{who}"
+    return f"job {change.name!r} has version {change.version} now, not {saw}{who}"
+
+
+class Sought(NamedTuple):
+    """A declared job, and where it is declared."""
+
+    project: str
+    place: int
+    job: Declared
+
+
+def _changes(
+    at: Looking, drafting: Drafting, sought: Sought, rows: Mapping[str, JobRow]
+) -> Iterator[Change]:
+    """What is to be changed about one job, if anything is."""
+    job = sought.job
+    row = rows.get(job.name)
+    if row is None:
+        yield _new(at, drafting, job, sought.place)
+        return
+    _refuse_others(row, sought.project)
+    # Everything but the schedule, which may be one that has ended.
+    drafting.draft(replace(job.spec, schedule=None), row.id)
+    change = _compared(at, job, row)
+    # A calendar that changes moves the runs of jobs that stay as they are.
+    if change.differences or change.before != change.after:
+        yield replace(change, place=sought.place)
+
+
+def _pruned(at: Looking, row: JobRow) -> Change:
+    before = _before(at, row, schedule_of(row))
+    return Change(action=Action.PRUNE, name=row.name, row=row, before=before)
+
+
+def _refuse_others(row: JobRow, project: str) -> None:
+    """A job is declared in one place: two would change it back and forth."""
+    labels = json.loads(row.labels)
+    if labels.get(PROJECT, project) != project:
+        wanted = f"another name: the project {labels[PROJECT]!r} has a job of this name"
+        raise InvalidInput("name", row.name, wanted)
+    if APP in labels:
+        wanted = f"another name: the app {labels[APP]!r} declares a job of this name"
+        raise InvalidInput("name", row.name, wanted)
+
+
+def _new(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
+    draft = drafting.draft(job.spec, at.new_id())
+    schedule = draft.schedule
+    spread = schedule is not None and depends_on_id(schedule)
+    after: tuple[datetime, ...] = ()
+    if schedule is not None and not spread and not job.paused:
+        after = upcoming(schedule, at.now, calendars=at.calendars, is_new=True)
+    return Change(
+        action=Action.CREATE,
+        name=job.name,
+        place=place,
+        declared=job,
+        draft=draft,
+        sentence=None if schedule is None else sentence(schedule),
+        after=after,
+        is_spread=spread,
+    )
+
+
+def _compared(at: Looking, job: Declared, row: JobRow) -> Change:
+    has = schedule_of(row)
+    wanted = settled(job.spec.schedule, has, seed=str(row.id), now=at.now)
+    held = row.state is JobState.PAUSED if job.paused is None else job.paused
+    before = _before(at, row, has)
+    found = tuple(differences(plain_row(row, has), plain_spec(job.spec, wanted, paused=held)))
+    moved = any(each.field.partition(".")[0] in {"schedule", "paused"} for each in found)
+    moved = moved or not at.changed.isdisjoint(wanted.calendars)
+    after = before
+    if moved:
+        # A job that is held otherwise (quarantined) stays so until somebody resumes it.
+        stays = held or row.state is JobState.QUARANTINED
+        after = upcoming(wanted, at.now, calendars=at.calendars, is_new=False) if not stays else ()
+    return Change(
+        action=Action.UPDATE,
+        name=row.name,
+        row=row,
+        declared=job,
+        differences=found,
+        sentence=sentence(wanted),
+        before=before,
+        after=after,
+    )
+
+
+def _before(at: Looking, row: JobRow, has: Schedule | None) -> tuple[datetime, ...]:
+    if row.state in HELD:
+        return ()
+    return standing(has, row.next_tick_at, calendars=at.had)
+
+
+async def _update(at: Looking, change: Change, wish: Wish) -> None:
+    row, job = change.row, change.declared
+    if row is None or job is None:
+        raise RuntimeError("a job that is updated is there and declared")
+    edit = _edit(job.spec, change.fields)
+    if edit != Edit():
+        await changing.edit(at.conn, row.id, edit, now=at.now, calendars=at.calendars)
+    if "paused" not in change.fields:
+        return
+    if job.paused:
+        await changing.pause(at.conn, row.id, by=wish.by, reason=DECLARED, now=at.now)
+    else:
+        await changing.resume(at.conn, row.id, now=at.now, calendars=at.calendars)
+
+
+def _edit(spec: JobSpec, fields: frozenset[str]) -> Edit:
+    """Only what is different: a schedule that stays is not begun anew."""
+
+    def if_changed(name: str, value: Any) -> Any:
+        return value if name in fields else KEEP
+
+    return Edit(
+        schedule=if_changed("schedule", spec.schedule),
+        payload=if_changed("payload", spec.payload),
+        policy=spec.policy if fields & POLICY else KEEP,
+        kind=if_changed("kind", spec.kind),
+        queue=if_changed("queue", spec.queue),
+        priority=if_changed("priority", spec.priority),
+        overlap=if_changed("overlap", spec.overlap),
+        # A new overlap policy forgets it, so it is said again with one.
+        keep_first=spec.keep_first if fields & {"overlap", "keep_first"} else KEEP,
+        limits=if_changed("limits", spec.limits),
+        labels=if_changed("labels", spec.labels),
+        user_id=if_changed("user_id", spec.user_id),
+    )
+
+
+async def _create(at: Looking, changes: list[Change], wish: Wish) -> None:
+    drafts = [each.draft for each in changes if each.draft is not None]
+    if not drafts:
+        return
+    try:
+        await submit_drafts(at.conn, drafts, now=at.now, calendars=at.calendars)
+    except InvalidInput as error:
+        # It counts the jobs that it was given; the file has others between them.
+        error.field = _PLACE.sub(lambda at: f"jobs[{changes[int(at[1])].place}]", error.field, 1)
+        raise
+    paused = {each.name for each in changes if each.declared is not None and each.declared.paused}
+    for draft in drafts:
+        if draft.spec.name in paused:
+            await changing.pause(at.conn, draft.id, by=wish.by, reason=DECLARED, now=at.now)

@@ -1,0 +1,93 @@
+"""The executors that reach things by name, made from the worker's settings. Room: node.
+
+Here references to secrets are looked up (config/references.py), when a worker starts: one that is
+missing keeps it from starting, and not from working at three in the morning.
+"""
+
+from collections.abc import Mapping
+
+from rota.config.executors import Executors
+from rota.config.references import resolve
+from rota.executors.http import Guard, WebhookExecutor, signing
+from rota.executors.notify import Channel, NotifyExecutor
+from rota.executors.sql import (
+    Connection,
+    Connections,
+    EtlExecutor,
+    EtlLimits,
+    Folder,
+    SqlExecutor,
+)
+from rota.executors.sync import Place, SyncExecutor
+
+
+def notify_of(settings: Executors, environment: Mapping[str, str]) -> NotifyExecutor:
+    channels = {
+        name: Channel(
+            url=resolve(
+                channel.url, field=f"executors.channels.{name}.url", environment=environment
+            ),
+            allow_to=channel.allow_to,
+            timeout=channel.timeout,
+        )
+        for name, channel in settings.channels.items()
+    }
+    return NotifyExecutor(channels)
+
+
+def sql_of(settings: Executors, environment: Mapping[str, str]) -> tuple[SqlExecutor, EtlExecutor]:
+    """The two kinds that share connections and a folder."""
+    connections = Connections(
+        Connection(
+            name=name,
+            url=resolve(
+                one.url, field=f"executors.connections.{name}.url", environment=environment
+            ),
+            read_only=one.read_only,
+        )
+        for name, one in settings.connections.items()
+    )
+    folder = Folder(settings.data_folder)
+    limits = EtlLimits(
+        memory=settings.etl_memory, disk=settings.etl_disk, folder=settings.etl_folder
+    )
+    return (
+        SqlExecutor(connections=connections, folder=folder),
+        EtlExecutor(connections=connections, folder=folder, limits=limits),
+    )
+
+
+def webhook_of(
+    settings: Executors, environment: Mapping[str, str], guard: Guard
+) -> WebhookExecutor:
+    webhooks = {}
+    for name, webhook in settings.webhooks.items():
+        field = f"executors.webhooks.{name}.secrets"
+        secrets = [resolve(each, field=field, environment=environment) for each in webhook.secrets]
+        webhooks[name] = signing(secrets, hosts=webhook.hosts, field=field)
+    return WebhookExecutor(webhooks, guard=guard)
+
+
+def sync_of(settings: Executors, environment: Mapping[str, str]) -> SyncExecutor:
+    places = []
+    for name, place in settings.places.items():
+        field = f"executors.places.{name}"
+
+        def told(setting: str, text: str | None, field: str = field) -> str | None:
+            path = f"{field}.{setting}"
+            return None if text is None else resolve(text, field=path, environment=environment)
+
+        places.append(
+            Place(
+                name=name,
+                url=place.url,
+                endpoint=place.endpoint,
+                region=place.region,
+                account=told("account", place.account),
+                secret=told("secret", place.secret),
+                key_file=None if place.key_file is None else str(place.key_file),
+                host_keys=place.host_keys,
+                read_only=place.read_only,
+            )
+        )
+    return SyncExecutor(places)

@@ -1,0 +1,186 @@
+"""Restarts a worker when the source of its app changes: `rota worker --reload`. Room: node.
+
+For development. The worker is a process of its own; this one only looks at the files, once a
+second. The new code is tried in a third process first: if it cannot be imported, that is said in
+one message and the old code goes on. A worker that is replaced ends what it has begun.
+
+    python -m rota.node.reloading <module:attribute>    tries it, and tells which files it has
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+from rota.core.errors import InvalidInput, RotaError
+from rota.node.loading import OURS, load_served
+
+EVERY: Final = 1.0
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+# The time of the last change and the size; None if there is no such file.
+Stamp = tuple[int, int] | None
+
+
+class Tried(NamedTuple):
+    """What became of importing an app: its files, and what is wrong with it if anything is."""
+
+    files: list[str]
+    error: str | None
+
+
+class Reloading:
+    """`command` starts a worker; `say` is told what happens."""
+
+    def __init__(self, app: str, command: Sequence[str], *, say: Callable[[str], object]) -> None:
+        self._app = app
+        self._command = command
+        self._say = say
+        self._stop = threading.Event()
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._stamps: dict[str, Stamp] = {}
+
+    def run(self) -> int:
+        """Until told to stop; returns the exit code of the worker that was the last."""
+        tried = try_app(self._app)
+        if tried.error is not None:
+            raise InvalidInput("app", self._app, tried.error)
+        self._stamps = stamps_of(tried.files)
+        with self._heeding_signals():
+            worker = self._start()
+            first = worker
+            while not self._stop.wait(EVERY):
+                if first.poll() is not None and worker is first:
+                    return first.returncode
+                if worker.poll() is not None and worker in self._workers:
+                    self._say(
+                        f"the worker ended with {worker.returncode}; a change starts it again"
+                    )
+                self._workers = [each for each in self._workers if each.poll() is None]
+                if self._has_changed() and self._is_good():
+                    signal_to([worker], signal.SIGTERM)
+                    worker = self._start()
+            for each in self._workers:
+                each.wait()
+        return worker.wait()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # In a group of its own: a Ctrl-C reaches it through us, once.
+        worker = subprocess.Popen(self._command, process_group=0)
+        self._workers.append(worker)
+        return worker
+
+    def _has_changed(self) -> bool:
+        stamps = stamps_of(self._stamps)
+        changed = [name for name, stamp in stamps.items() if stamp != self._stamps[name]]
+        self._stamps = stamps
+        if changed:
+            names = ", ".join(Path(each).name for each in changed[:3])
+            self._say(f"changed: {names}{' and more' if len(changed) > 3 else ''}")
+        return bool(changed)
+
+    def _is_good(self) -> bool:
+        tried = try_app(self._app)
+        # What it is made of may be more now; what it was made of may come back.
+        self._stamps = stamps_of(tried.files) | self._stamps
+        if tried.error is not None:
+            self._say(f"the new code cannot be used, the old goes on: {tried.error}")
+        return tried.error is None
+
+    @contextmanager
+    def _heeding_signals(self) -> Iterator[None]:
+        """Hand every signal on: the first one drains the workers, a second one cancels."""
+
+        def heed(_number: int, _frame: FrameType | None) -> None:
+            self._stop.set()
+            signal_to(self._workers, signal.SIGTERM)
+
+        before = {each: signal.signal(each, heed) for each in SIGNALS}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+def signal_to(processes: Iterable[subprocess.Popen[bytes]], number: signal.Signals) -> None:
+    for each in processes:
+        if each.poll() is None:
+            each.send_signal(number)
+
+
+def stamps_of(files: Iterable[str]) -> dict[str, Stamp]:
+    return {name: stamp_of(name) for name in files}
+
+
+def stamp_of(name: str) -> Stamp:
+    try:
+        found = Path(name).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def try_app(app: str) -> Tried:
+    """Import the app in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rota.node.reloading", app],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    try:
+        # What the module prints when it is imported stands before it.
+        files, error = json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        return Tried([], f"importing it ended its process with {done.returncode}")
+    return Tried(files, error)
+
+
+def main(app: str) -> None:
+    """Say which files the app is made of, and what is wrong with it."""
+    error, seen = None, set[str]()
+    try:
+        load_served(app)
+    except RotaError as refused:
+        error = refused.wanted if isinstance(refused, InvalidInput) else str(refused)
+        seen = set(files_in(refused.__cause__))
+    seen |= {name for module in list(sys.modules.values()) if (name := file_of(module))}
+    # A new process may answer past a module that has replaced sys.stdout.
+    os.write(1, json.dumps([sorted(filter(is_own, seen)), error]).encode() + b"\n")
+
+
+def file_of(module: Any) -> str | None:
+    """Foreign modules may be anything."""
+    name = getattr(module, "__file__", None)
+    return name if isinstance(name, str) and name.endswith(".py") else None
+
+
+def files_in(error: BaseException | None) -> Iterator[str]:
+    """The files that an error came through: a module that failed is listed nowhere else."""
+    if error is None:
+        return
+    yield from (frame.filename for frame in traceback.extract_tb(error.__traceback__))
+    if isinstance(error, SyntaxError) and error.filename:
+        yield error.filename
+
+
+def is_own(name: str) -> bool:
+    """Whether a file is neither Python's, nor installed, nor ours."""
+    places = {sysconfig.get_path(each) for each in ("stdlib", "platstdlib", "purelib", "platlib")}
+    places.add(str(OURS))
+    path = Path(name)
+    return path.is_absolute() and not any(path.is_relative_to(place) for place in places)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,90 @@
+"""The way from a submitted job to the server. Room: sdk/app.
+
+A `Sender` is all that a job needs of a server; the usual one is the client of the API, which is
+loaded and connected when the first job is sent. Tests put another in its place.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rota.sdk.client import Client
+
+
+class Made(Protocol):
+    """A job that the server has written."""
+
+    @property
+    def job_id(self) -> str: ...
+    @property
+    def run_id(self) -> str | None: ...
+    @property
+    def deduplicated(self) -> bool: ...
+
+
+class Run(Protocol):
+    """A run as the server shows it."""
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def result(self) -> Any: ...
+    @property
+    def error_message(self) -> str | None: ...
+
+
+class Sender(Protocol):
+    """Safe to use from any thread. A draft has the fields of `POST /v1/jobs`."""
+
+    def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> Made: ...
+    def create_many(self, drafts: Sequence[Mapping[str, Any]]) -> Sequence[Made]: ...
+    def run(self, run_id: str) -> Run: ...
+    def latest_run(self, job_id: str) -> str | None:
+        """The id of the newest run of a job; None if it has none yet."""
+        ...
+
+    def cancel(self, run_id: str, *, reason: str | None) -> None: ...
+
+
+class ClientSender:
+    """Sends over HTTP. Without a URL and a key it looks for them as every client does."""
+
+    def __init__(self, url: str | None = None, key: str | None = None) -> None:
+        self._url = url
+        self._key = key
+        self._lock = threading.Lock()
+        self._made: Client | None = None
+
+    @property
+    def client(self) -> "Client":
+        with self._lock:
+            if self._made is None:
+                from rota.sdk.client import Client  # noqa: PLC0415 — declaring jobs needs no HTTP
+
+                self._made = Client(self._url, self._key)
+            return self._made
+
+    def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> Made:
+        return self.client.create_job(**draft, idempotency_key=idempotency_key)
+
+    def create_many(self, drafts: Sequence[Mapping[str, Any]]) -> Sequence[Made]:
+        return self.client.create_jobs(list(drafts)).jobs
+
+    def run(self, run_id: str) -> Run:
+        return self.client.get_run(run_id)
+
+    def latest_run(self, job_id: str) -> str | None:
+        latest = self.client.get_job_status(job_id).latest_run
+        return None if latest is None else latest.run_id
+
+    def cancel(self, run_id: str, *, reason: str | None) -> None:
+        self.client.cancel_run(run_id, reason=reason)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._made is not None:
+                self._made.close()
+                self._made = None

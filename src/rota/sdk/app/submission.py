@@ -1,0 +1,142 @@
+"""What was submitted: where it stands, and what came of it. Room: sdk/app.
+
+Waiting asks the server now and then, seldom once it takes long. It is for scripts and tests: a
+program that serves people had better ask later, by the id.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, Generic, TypeVar
+
+from rota.core.errors import RotaError
+from rota.core.states import FINAL, RunState
+from rota.core.time import durations
+from rota.runtime.clock import SystemClock
+from rota.sdk.app.sending import Run, Sender
+
+R = TypeVar("R")
+
+CLOCK: Final = SystemClock()
+SOONEST: Final = 0.02
+LATEST: Final = 1.0
+GROWTH: Final = 1.5
+SUCCEEDED: Final = RunState.SUCCEEDED.value
+ENDED: Final = frozenset(state.value for state in FINAL)
+
+
+@dataclass(eq=False)
+class RunFailed(RotaError):
+    """A run that ended without a result; `status` says how, `reason` why if anybody knows."""
+
+    run_id: str
+    status: str
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        why = f": {self.reason}" if self.reason else ""
+        return f"the run {self.run_id} is {self.status}{why}"
+
+
+@dataclass(eq=False)
+class NotFinished(RotaError, TimeoutError):
+    """A result was waited for, and did not come in time. The run goes on."""
+
+    job_id: str
+    waited: timedelta
+
+    def __str__(self) -> str:
+        return f"the job {self.job_id} has no result after {durations.words(self.waited)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission(Generic[R]):
+    """A job that the server has accepted. `run_id` is None until the time of a later one comes;
+    `deduplicated` means that an equal one was there already, and this is that one.
+    """
+
+    job_id: str
+    run_id: str | None
+    deduplicated: bool = False
+    sender: Sender = field(repr=False, compare=False)
+    convert: Callable[[Any], R] = field(repr=False, compare=False)
+
+    def status(self) -> str:
+        """The state of its run, or `scheduled` while there is none."""
+        run = self._run()
+        return "scheduled" if run is None else run.status
+
+    def result(self, timeout: str | float | timedelta | None = None) -> R:
+        """Wait for the end, and return what the function returned.
+
+        Raises `RunFailed` if it ended in another way, `NotFinished` if `timeout` passes first.
+        """
+        for pause in self._pauses(timeout):
+            if (ended := self._ended()) is not None:
+                return self._result_of(ended)
+            threading.Event().wait(pause)
+        raise NotFinished(self.job_id, span(timeout) or timedelta())
+
+    def cancel(self, reason: str | None = None) -> None:
+        """Ask its run to stop; nothing happens if there is none yet."""
+        run_id = self._run_id()
+        if run_id is not None:
+            self.sender.cancel(run_id, reason=reason)
+
+    async def status_async(self) -> str:
+        return await asyncio.to_thread(self.status)
+
+    async def result_async(
+        self,
+        timeout: str | float | timedelta | None = None,  # noqa: ASYNC109 — as in `result`
+    ) -> R:
+        """`result` for async code: the loop goes on while this waits."""
+        for pause in self._pauses(timeout):
+            # A thread for each question, not for the whole wait: there are few of them.
+            if (ended := await asyncio.to_thread(self._ended)) is not None:
+                return self._result_of(ended)
+            await CLOCK.sleep(pause)
+        raise NotFinished(self.job_id, span(timeout) or timedelta())
+
+    async def cancel_async(self, reason: str | None = None) -> None:
+        await asyncio.to_thread(self.cancel, reason)
+
+    def _ended(self) -> Run | None:
+        run = self._run()
+        return run if run is not None and run.status in ENDED else None
+
+    def _result_of(self, run: Run) -> R:
+        if run.status != SUCCEEDED:
+            raise RunFailed(run.run_id, run.status, run.error_message)
+        return self.convert(run.result)
+
+    def _run(self) -> Run | None:
+        run_id = self._run_id()
+        return None if run_id is None else self.sender.run(run_id)
+
+    def _run_id(self) -> str | None:
+        return self.run_id or self.sender.latest_run(self.job_id)
+
+    @staticmethod
+    def _pauses(timeout: str | float | timedelta | None) -> Iterator[float]:
+        """How long to rest after each look; the last look is at the end of the time."""
+        limit, begun, pause = span(timeout), CLOCK.monotonic(), SOONEST
+        while True:
+            left = None if limit is None else begun + limit.total_seconds() - CLOCK.monotonic()
+            yield pause if left is None else max(0.0, min(pause, left))
+            if left is not None and left <= 0:
+                return
+            pause = min(pause * GROWTH, LATEST)
+
+
+def span(timeout: str | float | timedelta | None) -> timedelta | None:
+    """How long to wait: seconds, a timedelta, or a text such as 30s."""
+    match timeout:
+        case None | timedelta():
+            return timeout
+        case str():
+            return durations.parse(timeout, field="timeout")
+        case _:
+            return timedelta(seconds=timeout)

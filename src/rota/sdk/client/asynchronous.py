@@ -1,0 +1,204 @@
+"""The client for asyncio. Room: sdk/client.
+
+The same as the blocking one, on aiohttp. A client belongs to the event loop in which it is first
+used; nothing connects before.
+"""
+
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from random import Random
+from types import TracebackType
+from typing import Any, Final, ParamSpec, Self, TypeVar, cast
+
+import aiohttp
+from yarl import URL
+
+from rota.runtime.clock import SystemClock
+from rota.sdk.client import calls
+from rota.sdk.client.answers import GOOD, headers_of, problem_of, read_answer
+from rota.sdk.client.errors import ApiError, Unreachable
+from rota.sdk.client.finding import find
+from rota.sdk.client.generated.async_operations import AsyncOperations
+from rota.sdk.client.generated.shapes import LogLine
+from rota.sdk.client.pages import Page
+from rota.sdk.client.patience import RETRIES, Patience
+from rota.sdk.client.requests import Request
+from rota.sdk.client.streams import FeedEvent, LogStream, Stream
+
+T = TypeVar("T")
+P = ParamSpec("P")
+# What fails before anything was sent.
+BEFORE: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+LOST: Final = (aiohttp.ClientError, TimeoutError, OSError)
+
+
+class AsyncClient(AsyncOperations):
+    """Every operation of the API as a coroutine, under its name there.
+
+    `timeout` is in seconds, for one try; `retries` is how many more there may be.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = calls.TIMEOUT,
+        retries: int = RETRIES,
+    ) -> None:
+        calls.check(timeout, retries)
+        self._place = find(url, key, environment=os.environ)
+        self._retries = retries
+        self._timeout = timeout
+        self._chance = Random()
+        self._clock = SystemClock()
+        self._is_closed = False
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def url(self) -> str:
+        return self._place.url
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self.url!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        self._is_closed = True
+        if self._session is not None:
+            await self._session.close()
+
+    async def pages(
+        self, operation: Callable[P, Awaitable[Page[T]]], /, *args: P.args, **given: P.kwargs
+    ) -> AsyncIterator[Page[T]]:
+        """The pages of a list, one after the other: `client.pages(client.list_jobs, kind="x")`."""
+        page = await operation(*args, **given)
+        yield page
+        while page.next is not None:
+            page = await operation(*args, **cast("Any", {**given, "cursor": page.next}))
+            yield page
+
+    async def each(
+        self, operation: Callable[P, Awaitable[Page[T]]], /, *args: P.args, **given: P.kwargs
+    ) -> AsyncIterator[T]:
+        """The things of a list, over all of its pages: `client.each(client.list_jobs)`."""
+        async for page in self.pages(operation, *args, **given):
+            for each in page.items:
+                yield each
+
+    def follow_logs(self, run_id: str, *, after: str | None = None) -> AsyncGenerator[LogLine]:
+        """What a run writes, as it comes, until the run has ended and all was told.
+
+        `after` is the `cursor` of `get_logs`. A broken connection is made again, and nothing is
+        left out or told twice.
+        """
+        path = "/v1/runs/{}/logs"
+        request = calls.stream_request("follow_logs", path, run_id, follow=True)
+        return self._follow(request, LogStream(after))
+
+    def follow_feed(self, *, after: str | None = None) -> AsyncGenerator[FeedEvent]:
+        """What happens, as it happens, without end; `after` is the id of an event to go on from.
+
+        A broken connection is made again; an event may then be told twice.
+        """
+        request = calls.stream_request("follow_feed", "/v1/feed")
+        return self._follow(request, calls.feed_stream(after))
+
+    async def _send(self, request: Request[T]) -> T:
+        request = calls.with_key(request)
+        content, target = request.content(), self._place.prefix + request.target
+        headers = headers_of(request, self._place, content)
+        patience = self._patience()
+        while True:
+            try:
+                body = await self._try(request.method, target, headers, content)
+                return read_answer(request, body, self._place)
+            except (ApiError, Unreachable) as error:
+                if isinstance(error, ApiError) and patience.is_done(request, error):
+                    return cast("T", None)
+                pause = patience.rest(request, error)
+                if pause is None:
+                    raise
+                await self._clock.sleep(pause)
+
+    async def _try(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None
+    ) -> bytes:
+        async with self._ask(
+            method, target, headers=headers, read=self._timeout, data=content
+        ) as answer:
+            return await answer.read()
+
+    async def _follow(self, request: Request[Any], stream: Stream[T]) -> AsyncGenerator[T]:
+        target = self._place.prefix + request.target
+        given = headers_of(request, self._place, None) | {"Accept": calls.STREAM}
+        patience = self._patience()
+        while True:
+            try:
+                async with aclosing(self._chunks(target, given | stream.begin())) as chunks:
+                    async for chunk in chunks:
+                        patience.reset()
+                        for each in stream.take(chunk):
+                            yield each
+                        if stream.is_over:
+                            return
+            except (ApiError, Unreachable) as error:
+                pause = patience.rest(request, error)
+                if pause is None:
+                    raise
+                await self._clock.sleep(pause)
+            for each in stream.cut():
+                yield each
+
+    async def _chunks(self, target: str, headers: Mapping[str, str]) -> AsyncGenerator[bytes]:
+        """The bytes of a stream; it always ends with an error, because only events can end it."""
+        silence = max(self._timeout, calls.SILENCE)
+        async with self._ask("GET", target, headers=headers, read=silence) as answer:
+            async for chunk in answer.content.iter_any():
+                yield chunk
+        raise calls.ended(self._place)
+
+    @asynccontextmanager
+    async def _ask(
+        self, method: str, target: str, *, headers: Mapping[str, str], read: float, **given: Any
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """One try."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout, sock_read=read)
+        # Not to be quoted again: a name may have a % in it.
+        url = URL(self._place.origin + target, encoded=True)
+        try:
+            async with self._opened().request(
+                method, url, headers=headers, timeout=timeout, allow_redirects=False, **given
+            ) as answer:
+                if answer.status not in GOOD:
+                    body = await answer.read()
+                    raise problem_of(answer.status, answer.headers, body, self._place)
+                yield answer
+        except LOST as error:
+            was_sent = not isinstance(error, BEFORE)
+            raise calls.unreachable(self._place, error, was_sent=was_sent) from error
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._is_closed:
+            raise RuntimeError("this client is closed")
+        if self._session is None:
+            self._session = aiohttp.ClientSession(headers={"User-Agent": calls.agent()})
+            # It would send some requests again without a word, and a deletion that was carried out
+            # would look like one of something that never was. Patience decides about that.
+            self._session._retry_connection = False  # noqa: SLF001 - there is no argument for it
+        return self._session
+
+    def _patience(self) -> Patience:
+        return Patience(retries=self._retries, chance=self._chance)

@@ -1,0 +1,193 @@
+"""The client that waits for its answers. Room: sdk/client.
+
+Connections are kept, and shared by threads (urllib3). Nothing connects before the first call.
+"""
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from random import Random
+from threading import Event as Flag
+from types import TracebackType
+from typing import Any, Final, ParamSpec, Self, TypeVar, cast
+
+import urllib3
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
+from urllib3.response import BaseHTTPResponse
+
+from rota.sdk.client import calls
+from rota.sdk.client.answers import GOOD, headers_of, problem_of, read_answer
+from rota.sdk.client.errors import ApiError, Unreachable
+from rota.sdk.client.finding import find
+from rota.sdk.client.generated.operations import Operations
+from rota.sdk.client.generated.shapes import LogLine
+from rota.sdk.client.pages import Page
+from rota.sdk.client.patience import RETRIES, Patience
+from rota.sdk.client.requests import Request
+from rota.sdk.client.streams import FeedEvent, LogStream, Stream
+
+T = TypeVar("T")
+P = ParamSpec("P")
+CHUNK: Final = 65_536
+# What fails before anything was sent.
+BEFORE: Final = (NewConnectionError, ConnectTimeoutError)
+
+
+class Client(Operations):
+    """Every operation of the API as a method, under its name there.
+
+    `timeout` is in seconds, for one try; `retries` is how many more there may be.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = calls.TIMEOUT,
+        retries: int = RETRIES,
+    ) -> None:
+        calls.check(timeout, retries)
+        self._place = find(url, key, environment=os.environ)
+        self._retries = retries
+        self._timeout = timeout
+        self._chance = Random()
+        # Nobody sets it: waiting for it is how a thread rests.
+        self._never = Flag()
+        self._is_closed = False
+        self._agent = {"User-Agent": calls.agent()}
+        self._pool = urllib3.connection_from_url(
+            self._place.origin, maxsize=calls.CONNECTIONS, retries=False
+        )
+
+    @property
+    def url(self) -> str:
+        return self._place.url
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._is_closed = True
+        self._pool.close()
+
+    def pages(
+        self, operation: Callable[P, Page[T]], /, *args: P.args, **given: P.kwargs
+    ) -> Iterator[Page[T]]:
+        """The pages of a list, one after the other: `client.pages(client.list_jobs, kind="x")`."""
+        page = operation(*args, **given)
+        yield page
+        while page.next is not None:
+            page = operation(*args, **cast("Any", {**given, "cursor": page.next}))
+            yield page
+
+    def each(
+        self, operation: Callable[P, Page[T]], /, *args: P.args, **given: P.kwargs
+    ) -> Iterator[T]:
+        """The things of a list, over all of its pages: `client.each(client.list_jobs)`."""
+        for page in self.pages(operation, *args, **given):
+            yield from page.items
+
+    def follow_logs(self, run_id: str, *, after: str | None = None) -> Generator[LogLine]:
+        """What a run writes, as it comes, until the run has ended and all was told.
+
+        `after` is the `cursor` of `get_logs`. A broken connection is made again, and nothing is
+        left out or told twice.
+        """
+        path = "/v1/runs/{}/logs"
+        request = calls.stream_request("follow_logs", path, run_id, follow=True)
+        return self._follow(request, LogStream(after))
+
+    def follow_feed(self, *, after: str | None = None) -> Generator[FeedEvent]:
+        """What happens, as it happens, without end; `after` is the id of an event to go on from.
+
+        A broken connection is made again; an event may then be told twice.
+        """
+        request = calls.stream_request("follow_feed", "/v1/feed")
+        return self._follow(request, calls.feed_stream(after))
+
+    def _send(self, request: Request[T]) -> T:
+        request = calls.with_key(request)
+        content = request.content()
+        given: dict[str, Any] = {
+            "method": request.method,
+            "url": self._place.prefix + request.target,
+            "body": content,
+            "headers": headers_of(request, self._place, content),
+        }
+        patience = self._patience()
+        while True:
+            try:
+                answer = self._ask(read=self._timeout, **given)
+                return read_answer(request, answer.data, self._place)
+            except (ApiError, Unreachable) as error:
+                if isinstance(error, ApiError) and patience.is_done(request, error):
+                    return cast("T", None)
+                pause = patience.rest(request, error)
+                if pause is None:
+                    raise
+                self._never.wait(pause)
+
+    def _follow(self, request: Request[Any], stream: Stream[T]) -> Generator[T]:
+        target = self._place.prefix + request.target
+        given = headers_of(request, self._place, None) | {"Accept": calls.STREAM}
+        patience = self._patience()
+        while True:
+            try:
+                for chunk in self._chunks(target, given | stream.begin()):
+                    patience.reset()
+                    yield from stream.take(chunk)
+                    if stream.is_over:
+                        return
+            except (ApiError, Unreachable) as error:
+                pause = patience.rest(request, error)
+                if pause is None:
+                    raise
+                self._never.wait(pause)
+            yield from stream.cut()
+
+    def _chunks(self, target: str, headers: dict[str, str]) -> Iterator[bytes]:
+        """The bytes of a stream; it always ends with an error, because only events can end it."""
+        silence = max(self._timeout, calls.SILENCE)
+        answer = self._ask(
+            method="GET", url=target, headers=headers, read=silence, preload_content=False
+        )
+        try:
+            yield from answer.stream(CHUNK)
+        except HTTPError as error:
+            raise calls.unreachable(self._place, error, was_sent=True) from error
+        finally:
+            # The rest of a stream is not worth reading: its connection is not used again.
+            answer.close()
+        raise calls.ended(self._place)
+
+    def _ask(self, *, headers: dict[str, str], read: float, **given: Any) -> BaseHTTPResponse:
+        """One try."""
+        if self._is_closed:
+            raise RuntimeError("this client is closed")
+        timeout = urllib3.Timeout(connect=self._timeout, read=read)
+        try:
+            answer = self._pool.urlopen(
+                headers=self._agent | headers, timeout=timeout, redirect=False, **given
+            )
+            if answer.status in GOOD:
+                return answer
+            body = answer.data
+        except HTTPError as error:
+            was_sent = not isinstance(error, BEFORE)
+            raise calls.unreachable(self._place, error, was_sent=was_sent) from error
+        raise problem_of(answer.status, answer.headers, body, self._place)
+
+    def _patience(self) -> Patience:
+        return Patience(retries=self._retries, chance=self._chance)

@@ -1,0 +1,55 @@
+"""What an importer found, and what it could not bring. Room: sdk/importing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from rota.core.submission import MOST_NAME
+from rota.core.time import plain
+from rota.sdk.code.writing import Written
+
+
+class Remark(NamedTuple):
+    """Something to know about a place in the source, such as `crontab:12`."""
+
+    place: str
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.said}"
+
+
+@dataclass(slots=True)
+class Imported:
+    """`left_out` is what did not become a job; `notes` what a job does not have any more."""
+
+    now: datetime
+    jobs: list[Written] = field(default_factory=list)
+    left_out: list[Remark] = field(default_factory=list)
+    notes: list[Remark] = field(default_factory=list)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def leave_out(self, place: str, said: object) -> None:
+        self.left_out.append(Remark(place, str(said)))
+
+    def note(self, place: str, said: str) -> None:
+        """Once: what is so for all of a file need not be said for each line."""
+        if all(each.said != said for each in self.notes):
+            self.notes.append(Remark(place, said))
+
+    def name(self, wanted: str) -> str:
+        """A name that no job before it has."""
+        wanted = " ".join(wanted.split())[: MOST_NAME - 5] or "job"
+        name, number = wanted, 1
+        while name in self.names:
+            number += 1
+            name = f"{wanted} {number}"
+        self.names.add(name)
+        return name
+
+    def checked(self, schedule: Mapping[str, Any]) -> dict[str, Any]:
+        """The schedule, if Rota could keep it; `InvalidInput` says why not."""
+        plain.parse(schedule, now=self.now)
+        return dict(schedule)

@@ -1,0 +1,127 @@
+"""A real Rota for integration tests: PostgreSQL, API, scheduler and worker. Room: sdk/testing.
+
+A database of its own in a folder of its own, and `rota up` as a child process on a free port. It
+takes some seconds to start, so a test session starts one for all. Needs the extra `embedded`.
+"""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from rota.core.errors import RotaError
+from rota.sdk.app.app import App
+from rota.sdk.app.sending import ClientSender
+from rota.store.embedded import start
+
+if TYPE_CHECKING:
+    from rota.sdk.client import Client
+
+READY: Final = "Rota is up."
+ADDRESS: Final = "API at "
+# Seconds: a first start makes the database.
+LONGEST_START: Final = 120.0
+LONGEST_STOP: Final = 30.0
+LAST_LINES: Final = 5
+
+
+@dataclass(eq=False)
+class NotStarted(RotaError):
+    """A server for tests that did not come up; the reason is what it said last."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"`rota up` did not start: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where it is; `database_url` is for tests of `rota.within`."""
+
+    url: str
+    key: str
+    database_url: str
+    folder: Path
+
+    def client(self) -> "Client":
+        from rota.sdk.client import Client  # noqa: PLC0415 — not everybody wants one
+
+        return Client(self.url, self.key)
+
+    @contextmanager
+    def connected(self, app: App) -> Iterator[None]:
+        """Let the jobs of this app be submitted here, until the block is left."""
+        before, sender = app.sender, ClientSender(self.url, self.key)
+        app.sender = sender
+        try:
+            yield
+        finally:
+            app.sender = before
+            sender.close()
+
+
+@contextmanager
+def serving(folder: Path, app: str | None = None) -> Iterator[Server]:
+    """Start a Rota in this folder, with the jobs of `module:app` if that is given; stop it when the
+    block is left.
+    """
+    with start(folder / "postgres") as database:
+        command = [sys.executable, "-m", "rota", "up", *([app] if app else [])]
+        command += ["--data", str(folder), "--port", "0"]
+        environment = {**os.environ, "ROTA_DATABASE_URL": database.url}
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        try:
+            yield Server(
+                url=_address(process),
+                key=(folder / "admin.key").read_text().strip(),
+                database_url=database.url,
+                folder=folder,
+            )
+        finally:
+            _stop(process)
+
+
+def _address(process: "subprocess.Popen[str]") -> str:
+    """What it says until it is up; what it says later is read and forgotten."""
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+    said: list[str] = []
+    url = ""
+    while True:
+        try:
+            line = lines.get(timeout=LONGEST_START)
+        except queue.Empty:
+            line = None
+        if line is None:
+            raise NotStarted("".join(said[-LAST_LINES:]).strip() or "it said nothing")
+        said.append(line)
+        if line.startswith(ADDRESS):
+            url = line.removeprefix(ADDRESS).split(",")[0].strip()
+        if line.startswith(READY):
+            return url
+
+
+def _read(pipe: IO[str] | None, lines: "queue.SimpleQueue[str | None]") -> None:
+    for line in pipe or ():
+        lines.put(line)
+    lines.put(None)
+
+
+def _stop(process: "subprocess.Popen[str]") -> None:
+    process.terminate()
+    try:
+        process.wait(LONGEST_STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

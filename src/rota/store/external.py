@@ -1,0 +1,25 @@
+"""Runs that something outside of Rota carries out, and tells of. Room: store."""
+
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.errors import LeaseLost
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+
+class Taken(NamedTuple):
+    attempt: int
+    started_at: datetime
+
+
+TAKE = statement("external/take", Taken)
+
+
+async def take(conn: Connection, *, run_id: UUID, session_id: UUID) -> Taken:
+    """Let a session have a run that was made in this transaction."""
+    row = await TAKE.one(conn, id=run_id, session_id=session_id)
+    if row is None:
+        raise LeaseLost(thing="run", id=run_id)
+    return row

@@ -1,0 +1,66 @@
+"""The jobs of a project, and who changed them since its file was applied. Room: store.
+
+A project is a label on its jobs (core/manifest). That a file was applied is an entry in the audit
+log; whatever the log has about a job after it was done by hand.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.store.driver import Connection
+from rota.store.job_views import READ, JobRow
+from rota.store.statement import statement
+
+THING: Final = "manifest"
+
+
+class Member(NamedTuple):
+    id: UUID
+
+
+class Applied(NamedTuple):
+    id: int
+
+
+class Touched(NamedTuple):
+    """The last change of a job by hand."""
+
+    id: UUID
+    at: datetime
+    actor: str
+    action: str
+
+
+MEMBERS = statement("projects/members", Member)
+APPLIED = statement("projects/applied", Applied)
+TOUCHED = statement("projects/touched", Touched)
+
+
+async def members(conn: Connection, *, tenant_id: int, project: str) -> list[UUID]:
+    """The jobs of a project that are not deleted."""
+    rows = await MEMBERS.all(conn, tenant_id=tenant_id, project=project)
+    return [row.id for row in rows]
+
+
+async def read(conn: Connection, *, tenant_id: int, ids: Sequence[UUID]) -> dict[str, JobRow]:
+    """Jobs as they are shown, by name."""
+    return {row.name: row for row in await READ.all(conn, tenant_id=tenant_id, ids=ids)}
+
+
+async def touched(
+    conn: Connection, *, tenant_id: int, project: str, ids: Sequence[UUID]
+) -> dict[UUID, Touched]:
+    """Which of these were changed since the file was applied; none if it never was."""
+    applied = await APPLIED.one(conn, tenant_id=tenant_id, project=project)
+    if applied is None or not ids:
+        return {}
+    rows = await TOUCHED.all(
+        conn,
+        tenant_id=tenant_id,
+        ids=ids,
+        thing_ids=[f"job_{id_.hex}" for id_ in ids],
+        since=applied.id,
+    )
+    return {row.id: row for row in rows}

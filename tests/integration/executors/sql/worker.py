@@ -1,0 +1,27 @@
+"""A worker process with the kinds `sql` and `etl`, to be killed: `worker.py DATABASE SETTINGS`.
+
+`rota worker` itself refuses the tests' database, which trades durability for speed.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from tests.support.shop import open_shop
+
+from rota.config.load import load
+from rota.node.named import sql_of
+
+
+async def main(database: str, settings: str) -> None:
+    read = load(environment={}, file=Path(settings), places=())
+    sql, etl = sql_of(read.executors, os.environ)
+    async with open_shop(database) as shop:
+        shop.others = (lambda: sql, lambda: etl)
+        async with shop.worker():
+            await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

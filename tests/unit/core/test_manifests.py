@@ -1,0 +1,114 @@
+"""What a file declares, held against what is there: pure comparisons (I6)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rota.core.errors import InvalidInput
+from rota.core.manifest.declared import Declared, manifest
+from rota.core.manifest.differences import differences, same
+from rota.core.manifest.timetable import depends_on_id, settled, standing, upcoming
+from rota.core.submission import JobSpec
+from rota.core.time import plain
+
+NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(days=3, minutes=7)
+
+
+def schedule(**rules: Any) -> Any:
+    return plain.parse(rules, now=NOW, seed="job")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_same"),
+    [
+        (1, 1.0, True),
+        (True, 1, False),
+        (False, 0, False),
+        (None, False, False),
+        ([1, True], [1, 1], False),
+        ({"a": [1, {"b": 1.0}]}, {"a": [1.0, {"b": 1}]}, True),
+        ([1], [1, 2], False),
+        ({"a": None}, {}, False),
+    ],
+)
+def test_values_are_the_same_if_json_says_so(left: Any, right: Any, is_same: bool) -> None:
+    assert same(left, right) is is_same
+    assert same(right, left) is is_same
+
+
+def test_objects_differ_by_field_and_lists_as_a_whole() -> None:
+    before = {"a": {"b": 1, "gone": 2}, "l": [1, 2], "same": {"x": 1}}
+    after = {"a": {"b": 2, "new": 3}, "l": [2], "same": {"x": 1}}
+
+    assert list(differences(before, after)) == [
+        ("a.b", 1, 2),
+        ("a.gone", 2, None),
+        ("a.new", None, 3),
+        ("l", [1, 2], [2]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"every": "15m"},
+        {"every": ["15m", "1h"], "cron": "0 1 * * *"},
+        {"cron": "@every 90s"},
+        {"fixed_delay": "10m"},
+        {"rrule": "FREQ=DAILY;BYHOUR=9", "timezone": "America/New_York"},
+        {"rrule": "FREQ=HOURLY", "window": {"start": "2026-07-05T00:00:00Z"}},
+        {"at": "2026-07-02T00:00:00Z"},
+        {"on_demand": True},
+    ],
+)
+def test_what_is_declared_again_is_what_the_job_has(rules: dict[str, Any]) -> None:
+    has = schedule(**rules)
+
+    assert settled(rules, has, seed="job", now=LATER) is has
+
+
+def test_another_length_counts_anew_from_now() -> None:
+    found = settled({"every": "20m"}, schedule(every="15m"), seed="job", now=LATER)
+
+    assert plain.to_plain(found)["every"] == {"interval": "PT20M", "anchor": "2026-07-04T12:07:00Z"}
+
+
+def test_nothing_declared_is_on_demand() -> None:
+    assert not settled(None, None, seed="", now=NOW).has_ticks
+    assert not settled(None, schedule(cron="0 1 * * *"), seed="", now=NOW).has_ticks
+
+
+@pytest.mark.parametrize(
+    ("rules", "depends"),
+    [
+        ({"cron": "H 1 * * *"}, True),
+        ({"cron": "0,H(10-20) 1 * * *"}, True),
+        ({"cron": "0 1 * * THU"}, False),
+        ({"cron": "0 1 * MAR *"}, False),
+        ({"cron": "0 1 * * *", "jitter": "5m"}, True),
+        ({"every": "1h"}, False),
+    ],
+)
+def test_times_that_are_spread_by_the_jobs_id_are_known(
+    rules: dict[str, Any], depends: bool
+) -> None:
+    assert depends_on_id(schedule(**rules)) is depends
+
+
+def test_the_next_runs_of_a_capped_job_that_ran_already_are_not_made_up() -> None:
+    capped = schedule(cron="0 1 * * *", window={"max_runs": 9})
+
+    assert len(upcoming(capped, NOW, calendars={}, is_new=True)) == 3
+    assert len(upcoming(capped, NOW, calendars={}, is_new=False)) == 1
+    assert standing(capped, None, calendars={}) == ()
+
+
+def test_a_manifest_gives_its_jobs_their_project_and_refuses_what_is_not_steady() -> None:
+    found = manifest("p", [Declared(spec=JobSpec(name="a", kind="k", labels={"x": "y"}))])
+    assert found.jobs[0].spec.labels == {"x": "y", "rota.project": "p"}
+
+    for rule in ({"immediate": True}, {"after": "5m"}):
+        with pytest.raises(InvalidInput, match=r"jobs\[0\]\.schedule"):
+            manifest("p", [Declared(spec=JobSpec(name="a", kind="k", schedule=rule))])

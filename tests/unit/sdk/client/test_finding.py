@@ -1,0 +1,114 @@
+"""Where the client looks for the API and its key. Proves a part of I3."""
+
+from pathlib import Path
+
+import pytest
+
+from rota.config.load import load
+from rota.config.settings import Settings
+from rota.core.errors import InvalidInput
+from rota.sdk.client.finding import find
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where nobody has started a server."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def key_file(folder: Path, text: str = "rota_abc_def\n") -> None:
+    folder.mkdir(parents=True)
+    (folder / "admin.key").write_text(text)
+
+
+def test_what_is_given_wins_over_the_variables() -> None:
+    said = {"ROTA_URL": "http://there:1", "ROTA_API_KEY": "theirs"}
+
+    place = find("http://here:2/", "mine", environment=said)
+
+    assert (place.url, place.key) == ("http://here:2", "mine")
+
+
+def test_the_variables_win_over_what_lies_around(elsewhere: Path) -> None:
+    key_file(elsewhere / ".rota")
+
+    place = find(None, None, environment={"ROTA_URL": "https://there", "ROTA_API_KEY": "theirs"})
+
+    assert (place.url, place.key) == ("https://there", "theirs")
+
+
+def test_without_anything_it_is_the_server_that_rota_up_starts_here(elsewhere: Path) -> None:
+    key_file(elsewhere / ".rota")
+
+    place = find(None, None, environment={})
+
+    assert (place.url, place.key) == ("http://127.0.0.1:7070", "rota_abc_def")
+
+
+def test_the_data_folder_may_be_elsewhere(elsewhere: Path) -> None:
+    key_file(elsewhere / "data")
+
+    assert find(None, None, environment={"ROTA_DATA": "data"}).key == "rota_abc_def"
+
+
+@pytest.mark.parametrize("url", ["https://rota.example.com", "http://10.0.0.7:7070"])
+def test_the_key_of_this_machine_is_not_sent_to_another(elsewhere: Path, url: str) -> None:
+    key_file(elsewhere / ".rota")
+
+    place = find(url, None, environment={})
+
+    assert place.key is None
+    assert "no key was found" in place.hint
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1", "http://127.0.0.9:1", "http://[::1]:1"])
+def test_this_machine_has_several_names(elsewhere: Path, url: str) -> None:
+    key_file(elsewhere / ".rota")
+
+    assert find(url, None, environment={}).key == "rota_abc_def"
+
+
+def test_a_key_file_that_is_no_key_counts_as_none(elsewhere: Path) -> None:
+    key_file(elsewhere / ".rota", "two words\nand lines\n")
+
+    assert find(None, None, environment={}).key is None
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:7070", "ftp://there", "http://", "http://there:99999", "http://a/b?c=d", " "]
+)
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput, match=r"url: .* an address such as"):
+        find(url, "key", environment={})
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        find("http://me:hunter2@there", None, environment={})
+
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_key_with_a_line_break_is_refused_and_not_shown() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        find(None, "rota_abc\r\nX-Evil: 1", environment={})
+
+    assert refused.value.field == "key"
+    assert "Evil" not in str(refused.value)
+
+
+def test_a_prefix_of_the_path_is_kept_apart_from_the_host() -> None:
+    place = find("https://example.com/rota/", None, environment={})
+
+    assert (place.origin, place.prefix) == ("https://example.com", "/rota")
+
+
+def test_the_key_is_not_shown_by_accident() -> None:
+    assert "rota_secret" not in repr(find(None, "rota_secret", environment={}))
+
+
+def test_a_server_beside_a_client_does_not_mind_its_variables() -> None:
+    said = {"ROTA_URL": "http://there:1", "ROTA_API_KEY": "theirs"}
+
+    assert load(environment=said, places=()) == Settings()
