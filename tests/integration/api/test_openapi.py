@@ -19,7 +19,7 @@ BIN = Path(sys.executable).parent
 GROUPS: dict[str, tuple[int, tuple[str, ...]]] = {
     "jobs": (5_200, ("jobs", "schedules", "jobs as code")),
     "runs": (5_200, ("runs", "dead letters")),
-    "tenants": (5_200, ("tenants", "keys", "secrets", "calendars")),
+    "tenants": (5_200, ("tenants", "users", "keys", "secrets", "calendars")),
     "rest": (4_400, ("queues", "cluster", "audit", "statistics", "service")),
 }
 EXAMPLES = {"jobs": 220, "runs": 310, "tenants": 320, "rest": 490}

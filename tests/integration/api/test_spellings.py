@@ -165,3 +165,16 @@ async def test_a_name_with_a_slash_is_as_good_as_any_other(api: Served) -> None:
         "reports/nightly one",
         made.json["job_id"],
     )
+
+
+async def test_a_job_that_waits_to_be_asked_is_active(api: Served) -> None:
+    asked = await api.platform.post("/v1/jobs", {"name": "by hand", "schedule_type": "ON_DEMAND"})
+    told = await api.platform.post("/v1/jobs", {"name": "told", "schedule": {"event": "paid"}})
+
+    shown = [
+        (await api.platform.get(f"/v1/jobs/{made.json['job_id']}")).json["status"]
+        for made in (asked, told)
+    ]
+    listed = (await api.platform.get("/v1/jobs?status=active")).json["data"]
+    assert shown == ["active", "active"]
+    assert {each["name"] for each in listed} == {"by hand", "told"}

@@ -19,7 +19,9 @@ from rota.executors.sql.faults import DatabaseFault, Fault, missing
 from rota.executors.sql.session import Answer, Column, Row, Threaded
 
 MEMORY: Final = ":memory:"
-LOCKED: Final = {"enable_external_access": False, "lock_configuration": True}
+CLOSED: Final = {"enable_external_access": False}
+# Where a time without a zone becomes an instant, it is UTC and not the worker's.
+IN_UTC: Final = "global timezone = 'UTC'"
 ZONED: Final = "TIMESTAMP WITH TIME ZONE"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 PASSING: Final = (
@@ -45,7 +47,26 @@ class DuckSession(Threaded):
     async def open(cls, connection: Connection) -> Self:
         if not await asyncio.to_thread(Path(connection.path).is_file):
             raise DatabaseFault(type_="no database", message="its file is not there", final=True)
-        return await cls.opened(connection.path, LOCKED)
+        session = await cls.opened(connection.path, CLOSED)
+        try:
+            await session.lock()
+        except BaseException:
+            await session.close()
+            raise
+        return session
+
+    async def lock(self) -> None:
+        """Once for all sessions of a file in this process; a later one finds it done.
+
+        It must be: a query that could switch logging to a file would end the process, because
+        DuckDB 2.0 does not catch its own refusal there.
+        """
+        try:
+            for setting in (IN_UTC, "lock_configuration = true"):
+                await self.run(f"set {setting}")
+        except Fault as fault:
+            if "has been locked" not in fault.message:
+                raise
 
     @classmethod
     async def opened(cls, path: str, config: Mapping[str, object]) -> Self:
@@ -69,6 +90,7 @@ class DuckSession(Threaded):
         allowed = ", ".join(text_of(str(path)) for path in files)
         # Once external access is off, what is allowed cannot be widened, and it cannot be set on.
         for setting in (
+            IN_UTC,
             f"temp_directory = {text_of(str(folder / 'spill'))}",
             f"max_temp_directory_size = {text_of(disk)}",
             f"allowed_directories = [{text_of(str(folder))}]",

@@ -23,7 +23,8 @@ FIELDS: Final = 5
 RANDOM: Final = re.compile(r"(\d*)~(\d*)")
 # Lines that explain the columns to whoever edits the file.
 LEGEND: Final = re.compile(
-    r"""[\s|.*+'`,─┬┌│-]*(?:(?:m\s+h\s+|minute|hour|day\s+of|month|command\s+to|user-?name).*)?""",
+    r"""[\s|.*+'`,─┬┌│-]*"""
+    r"""(?:(?:m\s+h\s+|(?:minute|hour|month|day\s+of\s+\w+)\s*\(|command\s+to|user-?name).*)?""",
     re.IGNORECASE,
 )
 # Read by cron, and not for the command.

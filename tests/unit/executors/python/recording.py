@@ -67,7 +67,7 @@ class Recording:
     async def resume(self) -> Any:
         return self.stored
 
-    def transaction(self) -> Any:
+    def transaction(self, result: object = None) -> Any:
         raise NotImplementedError
 
     def said(self, *streams: Stream) -> str:

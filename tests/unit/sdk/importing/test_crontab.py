@@ -201,6 +201,21 @@ def test_equal_commands_get_names_of_their_own() -> None:
     assert [job.name for job in found.jobs] == ["a", "a 2"]
 
 
+@pytest.mark.parametrize(
+    ("comment", "kept"),
+    [
+        ("# hourly copy of the shop", ["hourly copy of the shop"]),
+        ("#monthly: minutes of the board", ["monthly: minutes of the board"]),
+        ("# m h  dom mon dow   command", []),
+        ("# | .------ hour (0 - 23)", []),
+        ("# ------", []),
+        ("#", []),
+    ],
+)
+def test_a_comment_stays_unless_it_explains_the_columns(comment: str, kept: list[str]) -> None:
+    assert only(f"{comment}\n0 1 * * * /bin/x\n").comments == kept
+
+
 def test_a_line_of_the_system_without_a_command_is_left_out() -> None:
     found = imported("0 1 * * * root\n", system=True)
 

@@ -23,6 +23,7 @@ with looked as materialized (
                             when
                                 j.state = 'active'
                                 and j.schedule is not null
+                                and not j.schedule ?| array['on_demand', 'event']
                                 and (
                                     select true from rota.cursors as c
                                     where c.job_id = j.id
