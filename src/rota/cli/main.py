@@ -105,6 +105,7 @@ def build() -> App:
             help=command.help,
         )
     program.command("rota.cli.commands.feed:events", name="feed", show=False)
+    program.command("rota.cli.commands.calendars:alias", name="calendar", show=False)
     for flag in ("--help", "--version"):
         program[flag].group = (OPTIONS,)
     return program

@@ -217,7 +217,8 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         dict[str, Connection],
         text(
             "a table of connections by their names",
-            "What jobs of the kinds `sql` and `etl` may use. Without any, every such job fails.",
+            "What jobs of the kinds `sql` and `etl` may use. A worker without any, and without a "
+            "data folder, leaves such jobs to others.",
             secret=True,
         ),
     ] = field(default_factory=dict)

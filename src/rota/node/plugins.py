@@ -45,9 +45,11 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
             ShellExecutor(allow=allowed.shell_allow, user=allowed.shell_user),
             notify_of(allowed, os.environ),
             sync_of(allowed, os.environ),
-            *sql_of(allowed, os.environ),
             webhook_of(allowed, os.environ, guard),
         ]
+        # A worker that has nothing to reach leaves these runs to those that do.
+        if allowed.connections or allowed.data_folder is not None:
+            made += sql_of(allowed, os.environ)
         if served is not None:
             made.append(PythonExecutor(served.handlers, source=served.source, limits=limits))
         made += [plugin() for plugin in plugins]

@@ -1,6 +1,8 @@
 """The commands as a whole: everything the API does, and a page about all of it (I4)."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from rota.api import resources
@@ -52,3 +54,18 @@ def test_exit_codes_say_whose_turn_it_is() -> None:
     assert output.exit_code(InvalidInput("a", "b", "c")) == 64
     assert output.exit_code(NotFound("job", "x")) == 66
     assert output.exit_code(StoreUnavailable("gone")) == 69
+
+
+def test_one_calendar_is_another_word_for_calendars() -> None:
+    said = {
+        name: subprocess.run(
+            [sys.executable, "-m", "rota", name, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for name in ("calendar", "calendars")
+    }
+
+    for command in ("list", "show", "put", "delete"):
+        assert all(command in text for text in said.values())

@@ -118,3 +118,10 @@ def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK
         client.delete_calendar(name)
     talk.done({"name": name}, f"the calendar {name} was deleted", id_=name)
     return 0
+
+
+# Whoever thinks of one calendar says it so.
+alias = App(name="calendar", help="The same as `rota calendars`.")
+alias.command(list_calendars, name="list")
+for each in (show, put, delete):
+    alias.command(each)

@@ -68,11 +68,15 @@ def test_a_worker_whose_password_is_missing_does_not_start(tmp_path: Path) -> No
         executors_of(settings)()
 
 
-def test_every_worker_has_both_kinds(tmp_path: Path) -> None:
+def test_a_worker_with_a_connection_has_both_kinds_and_others_leave_them_alone(
+    tmp_path: Path,
+) -> None:
     sqlite3.connect(tmp_path / "shop.db").close()
     file = tmp_path / "rota.toml"
     file.write_text(f'[executors.connections.shop]\nurl = "sqlite://{tmp_path}/shop.db"')
 
-    made = executors_of(load(environment={}, file=file, places=()))()
+    with_one = executors_of(load(environment={}, file=file, places=()))()
+    without = executors_of(load(environment={}, places=()))()
 
-    assert {"sql", "etl"} <= {kind for executor in made for kind in executor.kinds}
+    assert {"sql", "etl"} <= {kind for executor in with_one for kind in executor.kinds}
+    assert not {"sql", "etl"} & {kind for executor in without for kind in executor.kinds}
