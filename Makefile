@@ -23,6 +23,9 @@ test: check ## everything CI runs: the checks and all tests
 test-chaos: setup-dev ## a quarter of an hour of killed, frozen and cut processes
 	$(BIN)/python -m tests.chaos
 
+test-time: setup-dev ## 200,000 cron expressions against each of the other implementations
+	ROTA_TEST_TIME=1 $(BIN)/pytest -n 2 --dist=worksteal -q tests/property/time
+
 check: setup-dev ## lint, types, doors, SQL format, generated files; under a minute
 	@$(BIN)/python tools/check.py
 
@@ -48,4 +51,4 @@ bench-time: setup-dev ## cost of the next fire time
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev test test-chaos check format generate bench bench-store bench-lists bench-time lock
+.PHONY: help up setup setup-dev test test-chaos test-time check format generate bench bench-store bench-lists bench-time lock

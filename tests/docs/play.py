@@ -57,7 +57,9 @@ class Play:
             case "python":
                 self.python(block.body)
             case "console" | "sh":
-                for command in commands(block.body):
+                found = list(commands(block.body))
+                assert found, "no line begins with a prompt: what is to be run here?"
+                for command in found:
                     self.command(command, code=int(block.value) if block.word == "fails" else 0)
             case "json":
                 json.loads(block.body)

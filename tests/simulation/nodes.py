@@ -161,6 +161,7 @@ class WorkerNode(Node):
             take=self.take,
             give_back=self.give_back,
             forget=self.forget,
+            last_words=lambda _ended: [],
             now=clock.now,
             monotonic=clock.monotonic,
             chance=Random(1),

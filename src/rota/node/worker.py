@@ -267,6 +267,7 @@ def recording(ground: Ground, parts: Parts) -> LastRecords:
         take=crew.take_ended,
         give_back=crew.put_back_ended,
         forget=crew.forget,
+        last_words=crew.take_last_words,
         now=ground.clock.now,
         monotonic=ground.clock.monotonic,
         chance=ground.chance,

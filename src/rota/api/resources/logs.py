@@ -35,8 +35,8 @@ STREAM: Final = "text/event-stream"
 LONGEST: Final = 15 * 60.0
 LOOK_EVERY: Final = 0.25
 QUIET: Final = 15.0
-# Workers store output twice a second, beside the ending: the last lines may come after it.
-SETTLED: Final = 2.0
+# Workers store output before the ending; what a batch before was storing may come a moment later.
+SETTLED: Final = 0.3
 LONG_AGO: Final = timedelta(minutes=1)
 MOST_ATTEMPTS: Final = 2**15 - 1
 MOST_LINES: Final = 2**31 - 1

@@ -30,6 +30,8 @@ from rota.store.notes import Progress
 # Endings that may wait to be stored before claiming pauses, in slots.
 BACKLOG: Final = 2
 CLOSING_SECONDS: Final = 15.0
+# Pieces of output: what an attempt may keep is far less.
+MOST_LAST_WORDS: Final = 10_000
 # Attempts that ignored every request to stop; so many leaked threads want a new process.
 MOST_STUCK: Final = 100
 
@@ -79,6 +81,8 @@ class Crew:
         self._busy = 0
         self._ended: deque[Ended] = deque()
         self._noted: dict[int, Attempt] = {}
+        # What was last taken to be stored: until somebody takes more, it may not have arrived.
+        self._on_their_way: list[Piece] = []
         # Written by the stage's thread, emptied here.
         self._told: deque[tuple[Attempt, Ended, bool]] = deque()
         self._is_called = False
@@ -147,6 +151,22 @@ class Crew:
         if places:
             self._gates_freed()
 
+    def take_last_words(self, ended: Sequence[Ended]) -> list[Piece]:
+        """What attempts wrote that have ended, and that may not be stored yet. What is being stored
+        at this moment is told again: storing it twice changes nothing.
+        """
+        pieces: list[Piece] = []
+        if self._on_their_way:
+            runs = {each.run_id for each in ended}
+            pieces += [piece for piece in self._on_their_way if piece.run_id in runs]
+        for each in ended:
+            attempt = self.running.get(each.run_id)
+            if attempt is None or attempt.output is None or attempt.attempt != each.attempt:
+                continue
+            run, said = attempt.run, attempt.output.take(MOST_LAST_WORDS)
+            pieces += [Piece(run.id, run.attempt, s.seq, s.stream, s.at, s.chunk) for s in said]
+        return pieces
+
     def take_notes(self, most: int) -> tuple[list[Piece], list[Progress]]:
         """Output and progress that nobody has stored yet."""
         pieces: list[Piece] = []
@@ -165,6 +185,7 @@ class Crew:
                 told.append(Progress(run.id, run.attempt, *progress))
             if len(pieces) >= most:
                 break
+        self._on_their_way = pieces
         return pieces, told
 
     def replace_stage(self, silent: float) -> None:

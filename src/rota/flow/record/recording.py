@@ -2,14 +2,15 @@
 
 Endings are taken as they lie there: while one batch is being committed the next one gathers, and
 under load for a few milliseconds more. So the batches grow with the load, and an idle system does
-not wait. A batch that could not be sent is sent again until the lease is lost; every ending is
+not wait. What the attempts wrote last is stored before their endings: a run that has ended has all
+its output. A batch that could not be sent is sent again until the lease is lost; every ending is
 fenced by (run, attempt, session), so sending it twice changes nothing. What becomes of a run is
 decided in core/settle.py.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from typing import Final
@@ -25,9 +26,10 @@ from rota.core.settle import Attempted, Settlement, settle
 from rota.core.states import RunState
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
-from rota.store import live_runs
+from rota.store import live_runs, logs
 from rota.store.driver import Connection, Source
 from rota.store.live_runs import Ending, PutBack
+from rota.store.logs import Piece
 
 MOST: Final = 1000
 IDLE: Final = 1.0
@@ -40,7 +42,7 @@ _SUCCEEDED: Final = RunState.SUCCEEDED
 @dataclass(slots=True, kw_only=True)
 class Recording:
     """`take` gives endings, `give_back` takes those that could not be stored, `forget` hears of
-    those that need no vouching any more.
+    those that need no vouching any more. `last_words` gives the output of attempts, once.
     """
 
     source: Source
@@ -48,12 +50,15 @@ class Recording:
     take: Callable[[int], list[Ended]]
     give_back: Callable[[Sequence[Ended]], None]
     forget: Callable[[Sequence[Ended]], None]
+    last_words: Callable[[Sequence[Ended]], list[Piece]]
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     chance: Random
     emit: Emit
     _is_repeated: bool = False
     _began: float = float("-inf")
+    # Output that is on its way.
+    _pieces: list[Piece] = field(default_factory=list)
 
     async def tick(self) -> float:
         now = self.monotonic()
@@ -70,7 +75,9 @@ class Recording:
         batch = self.take(MOST)
         if not batch:
             return False
+        self._pieces += self.last_words(batch)
         try:
+            await self._store_last_words()
             await self._store(batch)
         except BaseException:
             # Also when cancelled: the last tier may still get it through.
@@ -85,6 +92,12 @@ class Recording:
     def _count(self, batch: Sequence[Ended]) -> None:
         outcomes = Counter([word_for(ended.outcome) for ended in batch])
         self.emit(AttemptsEnded(outcomes=outcomes, lasted=[ended.lasted for ended in batch]))
+
+    async def _store_last_words(self) -> None:
+        if self._pieces:
+            async with self.source.acquire() as conn:
+                await logs.append(conn, self._pieces)
+            self._pieces = []
 
     async def _store(self, batch: Sequence[Ended]) -> None:
         endings: list[Ending] = []

@@ -239,11 +239,14 @@ asyncio.run(executor.run(executor.read("shell", payload), Loud()))
 def test_a_killed_worker_takes_its_programs_along(others: str) -> None:
     """Also if a copy of it, made by some library, still holds the socket to the warden."""
     command = [sys.executable, "-c", WORKER, PYTHON, STUBBORN + STAYS, others]
+    # Other tests may have servers for the whole session.
+    before = orphans.living()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
         assert worker.stdout is not None
         said = [worker.stdout.readline() for _ in range(CHILDREN)]
-        copies = {each for each in orphans.living() if b"rota.executors" in command_of(each)}
-        programs = orphans.living() - copies
+        living = orphans.living() - before
+        copies = {each for each in living if b"rota.executors" in command_of(each)}
+        programs = living - copies
 
         worker.kill()
         worker.wait()

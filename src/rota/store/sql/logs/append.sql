@@ -1,4 +1,5 @@
--- Add pieces to the logs of attempts. A piece that was sent before is not doubled.
+-- Add pieces to the logs of attempts. A piece that was sent before is not doubled. In one order, so
+-- that two who send the same wait for each other and never both.
 insert into rota.run_logs (run_id, attempt, seq, stream, logged_at, chunk)
 select
     l.run_id,
@@ -16,5 +17,6 @@ from
         :logged_ats::timestamptz[],
         :chunks::bytea[]
     ) as l (run_id, attempt, seq, stream, logged_at, chunk)
+order by l.run_id, l.attempt, l.seq
 on conflict (run_id, attempt, seq) do nothing
 returning run_id;
