@@ -15,7 +15,7 @@ SQL = ("src/rota/store/sql", "src/rota/store/migrations")
 # The slowest first, so that the short ones fill the other core.
 CHECKS: dict[str, list[str]] = {
     "types": [f"{BIN}/mypy"],
-    "SQL format": [f"{BIN}/sqlfluff", "lint", "--processes", "1", *SQL],
+    "SQL format": [f"{BIN}/sqlfluff", "lint", "--processes", "2", *SQL],
     "doors": [f"{BIN}/lint-imports", "--no-cache"],
     "house": [f"{BIN}/python", "tools/house.py"],
     "generated files": [f"{BIN}/python", "tools/generate.py", "--check"],
