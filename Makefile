@@ -20,7 +20,8 @@ setup-dev:
 test: check ## everything CI runs: the checks and all tests
 	$(BIN)/pytest -n 2 --dist=worksteal -q
 
-test-chaos: setup-dev ## a quarter of an hour of killed, frozen and cut processes
+test-chaos: setup-dev ## all broken rules, and a quarter of an hour of killed, frozen and cut processes
+	ROTA_TEST_CHAOS=1 $(BIN)/pytest -n 2 --dist=worksteal -q tests/chaos/test_power.py
 	$(BIN)/python -m tests.chaos
 
 test-time: setup-dev ## 200,000 cron expressions against each of the other implementations

@@ -67,7 +67,16 @@ async def test_the_engine_keeps_its_promises_in_a_storm(seed: int, server: Embed
         assert found["counts"].get(what, 0) > 0, found["counts"]
 
 
+# Each takes ten seconds or so: `make test` tries every second one, `make test-chaos` all of them.
+TRIED = MUTATIONS if "ROTA_TEST_CHAOS" in os.environ else MUTATIONS[::2]
+
+
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_every_rule_can_still_be_broken(mutation: Mutation, tmp_path: Path) -> None:
+    assert broken_copy(mutation, tmp_path).is_dir()
+
+
+@pytest.mark.parametrize("mutation", TRIED, ids=lambda mutation: mutation.name)
 async def test_a_broken_rule_is_noticed(
     mutation: Mutation, server: Embedded, tmp_path: Path
 ) -> None:
