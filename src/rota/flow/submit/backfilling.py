@@ -1,4 +1,4 @@
-"""Makes runs for ticks of the past, on request (S13). Room: flow/submit.
+"""Makes a few runs for ticks of the past at once, on request (S13). Room: flow/submit.
 
 The ticks of a range are those that the job's schedule has now, daylight saving and calendars
 included. A tick that left nothing behind gets the run that the scheduler would have made, under the
@@ -6,19 +6,20 @@ same id; one that is only on record (missed, skipped, coalesced) keeps its recor
 under an id of the backfill's own. Both ids are derived, so asking again makes nothing new.
 
 A backfill does not ask the job's overlap policy; a gate of its own bounds how many run at a time.
-The ticks from the cursor on are left alone: the scheduler has yet to decide them.
+The ticks from the cursor on are left alone: the scheduler has yet to decide them. Ranges of any
+length, which somebody watches while their runs are made, are backfills/.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from itertools import islice
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import InvalidInput, NotFound
+from rota.core.backfills import Only
+from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.ids import keyed_run_id, tick_run_id
 from rota.core.limits import Limits
 from rota.core.overlap import Overlap
@@ -33,7 +34,7 @@ from rota.flow.submit.allowing import allow_runs_of
 from rota.flow.submit.changing import schedule_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, policy_of
-from rota.store import gates, jobs, live_runs, revival
+from rota.store import backfills, gates, jobs, live_runs, revival
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import Job
@@ -46,13 +47,6 @@ MOST_TICKS: Final = 20_000
 LOW: Final = NAMED["low"]
 # What is on record of a tick that never ran.
 NOT_RUN: Final = frozenset({RunState.MISSED, RunState.SKIPPED, RunState.COALESCED})
-
-
-class Only(StrEnum):
-    """Which ticks get a run: those that never ran, or all of them (again)."""
-
-    MISSING = "missing"
-    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +111,7 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
             raise InvalidInput("until", asked, f"a range with at most {wanted.most} of them")
         made: list[UUID] = []
         if chosen and not dry_run:
+            await _refuse_beside(conn, job)
             await allow_runs_of(conn, [job] * len(chosen))
             made = await _make(conn, job, chosen, wanted, now)
     exist = sum(tick.ran for tick in ticks)
@@ -130,6 +125,13 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
     )
 
 
+async def _refuse_beside(conn: Connection, job: Job) -> None:
+    """A backfill that goes over the job's ticks may be about to make the same runs."""
+    other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
+    if other is not None:
+        raise Conflict("backfill", f"bf_{other.hex} of this job has not ended; cancel it, or wait")
+
+
 def _checked(wanted: Range, now: datetime) -> Range:
     since = moments.parse(wanted.since, field="since")
     until = moments.parse(wanted.until, field="until")
@@ -139,8 +141,8 @@ def _checked(wanted: Range, now: datetime) -> Range:
         raise InvalidInput("until", moments.rfc3339(until), "a time that has passed")
     if not 1 <= wanted.most <= MOST:
         raise InvalidInput("most", wanted.most, f"1 to {MOST}")
-    if not isinstance(wanted.only, Only):
-        raise InvalidInput("only", wanted.only, f"one of {', '.join(Only)}")
+    if wanted.only not in {Only.MISSING, Only.ALL}:
+        raise InvalidInput("only", wanted.only, "one of missing, all")
     parse_priority(wanted.priority)
     return replace(wanted, since=since, until=until, name=check_name(wanted.name, "name"))
 

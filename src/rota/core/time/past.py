@@ -1,0 +1,104 @@
+"""The ticks of a past range, a part at a time, from either end. Room: core/time.
+
+A schedule only knows what comes next. To go backwards, a stretch before the end is walked forwards,
+halved while it holds too many ticks and doubled while it holds none, so that a step costs about as
+much whether ticks are seconds or years apart.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final, NamedTuple
+
+from rota.core.time import planning
+from rota.core.time.calendars import Calendar
+from rota.core.time.schedule import STEP, Schedule
+
+# The first stretch that is looked at backwards.
+STRETCH: Final = timedelta(hours=1)
+# A range with more ticks than are counted is sampled in so many parts.
+PARTS: Final = 400
+TRIES: Final = 10
+# Multiples of it leave no gap: no two samples lie at the same time of the day for long.
+GOLDEN: Final = 0.6180339887498949
+
+
+class Part(NamedTuple):
+    """Some ticks, in the order in which they are wanted, and how far the range is done with."""
+
+    ticks: tuple[datetime, ...]
+    reached: datetime
+
+
+class Number(NamedTuple):
+    ticks: int
+    is_guess: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """The ticks of a schedule with since <= tick < until."""
+
+    schedule: Schedule
+    since: datetime
+    until: datetime
+    calendars: Mapping[str, Calendar] = field(default_factory=dict)
+
+    def oldest(self, most: int) -> Part:
+        """The first `most` ticks. All of them are done when `reached` is `until`."""
+        ticks = tuple(islice(self._walk(self.since, self.until), most))
+        return Part(ticks, self.until if len(ticks) < most else ticks[-1] + STEP)
+
+    def newest(self, most: int) -> Part:
+        """The last `most` ticks, the latest first. All are done when `reached` is `since`."""
+        found: list[datetime] = []
+        high, stretch = self.until, STRETCH
+        while high > self.since and len(found) < most:
+            low = max(self.since, high - stretch)
+            ticks = tuple(islice(self._walk(low, high), 2 * most + 1))
+            if len(ticks) > 2 * most:
+                stretch /= 2
+                continue
+            found += reversed(ticks)
+            high, stretch = low, stretch * 2
+        if len(found) < most:
+            return Part(tuple(found), self.since)
+        return Part(tuple(found[:most]), found[most - 1])
+
+    def count(self, most: int) -> Number:
+        """How many there are: counted up to `most`, guessed from samples beyond."""
+        first = tuple(islice(self._walk(self.since, self.until), most + 1))
+        if len(first) <= most:
+            return Number(len(first), is_guess=False)
+        return Number(self._guess(most, first[-1] - first[0]), is_guess=True)
+
+    def _guess(self, most: int, seen: timedelta) -> int:
+        """From about `most` ticks in samples of equal length, one in each part of the range, each
+        at another place in its part: ticks may come in bursts, such as an hour of every day. `seen`
+        is how long so many ticks take at the beginning, which may be in a burst or not.
+        """
+        part = (self.until - self.since) / PARTS
+        sample, found = min(part, max(seen / PARTS, STEP)), 0
+        for _ in range(TRIES):
+            found = self._sampled(part, sample, 3 * most)
+            if found > 3 * most:
+                sample = max(sample / 4, STEP)
+            elif found < most // 2 and sample < part:
+                sample = min(part, sample * 2)
+            else:
+                break
+        return max(most + 1, round(found * (part / sample)))
+
+    def _sampled(self, part: timedelta, sample: timedelta, most: int) -> int:
+        found = 0
+        for n in range(PARTS):
+            low = self.since + n * part + (n * GOLDEN % 1) * (part - sample)
+            found += sum(1 for _ in islice(self._walk(low, low + sample), most + 1))
+            if found > most:
+                break
+        return found
+
+    def _walk(self, low: datetime, high: datetime) -> Iterator[datetime]:
+        ahead = planning.plan(self.schedule, low - STEP, high - STEP, calendars=self.calendars)
+        return (planned.tick.at for planned in ahead)

@@ -1,0 +1,222 @@
+"""Counts what a backfill would do, and writes it down for any node to do (S13).
+
+Room: flow/submit. Nothing is locked while ticks are counted: the tick that the scheduler decides
+next bounds the range, and it only moves on; an index ensures that a job has one backfill at a time.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core import backfills as rules
+from rota.core.backfills import MOST_AT_ONCE, Only, Order, Standing
+from rota.core.errors import Conflict, InvalidInput, NotFound
+from rota.core.limits import Limits
+from rota.core.priority import NAMED, parse_priority
+from rota.core.states import RunState
+from rota.core.submission import canonical, check_name, json_text
+from rota.core.time import moments, plain
+from rota.core.time.calendars import Calendar
+from rota.core.time.past import Past
+from rota.core.time.planning import NO_CALENDARS
+from rota.core.time.schedule import Schedule
+from rota.flow.submit.changing import schedule_of
+from rota.store import backfills, gates, jobs
+from rota.store.backfills import NewBackfill
+from rota.store.driver import Connection
+from rota.store.jobs import Job
+from rota.store.transaction import transaction
+
+LOW: Final = NAMED["low"]
+# Up to so many ticks a range is counted tick by tick, which takes a tenth of a second; beyond, its
+# ticks are guessed and its runs are counted in the database.
+MOST_COUNTED: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The ticks with since <= tick < until that `only` picks, so many `at_once`. Without a payload
+    each run has the job's.
+    """
+
+    since: datetime
+    until: datetime
+    only: Only = Only.MISSING
+    order: Order = Order.OLDEST
+    at_once: int = 4
+    priority: int = LOW
+    payload: object = None
+
+
+class Counted(NamedTuple):
+    """How many ticks there are; of how many the runs ended well, are alive, failed, or are missing;
+    how many would get a run, and how long those would take. `undecided` are the scheduler's own.
+    """
+
+    ticks: int
+    ran: int
+    alive: int
+    failed: int
+    missing: int
+    new: int
+    undecided: int
+    is_guess: bool
+    takes: timedelta | None
+
+
+class Asked(NamedTuple):
+    """What was counted, and the backfill; None after a dry run."""
+
+    counted: Counted
+    backfill_id: UUID | None = None
+
+
+async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, when, and whether really
+    conn: Connection,
+    wanted: Wanted,
+    *,
+    tenant_id: int,
+    job_id: UUID,
+    by: str,
+    now: datetime,
+    new_id: Callable[[], UUID],
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    dry_run: bool = False,
+) -> Asked:
+    """Count, and begin unless it is a dry run, which writes nothing."""
+    wanted = _checked(wanted, now)
+    check_name(by, "by")
+    json_text(wanted.payload, "payload")
+    async with transaction(conn):
+        job = (await jobs.read(conn, [job_id])).get(job_id)
+        if job is None or job.tenant_id != tenant_id:
+            raise NotFound("job", str(job_id))
+        past = Past(
+            schedule=walkable(schedule_of(job), job_id),
+            since=wanted.since,
+            until=wanted.until,
+            calendars=calendars,
+        )
+        end = await _decided(conn, job_id, past)
+        undecided = replace(past, since=end).count(MOST_COUNTED)
+        past = replace(past, until=end)
+        counted = await _counted(conn, job, past, wanted)
+        counted = counted._replace(undecided=undecided.ticks)
+        if dry_run:
+            return Asked(counted)
+        id_ = new_id()
+        await _write(conn, job, past, wanted, Begun(id_, by, counted))
+    return Asked(counted, id_)
+
+
+class Begun(NamedTuple):
+    """Under which id a backfill begins, who asked for it, and what was counted."""
+
+    id: UUID
+    by: str
+    counted: Counted
+
+
+async def _write(conn: Connection, job: Job, past: Past, wanted: Wanted, begun: Begun) -> None:
+    other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
+    if other is not None:
+        raise Conflict("backfill", f"bf_{other.hex} of this job has not ended; cancel it, or wait")
+    limits = Limits(most=wanted.at_once)
+    gate_id = await gates.put(conn, job.tenant_id, gate_key(begun.id), limits)
+    await backfills.insert(
+        conn,
+        NewBackfill(
+            id=begun.id,
+            tenant_id=job.tenant_id,
+            job_id=job.id,
+            since=past.since,
+            until=past.until,
+            schedule=canonical(plain.to_plain(past.schedule)),
+            only=wanted.only,
+            newest_first=wanted.order is Order.NEWEST,
+            at_once=wanted.at_once,
+            priority=wanted.priority,
+            payload=json_text(wanted.payload, "payload"),
+            gate_id=gate_id,
+            expected=begun.counted.new,
+            is_guess=begun.counted.is_guess,
+            created_by=begun.by,
+        ),
+    )
+
+
+def gate_key(backfill_id: UUID) -> str:
+    return f"backfill:{backfill_id}"
+
+
+def walkable(schedule: Schedule | None, job_id: UUID) -> Schedule:
+    """The schedule without its cap on runs, which is about what the scheduler fires."""
+    if schedule is None or not schedule.has_ticks or schedule.follows_end:
+        raise InvalidInput("job_id", str(job_id), "a job whose schedule has ticks at known times")
+    return replace(schedule, window=replace(schedule.window, max_runs=None))
+
+
+async def standings(
+    conn: Connection, ats: tuple[datetime, ...], *, tenant_id: int, job_id: UUID
+) -> dict[datetime, list[RunState]]:
+    """The states of the runs of each tick that has any."""
+    found: dict[datetime, list[RunState]] = {}
+    for tick in await backfills.standing(conn, ats, tenant_id=tenant_id, job_id=job_id):
+        found.setdefault(tick.at, []).append(tick.state)
+    return found
+
+
+def _checked(wanted: Wanted, now: datetime) -> Wanted:
+    since = moments.parse(wanted.since, field="since")
+    until = moments.parse(wanted.until, field="until")
+    if since >= until:
+        raise InvalidInput("until", moments.rfc3339(until), "a time after since")
+    if until > now:
+        raise InvalidInput("until", moments.rfc3339(until), "a time that has passed")
+    for name, kind in (("only", Only), ("order", Order)):
+        if not isinstance(getattr(wanted, name), kind):
+            raise InvalidInput(name, getattr(wanted, name), f"one of {', '.join(kind)}")
+    if not 1 <= wanted.at_once <= MOST_AT_ONCE:
+        raise InvalidInput("at_once", wanted.at_once, f"1 to {MOST_AT_ONCE}")
+    return replace(wanted, since=since, until=until, priority=parse_priority(wanted.priority))
+
+
+async def _decided(conn: Connection, job_id: UUID, past: Past) -> datetime:
+    """Where the ticks of the range end that the scheduler has decided."""
+    tick_at = await backfills.decided(conn, job_id)
+    return past.until if tick_at is None else max(past.since, min(past.until, tick_at))
+
+
+async def _counted(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Counted:
+    number = past.count(MOST_COUNTED)
+    if number.is_guess:
+        there = await backfills.count_standing(
+            conn, tenant_id=job.tenant_id, job_id=job.id, since=past.since, until=past.until
+        )
+        missing = max(0, number.ticks - sum(there))
+        stand = {
+            Standing.ALIVE: there.alive,
+            Standing.RAN: there.ran,
+            Standing.FAILED: there.failed,
+            Standing.MISSING: missing,
+        }
+    else:
+        ticks = past.oldest(MOST_COUNTED + 1).ticks
+        found = await standings(conn, ticks, tenant_id=job.tenant_id, job_id=job.id)
+        stand = dict(Counter(rules.standing(found.get(at, ())) for at in ticks))
+    new = sum(count for each, count in stand.items() if rules.wants(wanted.only, each))
+    each = await backfills.took(conn, tenant_id=job.tenant_id, job_id=job.id)
+    return Counted(
+        ticks=sum(stand.values()),
+        ran=stand.get(Standing.RAN, 0),
+        alive=stand.get(Standing.ALIVE, 0),
+        failed=stand.get(Standing.FAILED, 0),
+        missing=stand.get(Standing.MISSING, 0),
+        new=new,
+        undecided=0,
+        is_guess=number.is_guess,
+        takes=rules.takes(new, each=each, at_once=wanted.at_once),
+    )

@@ -1,0 +1,13 @@
+-- How long the newest runs of a job took in the mean, their last attempts; null if none has run.
+select avg(newest.took) as took
+from (
+    select r.finished_at - r.started_at as took
+    from rota.runs as r
+    where
+        r.tenant_id = :tenant_id::integer
+        and r.job_id = :job_id::uuid
+        and r.started_at is not null
+        and r.trigger <> 'graph'
+    order by r.id desc
+    limit 100
+) as newest;

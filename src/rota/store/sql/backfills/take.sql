@@ -1,0 +1,25 @@
+-- The backfill that was not looked at for longest, locked until the end of the transaction; one
+-- that another node is at is left to it.
+select
+    b.id,
+    b.tenant_id,
+    b.job_id,
+    b.state,
+    b.since,
+    b.until,
+    b.schedule,
+    b.picks,
+    b.newest_first,
+    b.at_once,
+    b.priority,
+    b.payload,
+    b.gate_id,
+    b.reached,
+    rota.now() as now
+from rota.backfills as b
+where
+    b.state in ('running', 'paused', 'cancelling')
+    and b.look_at <= (select rota.now())
+order by b.look_at
+limit 1
+for no key update skip locked;

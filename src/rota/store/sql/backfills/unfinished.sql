@@ -1,0 +1,7 @@
+-- The backfill of a job that has not ended, if there is one.
+select b.id
+from rota.backfills as b
+where
+    b.job_id = :job_id::uuid
+    and b.tenant_id = :tenant_id::integer
+    and b.state in ('running', 'paused', 'cancelling');

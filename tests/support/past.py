@@ -1,0 +1,139 @@
+"""A job with ticks in the past, the duty of backfills, and a worker for what it makes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from rota.core.ids import tick_run_id
+from rota.core.states import RunState
+from rota.core.submission import JobSpec
+from rota.flow.dispatch.gated import GatedClaims
+from rota.flow.submit.backfills.asking import Asked, Wanted, ask
+from rota.flow.submit.backfills.making import Looked, look
+from rota.flow.submit.submitting import submit
+from rota.store import backfills, jobs, live_runs
+from rota.store.backfills import BackfillRow
+from rota.store.jobs import Record
+from rota.store.live_runs import Claimed, Ending
+from tests.support.world import NOON, World
+
+HOUR = timedelta(hours=1)
+SUCCEEDED = RunState.SUCCEEDED
+
+
+@dataclass(kw_only=True)
+class Past:
+    """`report` ticks every hour and has never run."""
+
+    world: World
+    job_id: UUID
+    started: list[datetime] = field(default_factory=list)
+    _sessions: dict[UUID, UUID] = field(default_factory=dict)
+
+    @staticmethod
+    async def begin(world: World, **given: Any) -> "Past":
+        wanted: dict[str, Any] = {"name": "report", "schedule": {"cron": "0 * * * *"}, **given}
+        spec = JobSpec(kind="noop", **wanted)
+        (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
+        return Past(world=world, job_id=made.job_id)
+
+    async def ask(self, *, dry_run: bool = False, hours: int = 6, **given: Any) -> Asked:
+        usual = {"since": NOON - hours * HOUR, "until": NOON}
+        return await ask(
+            self.world.conn,
+            Wanted(**usual | given),
+            tenant_id=1,
+            job_id=self.job_id,
+            by="ann",
+            now=self.world.now,
+            new_id=self.world.new_id,
+            dry_run=dry_run,
+        )
+
+    async def backfill(self, **given: Any) -> UUID:
+        asked = await self.ask(**given)
+        assert asked.backfill_id is not None
+        return asked.backfill_id
+
+    async def look(self) -> Looked | None:
+        """The next look of the duty, when it is due."""
+        await self.world.advance(seconds=60)
+        return await look(self.world.conn)
+
+    async def claim(self, room: int = 100) -> list[Claimed]:
+        session = await self.world.session()
+        claimed = await GatedClaims().claim(
+            self.world.conn,
+            session_id=session,
+            queue_id=self.world.queue_id,
+            kind_ids=[self.world.kind_id],
+            room=room,
+        )
+        self.started += [run.scheduled_at for run in claimed]
+        self._sessions |= {run.id: session for run in claimed}
+        return claimed
+
+    def session_of(self, run: Claimed) -> UUID:
+        return self._sessions[run.id]
+
+    async def finish(self, runs: list[Claimed], state: RunState = SUCCEEDED) -> None:
+        for run in runs:
+            ending = Ending(run.id, run.attempt, state)
+            await live_runs.finish(
+                self.world.conn, session_id=self._sessions[run.id], endings=[ending]
+            )
+
+    async def work(self, ends: Callable[[Claimed], RunState] = lambda _: SUCCEEDED) -> None:
+        """Look and work until nothing is left to do."""
+        for _ in range(200):
+            await self.look()
+            claimed = await self.claim()
+            for run in claimed:
+                await self.finish([run], ends(run))
+            if not claimed and not await self.unfinished():
+                return
+        raise AssertionError("it never ends")
+
+    async def end_all(self, state: RunState) -> None:
+        """All that is alive ends as this, however many."""
+        await self.world.conn.execute(
+            "with ended as (delete from rota.live_runs returning *)"
+            " insert into rota.runs (id, job_id, scheduled_at, due_at, created_at, finished_at,"
+            " tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,"
+            " priority) select id, job_id, scheduled_at, due_at, created_at, rota.now(),"
+            " tenant_id, queue_id, kind_id, policy_id, job_version, $1, $2,"
+            " trigger, priority from ended",
+            state.value,
+            "running" if state is SUCCEEDED else "queued",
+        )
+
+    async def unfinished(self) -> UUID | None:
+        return await backfills.unfinished(self.world.conn, tenant_id=1, job_id=self.job_id)
+
+    async def row(self, id_: UUID) -> BackfillRow:
+        return await backfills.get(self.world.conn, id_, tenant_id=1)
+
+    async def record(self, *states: RunState) -> list[UUID]:
+        """The last ticks before noon, the latest first, on record as these."""
+        job = await jobs.lock(self.world.conn, self.job_id)
+        ticks = [NOON - n * HOUR for n in range(1, len(states) + 1)]
+        records = [
+            Record(tick_run_id(self.job_id, at), at, state, "{}")
+            for at, state in zip(ticks, states, strict=True)
+        ]
+        return await jobs.record(self.world.conn, job, records)
+
+    async def made(self) -> list[datetime]:
+        """The nominal times of all runs of backfills, as often as there are runs."""
+        rows = await self.world.conn.fetch(
+            "select scheduled_at from rota.live_runs where trigger = 'backfill'"
+            " union all select scheduled_at from rota.runs where trigger = 'backfill' order by 1"
+        )
+        return [row[0] for row in rows]
+
+
+def hours(first: int, last: int) -> list[datetime]:
+    """The ticks from so many hours before noon on to so many before, the oldest first."""
+    return [NOON - n * HOUR for n in range(first, last - 1, -1)]
