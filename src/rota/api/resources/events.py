@@ -1,0 +1,261 @@
+"""Events from outside: hand in, list, look at, match again. Room: api/resources."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from msgspec import UNSET
+from starlette.requests import Request
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.problems import Refusal
+from rota.api.reading import decode_body
+from rota.api.resources.shared import audited, instant
+from rota.api.shapes.events import (
+    Attributes,
+    EventsDraft,
+    EventsQuery,
+    EventsTaken,
+    EventTaken,
+    EventView,
+    MatchView,
+    ReplayDraft,
+    Replayed,
+)
+from rota.api.shapes.pieces import moment
+from rota.core.access import Permission
+from rota.core.arrivals import cloudevents
+from rota.core.arrivals.event import OWN, NewEvent
+from rota.core.arrivals.replaying import EventFilter
+from rota.core.errors import InvalidInput
+from rota.core.time import moments
+from rota.flow.events import replaying, taking
+from rota.flow.events.replaying import range_of
+from rota.flow.events.taking import Taken
+from rota.store import arrivals, hints
+from rota.store.arrivals import Row
+
+# A thousand events of the usual size.
+LARGEST: Final = 8_000_000
+
+
+def read_events(raw: bytes, request: Request) -> list[NewEvent]:
+    """The events of a request: in our own form, or as CloudEvents in one of three."""
+    media = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media == cloudevents.BATCH:
+        return cloudevents.read_batch(decode_body(raw, request, list[Any]))
+    if media == cloudevents.STRUCTURED:
+        return [cloudevents.read_structured(decode_body(raw, request, dict[str, Any]))]
+    if cloudevents.is_binary(request.headers):
+        data = decode_body(raw, request, Any, required=False) if raw else None
+        return [cloudevents.read_binary(request.headers, data)]
+    if media.startswith("application/cloudevents"):
+        wanted = f"{cloudevents.STRUCTURED} or {cloudevents.BATCH}"
+        raise Refusal("unsupported_media_type", f"send CloudEvents as {wanted}")
+    return own_events(decode_body(raw, request, EventsDraft))
+
+
+def own_events(draft: EventsDraft) -> list[NewEvent]:
+    one = any(getattr(draft, name) is not UNSET for name in OWN)
+    if draft.events is UNSET:
+        if draft.type is UNSET:
+            raise InvalidInput("type", None, "the type of the event, or several in events")
+        return [own_event(draft.type, draft, "time")]
+    if one:
+        raise InvalidInput("events", "both", "either one event, or several in events")
+    return [
+        own_event(each.type, each, f"events[{place}].time")
+        for place, each in enumerate(draft.events)
+    ]
+
+
+def own_event(kind: str, given: Attributes, field: str) -> NewEvent:
+    said = {
+        name: value
+        for name in ("source", "id", "subject", "data")
+        if (value := getattr(given, name)) is not UNSET
+    }
+    time = None if given.time is UNSET else moments.parse(given.time, field=field)
+    return NewEvent(type=kind, time=time, **said)
+
+
+@operation(
+    "POST",
+    "/v1/events",
+    tag="events",
+    permission=Permission.OPERATE,
+    body=EventsDraft,
+    read=read_events,
+    other_bodies={
+        cloudevents.STRUCTURED: {"type": "object"},
+        cloudevents.BATCH: {"type": "array"},
+    },
+    answer=EventsTaken,
+    status=202,
+    largest_body=LARGEST,
+    problems=("quota_exceeded",),
+    example={
+        "type": "order.paid",
+        "source": "shop",
+        "id": "4711",
+        "data": {"order": 4711, "amount": 150},
+    },
+)
+async def send_events(call: Call) -> Reply:
+    """Hand in events: each becomes a run of every job that waits for it.
+
+    The same source and id again are the same event and make nothing. CloudEvents 1.0 are taken as
+    application/cloudevents+json, application/cloudevents-batch+json, and by ce- headers.
+    """
+    events: list[NewEvent] = call.body
+    try:
+        taken = await taking.take(
+            call.conn, call.tenant_id, events, now=call.now, new_id=call.service.new_id
+        )
+    except InvalidInput as error:
+        if len(events) == 1:
+            error.field = error.field.removeprefix("events[0].")
+        raise
+    if taken.made:
+        call.hints.add(hints.RUNS)
+    return Reply(taken_view(taken))
+
+
+def taken_view(taken: Taken) -> EventsTaken:
+    return EventsTaken(
+        taken=len(taken.events) - taken.duplicates,
+        duplicates=taken.duplicates,
+        events=[
+            EventTaken(
+                event_id=identifiers.shown("evt", each.event_id),
+                source=each.source,
+                id=each.id,
+                duplicate=each.duplicate,
+                run_ids=[identifiers.run(run_id) for run_id in each.run_ids],
+            )
+            for each in taken.events
+        ],
+    )
+
+
+@operation(
+    "GET",
+    "/v1/events",
+    tag="events",
+    permission=Permission.READ,
+    query=EventsQuery,
+    answer=Page[EventView],
+    problems=("malformed_request", "not_found"),
+)
+async def list_events(call: Call) -> Reply:
+    """Events that arrived, the newest first."""
+    query: EventsQuery = call.query
+    which = EventFilter(
+        type=query.type,
+        source=query.source,
+        since=instant(query.since, "since"),
+        until=instant(query.until, "until"),
+    )
+    filters = ["events", which.said()]
+    wanted = range_of(which)
+    place = place_of(query.cursor, filters)
+    if place is not None:
+        after = identifiers.read("event_id", place[0])
+        wanted = replace(wanted, before=min(wanted.before, after))
+    rows = await arrivals.page(call.conn, wanted, tenant_id=call.tenant_id, most=query.limit + 1)
+    shown = rows[: query.limit]
+    more = None
+    if len(rows) > query.limit:
+        more = cursor(filters, [identifiers.shown("evt", shown[-1].id)])
+    names = await names_of(call, shown)
+    data = [event_view(row, names) for row in shown]
+    return Reply(Page[EventView](data=data, next_cursor=more))
+
+
+@operation(
+    "GET", "/v1/events/{event_id}", tag="events", permission=Permission.READ, answer=EventView
+)
+async def get_event(call: Call) -> Reply:
+    """An event, and what it came to, job by job; where it did not run, why."""
+    event_id = identifiers.read("event_id", call.params["event_id"])
+    row = await arrivals.read_event(call.conn, event_id, tenant_id=call.tenant_id)
+    return Reply(event_view(row, await names_of(call, [row])))
+
+
+@operation(
+    "POST",
+    "/v1/events:replay",
+    tag="events",
+    permission=Permission.OPERATE,
+    body=ReplayDraft,
+    answer=Replayed,
+    problems=("conflict", "quota_exceeded", "not_found"),
+    example={"filter": {"type": "order.paid"}, "dry_run": True},
+)
+async def replay_events(call: Call) -> Reply:
+    """Match events again with the jobs as they are now; their runs are new ones.
+
+    A dry run answers how many, and the token to do it.
+    """
+    draft: ReplayDraft = call.body
+    said = draft.filter
+    which = EventFilter(
+        type=said.type,
+        source=said.source,
+        since=instant(said.since, "filter.since"),
+        until=instant(said.until, "filter.until"),
+        job_id=None if said.job_id is None else identifiers.read("job_id", said.job_id),
+    )
+    if draft.dry_run:
+        counted = await replaying.count(call.conn, which, tenant_id=call.tenant_id, now=call.now)
+        return Reply(Replayed(matched=counted.found, done=0, runs=0, token=counted.token))
+    if draft.token is None:
+        raise InvalidInput("token", None, "the token of a dry run with the same filter")
+    done = await replaying.replay(
+        call.conn, which, tenant_id=call.tenant_id, token=draft.token, now=call.now
+    )
+    told = {"events": done.events, "runs": len(done.made)}
+    await audited(call, "events.replay", "event", "many", told)
+    if done.made:
+        call.hints.add(hints.RUNS)
+    answer = Replayed(matched=done.events, done=done.events, runs=len(done.made), token=None)
+    return Reply(answer)
+
+
+async def names_of(call: Call, rows: list[Row]) -> Mapping[UUID, str]:
+    """What the jobs are called that the events concern."""
+    ids = {UUID(each["job_id"]) for row in rows for each in json.loads(row.matches)}
+    return await arrivals.job_names(call.conn, sorted(ids), tenant_id=call.tenant_id)
+
+
+def event_view(row: Row, names: Mapping[UUID, str]) -> EventView:
+    shown = json.loads(row.body)
+    return EventView(
+        event_id=identifiers.shown("evt", row.id),
+        type=row.type,
+        source=row.source,
+        id=shown["id"],
+        time=shown["time"],
+        subject=shown["subject"],
+        received_at=moment(row.received_at),
+        data=shown["data"],
+        attributes={name: value for name, value in shown.items() if name not in OWN},
+        matches=[match_view(each, names) for each in json.loads(row.matches)],
+    )
+
+
+def match_view(told: dict[str, Any], names: Mapping[UUID, str]) -> MatchView:
+    job_id = UUID(told["job_id"])
+    return MatchView(
+        job_id=identifiers.job(job_id),
+        job_name=names.get(job_id),
+        outcome=told["outcome"],
+        run_id=None if "run_id" not in told else identifiers.run(UUID(told["run_id"])),
+        why=told.get("why"),
+        replay=told.get("replay"),
+    )

@@ -1,0 +1,156 @@
+"""The runs of a job that waits for events. Room: flow/events.
+
+An event is not a tick: the overlap policy is not asked, because a skipped event would be lost. The
+limits of the job hold all the same, and so does its order, if it keeps one.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from rota.core.arrivals.matching import Waiting
+from rota.core.arrivals.payloads import bare_payload, is_single, payload_of
+from rota.core.errors import InvalidInput
+from rota.core.gates import keys_of
+from rota.core.limits import Limit, limit_from_plain
+from rota.core.policy import from_plain as read_policy
+from rota.core.states import JobState
+from rota.core.submission import json_text
+from rota.core.time import plain
+from rota.core.time.schedule import Schedule
+from rota.store import gates, jobs, live_runs
+from rota.store.driver import Connection
+from rota.store.gates import NewGate
+from rota.store.jobs import Job, Record
+from rota.store.live_runs import NewRun
+
+# What one statement inserts.
+BATCH = 1_000
+
+
+class Cast(NamedTuple):
+    """A run that is to be made, with its payload as JSON and the gates that it passes."""
+
+    mould: "Mould"
+    run_id: UUID
+    payload: str
+    gates: tuple[NewGate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mould:
+    """What all runs of one job have in common, read once."""
+
+    job: Job
+    waiting: Waiting
+    deadline: timedelta | None
+    limits: tuple[Limit, ...]
+    template: Any
+
+    @staticmethod
+    def of(job: Job) -> "Mould | None":
+        """None if it does not wait for events any more, or nobody can read what it waits for: one
+        such job must not keep events from the others.
+        """
+        try:
+            schedule = None if job.schedule is None else _schedule(job.schedule)
+        except InvalidInput:
+            return None
+        if schedule is None or schedule.trigger is None:
+            return None
+        held = None if job.state is JobState.ACTIVE else f"the job is {job.state.value}"
+        return Mould(
+            job=job,
+            waiting=Waiting(
+                job_id=job.id, trigger=schedule.trigger, window=schedule.window, held=held
+            ),
+            deadline=_deadline(job.policy),
+            limits=_limits(job.limits),
+            template=None if job.payload is None else json.loads(job.payload),
+        )
+
+    def cast(self, run_id: UUID, events: Sequence[str], *, key: str = "") -> Cast:
+        """The run for these events, each as JSON. `ExpressionFailed` or `InvalidInput` if there can
+        be none.
+        """
+        single = is_single(self.waiting.trigger)
+        if self.template is None and not self.limits:
+            # As most are: what was JSON before needs neither be read nor written.
+            text, payload = bare_payload(events, single=single), None
+        else:
+            shown = [json.loads(each) for each in events]
+            payload = payload_of(self.template, shown, single=single, key=key)
+            text = json_text(payload, "payload") or "null"
+        passed = keys_of(self.job.id, self.job.overlap, self.limits, payload)
+        through = tuple(NewGate(self.job.tenant_id, name, limits) for name, limits in passed)
+        return Cast(self, run_id, text, through)
+
+
+@lru_cache(maxsize=4096)
+def _schedule(text: str) -> Schedule:
+    return plain.from_plain(json.loads(text))
+
+
+@lru_cache(maxsize=1024)
+def _deadline(text: str) -> timedelta | None:
+    return read_policy(json.loads(text)).deadline
+
+
+@lru_cache(maxsize=1024)
+def _limits(text: str | None) -> tuple[Limit, ...]:
+    return tuple(limit_from_plain(each) for each in json.loads(text or "[]"))
+
+
+async def make_runs(
+    conn: Connection, casts: list[Cast], *, now: datetime, trigger: str
+) -> list[UUID]:
+    """Make the runs; an id that was made before makes nothing. Only a replay may have made some:
+    an event arrives once, and a pile goes with its run.
+    """
+    passing = await gates.put_many(conn, [gate for cast in casts for gate in cast.gates])
+    runs = [
+        _run(
+            cast,
+            tuple(passing[gate.tenant_id, gate.key] for gate in cast.gates),
+            now=now,
+            trigger=trigger,
+        )
+        for cast in casts
+    ]
+    insert = live_runs.insert_many if trigger == "replay" else live_runs.insert_new
+    made: list[UUID] = []
+    for start in range(0, len(runs), BATCH):
+        made += await insert(conn, runs[start : start + BATCH])
+    return made
+
+
+async def record_none(
+    conn: Connection, job: Job, record: Record, *, trigger: str = "event"
+) -> None:
+    """Keep on record why a pile became no run."""
+    await jobs.record(conn, job, [record], trigger=trigger)
+
+
+def _run(cast: Cast, through: tuple[int, ...], *, now: datetime, trigger: str) -> NewRun:
+    job, deadline = cast.mould.job, cast.mould.deadline
+    return NewRun(
+        id=cast.run_id,
+        job_id=job.id,
+        scheduled_at=now,
+        due_at=now,
+        deadline_at=None if deadline is None else now + deadline,
+        tenant_id=job.tenant_id,
+        queue_id=job.queue_id,
+        kind_id=job.kind_id,
+        policy_id=job.policy_id,
+        job_version=job.version,
+        trigger=trigger,
+        priority=job.priority,
+        guarantee=job.guarantee,
+        payload=cast.payload,
+        gates=through,
+    )

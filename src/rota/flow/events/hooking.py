@@ -1,0 +1,51 @@
+"""Takes in what somebody hands in at a hook, by signing it. Room: flow/events.
+
+The hook is found as the owner of the tables, since whoever calls has no tenant; what comes of it is
+written behind the wall of the hook's tenant, like everything that comes from outside.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from rota.core.arrivals import hooks as signed
+from rota.core.arrivals.hooks import Style
+from rota.core.errors import InvalidSignature, Unauthenticated
+from rota.flow.events.taking import Taken, take
+from rota.store import hooks
+from rota.store.driver import Connection
+from rota.store.walls import behind_wall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """A request to a hook; `read` makes data of the body, once it is known to be signed."""
+
+    hook_id: UUID
+    headers: Mapping[str, str]
+    body: bytes
+    read: Callable[[bytes], Any]
+
+
+async def hear(
+    conn: Connection,
+    handed: Handed,
+    *,
+    master: bytes,
+    now: datetime,
+    new_id: Callable[[], UUID],
+) -> Taken:
+    """Take the event in if its signature is right; otherwise `Unauthenticated` says why."""
+    hook = await hooks.find(conn, handed.hook_id)
+    secrets = hooks.secrets_of(hook, master)
+    try:
+        sent_id = signed.verified(Style(hook.style), handed.headers, handed.body, secrets, now=now)
+    except InvalidSignature as error:
+        raise Unauthenticated(str(error)) from None
+    source = f"hooks/{hook.name}"
+    event = signed.event_of(hook.type, source, sent_id, handed.read(handed.body), handed.headers)
+    async with behind_wall(conn, hook.tenant_id):
+        await hooks.touch(conn, hook.id)
+        return await take(conn, hook.tenant_id, [event], now=now, new_id=new_id)

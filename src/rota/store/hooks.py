@@ -1,0 +1,178 @@
+"""Everything Rota asks of hooks, where others hand in signed events. Room: store.
+
+A secret is sealed with the master key, bound to its hook and version (core/sealing.py); it is shown
+once, when it is made. `find` is for connections of the owner: whoever calls a hook has no tenant.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound, SealingFailed
+from rota.core.sealing import Place, key_id_of, seal, unseal
+from rota.store import tenants
+from rota.store.driver import Connection
+from rota.store.statement import statement
+from rota.store.transaction import joined
+
+MOST_HOOKS: Final = 1_000
+FREE: Final = "a name that no other hook of the tenant has"
+
+
+class Hook(NamedTuple):
+    id: UUID
+    name: str
+    type: str
+    style: str
+    version: int
+    created_at: datetime
+    used_at: datetime | None
+
+
+class Found(NamedTuple):
+    id: UUID
+    tenant_id: int
+    name: str
+    type: str
+    style: str
+    version: int
+    key_id: str
+    ciphertext: bytes
+    former: bytes | None
+
+
+class Number(NamedTuple):
+    number: int
+
+
+class Id(NamedTuple):
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewHook:
+    id: UUID
+    tenant_id: int
+    name: str
+    type: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """The master key, and the random bytes that are used once."""
+
+    master: bytes
+    nonce: bytes
+
+
+CREATE = statement("hooks/create", Hook)
+PAGE = statement("hooks/page", Hook)
+COUNT = statement("hooks/count", Number)
+DELETE = statement("hooks/delete", Hook)
+LOCK = statement("hooks/lock", Hook)
+ROTATE = statement("hooks/rotate", Hook)
+FIND = statement("hooks/find", Found)
+TOUCH = statement("hooks/touch", Id)
+
+
+async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) -> Hook:
+    async with joined(conn):
+        await tenants.take_turn(conn, tenant_id=new.tenant_id, things="hooks")
+        count = await COUNT.one(conn, tenant_id=new.tenant_id)
+        if count is not None and count.number >= MOST_HOOKS:
+            raise InvalidInput("hooks", MOST_HOOKS, "fewer hooks: delete one before adding one")
+        row = await CREATE.one(
+            conn,
+            id=new.id,
+            tenant_id=new.tenant_id,
+            name=new.name,
+            type=new.type,
+            style=new.style,
+            key_id=key_id_of(with_.master),
+            ciphertext=_sealed(with_, _place(new.tenant_id, new.id, 1), secret),
+        )
+    if row is None:
+        raise NameTaken("name", new.name, FREE)
+    return row
+
+
+async def page(conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50) -> list[Hook]:
+    """Hooks by name, from the one after `after` on."""
+    return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
+
+
+async def get(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
+    """A hook, locked until the end of the transaction."""
+    row = await LOCK.one(conn, id=hook_id, tenant_id=tenant_id)
+    if row is None:
+        raise NotFound("hook", str(hook_id))
+    return row
+
+
+async def delete(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
+    row = await DELETE.one(conn, id=hook_id, tenant_id=tenant_id)
+    if row is None:
+        raise NotFound("hook", str(hook_id))
+    return row
+
+
+async def rotate(
+    conn: Connection,
+    hook_id: UUID,
+    secret: str,
+    *,
+    tenant_id: int,
+    former_for: timedelta,
+    with_: Seal,
+) -> Hook:
+    """Give a hook another secret; the one before is good for `former_for` more."""
+    async with joined(conn):
+        hook = await get(conn, hook_id, tenant_id=tenant_id)
+        place = _place(tenant_id, hook_id, hook.version + 1)
+        row = await ROTATE.one(
+            conn,
+            id=hook_id,
+            version=hook.version,
+            key_id=key_id_of(with_.master),
+            ciphertext=_sealed(with_, place, secret),
+            former_for=former_for,
+        )
+    if row is None:
+        raise Conflict("hook", "somebody else changes it at this moment", retry_after=1.0)
+    return row
+
+
+async def find(conn: Connection, hook_id: UUID) -> Found:
+    row = await FIND.one(conn, id=hook_id)
+    if row is None:
+        raise NotFound("hook", str(hook_id))
+    return row
+
+
+async def touch(conn: Connection, hook_id: UUID) -> None:
+    await TOUCH.one(conn, id=hook_id)
+
+
+def secrets_of(hook: Found, master: bytes) -> Sequence[str]:
+    """The secrets that are good now, the newest first."""
+    if hook.key_id != key_id_of(master):
+        raise SealingFailed(
+            reason=f"the hook {hook.name!r} was sealed with another master key",
+            remedy="give it another secret",
+        )
+    found = [unseal(master, _place(hook.tenant_id, hook.id, hook.version), hook.ciphertext)]
+    if hook.former is not None:
+        place = _place(hook.tenant_id, hook.id, hook.version - 1)
+        found.append(unseal(master, place, hook.former))
+    return [each.decode() for each in found]
+
+
+def _place(tenant_id: int, hook_id: UUID, version: int) -> Place:
+    return Place(tenant_id=tenant_id, name=f"hook {hook_id.hex}", version=version)
+
+
+def _sealed(with_: Seal, place: Place, secret: str) -> bytes:
+    return seal(with_.master, place, secret.encode(), nonce=with_.nonce)

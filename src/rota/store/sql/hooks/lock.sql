@@ -1,0 +1,14 @@
+-- One hook of a tenant, locked.
+select
+    h.id,
+    h.name,
+    h.type,
+    h.style,
+    h.version,
+    h.created_at,
+    h.used_at
+from rota.hooks as h
+where
+    h.id = :id::uuid
+    and h.tenant_id = :tenant_id::integer
+for update;

@@ -1,0 +1,7 @@
+-- Note that a hook was used, once a minute at most.
+update rota.hooks as h
+set used_at = rota.now()
+where
+    h.id = :id::uuid
+    and (h.used_at is null or h.used_at < rota.now() - interval '1 minute')
+returning h.id;
