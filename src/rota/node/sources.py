@@ -1,0 +1,146 @@
+"""Which sources of events a process reads, made from its settings. Room: node.
+
+A plug-in is an entry point of the group `rota.sources`: its name is the kind; it names a callable
+that makes a source from its options (core/source.py). References to secrets are looked up when the
+process starts, and every source is made once to see whether its options are right.
+"""
+
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from rota.config.references import resolve
+from rota.config.settings import Settings
+from rota.config.sources import Source as SourceSettings
+from rota.core.errors import InvalidInput, InvalidSetting
+from rota.core.ids import stamped
+from rota.core.messages import Reading
+from rota.core.source import Source
+from rota.flow.events.listening import LastWord, ListeningToSource, Wanted
+from rota.node.loading import said
+from rota.runtime.pulse import Pulse
+from rota.runtime.service import Duty, Ground
+from rota.runtime.tiers import Tier
+from rota.store.pool import Access, open_pool
+
+GROUP: Final = "rota.sources"
+BUILT_IN: Final = {
+    "folder": "rota.sources.folder",
+    "kafka": "rota.sources.kafka",
+    "nats": "rota.sources.nats",
+    "postgres_table": "rota.sources.outbox",
+    "redis_streams": "rota.sources.redis_streams",
+}
+MOST_CONNECTIONS: Final = 4
+# A source that hangs is given up long before this (flow/events/listening.py).
+LONGEST_PASS: Final = timedelta(minutes=5)
+SOON: Final = timedelta(seconds=5)
+
+Make = Callable[[Mapping[str, Any]], Source]
+
+
+@asynccontextmanager
+async def open_sources(
+    settings: Settings, access: Access, ground: Ground
+) -> AsyncIterator[list[Tier]]:
+    """What reads the sources of this process, if it has any."""
+    wanted = wanted_of(settings, os.environ)
+    if not wanted:
+        yield []
+        return
+    async with open_pool(access, size=min(MOST_CONNECTIONS, len(wanted))) as pool:
+        services = []
+        for each in wanted:
+            listening = ListeningToSource(
+                wanted=each,
+                connections=pool,
+                clock=ground.clock,
+                chance=ground.chance,
+                shown=f"{socket.gethostname()}:{os.getpid()}",
+                new_id=lambda: stamped(ground.clock.now(), ground.chance.randbytes(10)),
+                emit=ground.emit,
+            )
+            duty = Duty(f"source {each.name}", listening.tick, Pulse(), ground, limit=LONGEST_PASS)
+            services.append(LastWord(duty=duty, listening=listening))
+        yield [Tier(services, grace=SOON)]
+
+
+def check_sources(settings: Settings) -> None:
+    """Say what is wrong with them before anything else is started."""
+    wanted_of(settings, os.environ)
+
+
+def wanted_of(settings: Settings, environment: Mapping[str, str]) -> list[Wanted]:
+    """All sources of the settings, each checked."""
+    if not settings.sources:
+        return []
+    plugins = {entry.name: entry for entry in entry_points(group=GROUP)}
+    return [
+        one_wanted(name, source, plugins, environment) for name, source in settings.sources.items()
+    ]
+
+
+def one_wanted(
+    name: str,
+    source: SourceSettings,
+    plugins: Mapping[str, EntryPoint],
+    environment: Mapping[str, str],
+) -> Wanted:
+    path = f"sources.{name}"
+    make = make_of(source.kind, plugins, path=path)
+    options = looked_up(source.options, f"{path}.options", environment)
+    try:
+        make(options)
+    except InvalidInput as error:
+        field = f"{path}.kind" if error.field == "kind" else f"{path}.options.{error.field}"
+        raise InvalidSetting(field, error.value, error.wanted) from error
+    return Wanted(
+        name=name,
+        kind=source.kind,
+        tenant=source.tenant,
+        reading=Reading(
+            source=f"/sources/{name}",
+            type=source.type or name,
+            is_cloudevents=source.format == "cloudevents",
+        ),
+        make=partial(make, options),
+        most=source.batch,
+        every=source.every,
+        skips_bad=source.on_bad == "skip",
+    )
+
+
+def make_of(kind: str, plugins: Mapping[str, EntryPoint], *, path: str) -> Make:
+    if kind in BUILT_IN:
+        built_in: Make = import_module(BUILT_IN[kind]).make
+        return built_in
+    if kind not in plugins:
+        known = ", ".join(sorted({*BUILT_IN, *plugins}))
+        raise InvalidSetting(f"{path}.kind", kind, f"there is no such kind; there are {known}")
+    try:
+        made: Make = plugins[kind].load()
+    except Exception as error:  # foreign code
+        wanted = f"an entry point of {GROUP} that can be loaded: {said(error)}"
+        raise InvalidSetting(f"{path}.kind", plugins[kind].value, wanted) from error
+    return made
+
+
+def looked_up(value: Any, field: str, environment: Mapping[str, str]) -> Any:
+    """Options with the secrets that they refer to, however deep."""
+    match value:
+        case str():
+            return resolve(value, field=field, environment=environment)
+        case Mapping():
+            return {
+                key: looked_up(each, f"{field}.{key}", environment) for key, each in value.items()
+            }
+        case list():
+            return [looked_up(each, field, environment) for each in value]
+        case _:
+            return value

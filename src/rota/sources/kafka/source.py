@@ -1,0 +1,191 @@
+"""Records of Kafka topics, through librdkafka in a thread. Room: sources/kafka.
+
+The offsets lie in Kafka, under a consumer group, so that Kafka's own tools show and set them. They
+are committed when the events are, never before. All partitions are assigned by hand: Rota has one
+reader anyway, and a member that died would only make its successor wait for a rebalance.
+
+An event's id is topic/partition/offset.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from rota.core.source import NOTHING, Batch, Message
+from rota.sources.options import Options, library
+
+LIMIT: Final = 10.0
+# How soon a partition that was added is noticed.
+LOOK_FOR_PARTITIONS: Final = 30.0
+# What Rota needs as it is; everything else of librdkafka is the operator's.
+FIXED: Final = {"enable.auto.commit": "false", "enable.auto.offset.store": "false"}
+
+# A topic, one of its partitions.
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    servers: str
+    topics: tuple[str, ...]
+    group: str
+    begin: str
+    settings: Mapping[str, str] = field(repr=False)
+
+
+def make(options: Mapping[str, Any]) -> "KafkaSource":
+    return KafkaSource(read_options(options), library("confluent_kafka", extra="kafka"))
+
+
+def read_options(given: Mapping[str, Any]) -> Spec:
+    options = Options(given)
+    spec = Spec(
+        servers=options.text("servers", wanted="addresses such as kafka-1:9092,kafka-2:9092"),
+        topics=options.texts("topics", wanted="a list of topics"),
+        group=options.text_or("group", "rota", wanted="the name of a consumer group") or "rota",
+        begin=options.choice("begin", "earliest", "latest"),
+        settings=options.settings("settings"),
+    )
+    options.finish()
+    return spec
+
+
+class KafkaSource:
+    """`kafka` is the module confluent_kafka."""
+
+    def __init__(self, spec: Spec, kafka: Any) -> None:
+        self._spec = spec
+        self._kafka = kafka
+        self._consumer: Any = None
+        self._next: dict[Place, int] = {}
+        self._looked_at = 0.0
+
+    async def open(self, position: str | None) -> None:
+        del position  # Kafka has the offsets
+        await asyncio.to_thread(self._open)
+        self._looked_at = asyncio.get_running_loop().time()
+
+    async def read(self, *, most: int, within: timedelta) -> Batch:
+        now = asyncio.get_running_loop().time()
+        if now - self._looked_at > LOOK_FOR_PARTITIONS:
+            await asyncio.to_thread(self._assign)
+            self._looked_at = now
+        records = await asyncio.to_thread(self._consume, most, within.total_seconds())
+        if not records:
+            return NOTHING
+        for record in records:
+            self._next[record.topic(), record.partition()] = record.offset() + 1
+        return Batch(messages=[message_of(each) for each in records], position=self._position())
+
+    async def acknowledge(self, position: str) -> None:
+        wanted = [
+            self._kafka.TopicPartition(topic, int(number), offset)
+            for topic, numbers in json.loads(position).items()
+            for number, offset in numbers.items()
+        ]
+        await asyncio.to_thread(self._commit, wanted)
+
+    async def lag(self) -> int | None:
+        return await asyncio.to_thread(self._lag)
+
+    async def close(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await asyncio.to_thread(consumer.close)
+
+    # --- in a thread
+
+    def _open(self) -> None:
+        logger = logging.getLogger("rota.sources.kafka")
+        settings = {
+            "client.id": "rota",
+            **self._spec.settings,
+            **FIXED,
+            "bootstrap.servers": self._spec.servers,
+            "group.id": self._spec.group,
+            "auto.offset.reset": self._spec.begin,
+        }
+        self._consumer = self._kafka.Consumer(settings, logger=logger)
+        self._next = {}
+        self._assign()
+
+    def _assign(self) -> None:
+        """Take all partitions, each where it was left; those already read go on."""
+        places = {place for topic in self._spec.topics for place in self._partitions(topic)}
+        fresh = sorted(places - self._next.keys())
+        if not fresh:
+            return
+        asked = [self._kafka.TopicPartition(*place) for place in fresh]
+        for each in self._consumer.committed(asked, timeout=LIMIT):
+            raise_if(each.error, self._kafka)
+            known = each.offset >= 0
+            self._next[each.topic, each.partition] = each.offset if known else self._begin(each)
+        self._consumer.assign(self._offsets())
+        # "Latest" is where it was at this moment, also for whoever reads after us.
+        self._commit(self._offsets())
+
+    def _partitions(self, topic: str) -> list[Place]:
+        found = self._consumer.list_topics(topic, timeout=LIMIT).topics[topic]
+        raise_if(found.error, self._kafka)
+        return [(topic, number) for number in found.partitions]
+
+    def _begin(self, place: Any) -> int:
+        low, high = self._consumer.get_watermark_offsets(place, timeout=LIMIT)
+        return int(low if self._spec.begin == "earliest" else high)
+
+    def _offsets(self) -> list[Any]:
+        return [
+            self._kafka.TopicPartition(topic, number, offset)
+            for (topic, number), offset in self._next.items()
+        ]
+
+    def _consume(self, most: int, seconds: float) -> list[Any]:
+        """The first one may take its time; what else is there comes with it."""
+        first = self._consumer.poll(seconds)
+        if first is None:
+            return []
+        records = [first, *self._consumer.consume(most - 1, 0)]
+        for record in records:
+            raise_if(record.error(), self._kafka)
+        return records
+
+    def _commit(self, offsets: list[Any]) -> None:
+        for each in self._consumer.commit(offsets=offsets, asynchronous=False):
+            raise_if(each.error, self._kafka)
+
+    def _lag(self) -> int | None:
+        total = 0
+        for each in self._offsets():
+            _, high = self._consumer.get_watermark_offsets(each, cached=True)
+            total += max(0, high - each.offset)
+        return total
+
+    def _position(self) -> str:
+        place: dict[str, dict[str, int]] = {}
+        for (topic, number), offset in sorted(self._next.items()):
+            place.setdefault(topic, {})[str(number)] = offset
+        return json.dumps(place)
+
+
+def raise_if(error: Any, kafka: Any) -> None:
+    if error is not None:
+        raise kafka.KafkaException(error)
+
+
+def message_of(record: Any) -> Message:
+    key, (kind, stamp) = record.key(), record.timestamp()
+    headers = {
+        name: (value or b"").decode("utf-8", "replace") for name, value in record.headers() or ()
+    }
+    return Message(
+        id=f"{record.topic()}/{record.partition()}/{record.offset()}",
+        body=record.value(),
+        headers=headers,
+        subject=key.decode("utf-8", "replace") if key else None,
+        # 0 says that the record has no time.
+        time=datetime.fromtimestamp(stamp / 1000, UTC) if kind else None,
+    )

@@ -1,0 +1,201 @@
+"""Rows of an outbox: a table that other programs insert into. Room: sources/outbox.
+
+What becomes of a row that was taken is the option `after`:
+
+    keep     it stays. The position is an id up to which every row was taken
+    mark     the time is written into the column `mark_column`
+    delete   it is deleted
+
+Ids are drawn when a row is inserted and seen when its transaction commits, so a lower id may appear
+after a higher one. Marked and deleted rows do not care. Where rows are kept, rows are taken as soon
+as they are seen, but the position moves past an id only when every transaction that could still
+show a lower one has ended: those that had the table locked for writing after that id was seen. What
+was taken above the position is remembered, and read again after a restart; Rota takes it once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import asyncpg
+
+from rota.core.errors import InvalidInput
+from rota.core.source import NOTHING, Batch, Message
+from rota.sources.options import Options
+from rota.sources.outbox.texts import COLUMNS, WRITERS, Columns, Texts, compose
+
+LIMIT: Final = 10.0
+# Rows taken above the position, while a transaction stays open; then the source waits for it.
+MOST_AHEAD: Final = 50_000
+BEGINNING: Final = -(2**63)
+END: Final = 2**63 - 1
+WHOLE_NUMBERS: Final = frozenset({"smallint", "integer", "bigint"})
+URL_WANTED: Final = "a URL such as postgresql://rota:${SHOP_PASSWORD}@db.example/shop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    url: str = field(repr=False)
+    table: str
+    columns: Columns
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Every id up to `top` is safe once none of `writers` holds the table any more."""
+
+    top: int
+    writers: frozenset[str]
+
+
+def make(options: Mapping[str, Any]) -> "OutboxSource":
+    return OutboxSource(read_options(options))
+
+
+def read_options(given: Mapping[str, Any]) -> Spec:
+    options = Options(given)
+    column = "the name of a column"
+    url = options.text("url", wanted=URL_WANTED, secret=True)
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput("url", "***", f"it must be {URL_WANTED}")
+    table = options.text("table", wanted="the name of a table, or schema.table")
+    after = options.choice("after", "keep", "mark", "delete")
+    mark = options.text_or("mark_column", None, wanted=column)
+    columns = Columns(
+        id=options.text_or("id_column", "id", wanted=column) or "id",
+        body=options.text_or("data_column", None, wanted=column),
+        type=options.text_or("type_column", None, wanted=column),
+        subject=options.text_or("subject_column", None, wanted=column),
+        time=options.text_or("time_column", None, wanted=column),
+        mark=mark,
+    )
+    options.finish()
+    if (after == "mark") != (mark is not None):
+        wanted = "it must be given if, and only if, after is mark"
+        raise InvalidInput("mark_column", mark, wanted)
+    return Spec(url=url, table=table, columns=columns, after=after)
+
+
+class OutboxSource:
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._texts: Texts = compose(spec.table, spec.columns)
+        self._conn: Any = None
+        self._ceiling = BEGINNING
+        self._ahead: set[int] = set()
+        self._barrier: Barrier | None = None
+        self._batch: list[Any] = []
+
+    async def open(self, position: str | None) -> None:
+        self._conn = await asyncpg.connect(
+            self._spec.url,
+            timeout=LIMIT,
+            command_timeout=LIMIT,
+            # A pooler between us and the server may not keep statements.
+            statement_cache_size=0,
+            server_settings={"application_name": "rota source"},
+        )
+        if self._spec.after == "keep":
+            self._ceiling = BEGINNING if position is None else int(position)
+        self._ahead, self._barrier, self._batch = set(), None, []
+        await self._check()
+
+    async def read(self, *, most: int, within: timedelta) -> Batch:
+        del within  # looking again is what finds more, and that is the caller's to time
+        if self._spec.after == "keep":
+            return await self._read_kept(most)
+        rows = await self._conn.fetch(self._texts.unmarked, most)
+        self._batch = [row[0] for row in rows]
+        if not rows:
+            return NOTHING
+        return Batch(messages=[self._message(row) for row in rows], position=str(self._batch[-1]))
+
+    async def acknowledge(self, position: str) -> None:
+        batch, self._batch = self._batch, []
+        if self._spec.after == "keep":
+            self._ceiling = int(position)
+            self._ahead = {each for each in self._ahead.union(batch) if each > self._ceiling}
+            return
+        text = self._texts.mark if self._spec.after == "mark" else self._texts.delete
+        await self._conn.execute(text, batch)
+
+    async def lag(self) -> int | None:
+        if self._spec.after == "keep":
+            return None  # rows above the position may well be taken
+        return int(await self._conn.fetchval(self._texts.waiting))
+
+    async def close(self) -> None:
+        if self._conn is not None:
+            self._conn.terminate()
+            self._conn = None
+
+    async def _check(self) -> None:
+        """Say at once what would go wrong with the first row."""
+        found = await self._conn.fetch(COLUMNS, self._texts.table)
+        if not found:
+            raise InvalidInput("table", self._spec.table, "it must be a table that this user sees")
+        types = {row[0]: row[1] for row in found}
+        for name in ("id", "body", "type", "subject", "time", "mark"):
+            column = getattr(self._spec.columns, name)
+            if column is not None and column not in types:
+                option = f"{'data' if name == 'body' else name}_column"
+                raise InvalidInput(option, column, f"it must be a column of {self._spec.table}")
+        if self._spec.after != "keep":
+            return
+        if types[self._spec.columns.id] not in WHOLE_NUMBERS:
+            wanted = "rows that are kept need whole numbers from a sequence; else mark or delete"
+            raise InvalidInput("id_column", self._spec.columns.id, wanted)
+        if found[0][2]:
+            raise InvalidInput("url", "***", "it must lead to the primary server, not to a replica")
+
+    async def _read_kept(self, most: int) -> Batch:
+        safe = await self._safe_up_to()
+        # Once too much is remembered, only what moves the position is read.
+        last = END if len(self._ahead) < MOST_AHEAD else max(safe, self._ceiling)
+        rows = await self._conn.fetch(
+            self._texts.behind, self._ceiling, last, list(self._ahead), most
+        )
+        self._batch = [row[0] for row in rows]
+        reached = max(self._ceiling, safe if len(rows) < most else min(safe, self._batch[-1]))
+        if not rows and reached == self._ceiling:
+            return NOTHING
+        return Batch(messages=[self._message(row) for row in rows], position=str(reached))
+
+    async def _safe_up_to(self) -> int:
+        """The id below which no row can appear any more, as far as this is known. The rows are read
+        after this, so what has just been committed is among them.
+        """
+        if self._barrier is None:
+            top = await self._conn.fetchval(self._texts.top)
+            if top is None or top <= self._ceiling:
+                return self._ceiling
+            self._barrier = Barrier(top, await self._writers())
+        else:
+            left = self._barrier.writers & await self._writers()
+            self._barrier = Barrier(self._barrier.top, left)
+        if self._barrier.writers:
+            return self._ceiling
+        top, self._barrier = self._barrier.top, None
+        return top
+
+    async def _writers(self) -> frozenset[str]:
+        return frozenset(row[0] for row in await self._conn.fetch(WRITERS, self._texts.table))
+
+    def _message(self, row: Any) -> Message:
+        key, kind, subject, time, body = row
+        return Message(
+            id=str(key),
+            body=body if isinstance(body, bytes) or body is None else str(body),
+            type=None if kind is None else str(kind),
+            subject=None if subject is None else str(subject),
+            time=in_utc(time),
+        )
+
+
+def in_utc(time: object) -> datetime | None:
+    """A time without a zone is one in UTC; a date or a text is no time."""
+    if not isinstance(time, datetime):
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time

@@ -1,0 +1,85 @@
+"""The statements that read an outbox, made from its options. Room: sources/outbox.
+
+SQL is composed here because table and columns are the operator's; they are quoted names, and
+everything else is a parameter. The table may lie in any PostgreSQL from 12 on.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+# Whoever may have drawn an id that cannot be seen yet: an insert locks the table before it draws
+# one as a default, and lets go when its transaction has ended and can be seen.
+WRITERS: Final = """
+select l.virtualtransaction || '/' || coalesce(l.pid, 0)
+from pg_catalog.pg_locks as l
+where
+    l.locktype = 'relation'
+    and l.database = (select d.oid from pg_database as d where d.datname = current_database())
+    and l.relation = to_regclass($1::text)
+    and l.mode = any(
+        array['RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock']
+    )
+    and l.granted
+    and l.pid is distinct from pg_backend_pid()
+"""
+COLUMNS: Final = """
+select a.attname, format_type(a.atttypid, null), pg_is_in_recovery()
+from pg_catalog.pg_attribute as a
+where a.attrelid = to_regclass($1::text) and a.attnum > 0 and not a.attisdropped
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Which column holds what; None is a column that the table does not have."""
+
+    id: str
+    body: str | None
+    type: str | None
+    subject: str | None
+    time: str | None
+    mark: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """The statements of one outbox."""
+
+    table: str
+    top: str
+    behind: str
+    unmarked: str
+    waiting: str
+    delete: str
+    mark: str
+
+
+def quoted(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def compose(table: str, columns: Columns) -> Texts:
+    """`table` is `name` or `schema.name`."""
+    name = ".".join(quoted(part) for part in table.split(".", 1))
+    key = f"t.{quoted(columns.id)}"
+    selected = ", ".join(
+        "null" if column is None else f"t.{quoted(column)}"
+        for column in (columns.type, columns.subject, columns.time)
+    )
+    # A whole row as JSON, if no column holds the body; without what Rota itself writes there.
+    marked = "" if columns.mark is None else f" - '{columns.mark.replace(chr(39), chr(39) * 2)}'"
+    body = f"to_jsonb(t){marked}" if columns.body is None else f"t.{quoted(columns.body)}"
+    of = f"select {key}, {selected}, {body} from {name} as t"
+    fresh = "" if columns.mark is None else f" where t.{quoted(columns.mark)} is null"
+    mark = "" if columns.mark is None else quoted(columns.mark)
+    behind = f"where {key} > $1::bigint and {key} <= $2::bigint and {key} <> all($3::bigint[])"
+    return Texts(
+        table=name,
+        top=f"select max({key})::bigint from {name} as t",
+        behind=f"{of} {behind} order by {key} limit $4::integer",
+        unmarked=f"{of}{fresh} order by {key} limit $1::integer",
+        waiting=f"select count(*) from (select 1 from {name} as t{fresh} limit 10001) as w",
+        delete=f"delete from {name} as t where {key} = any($1)",
+        mark=f"update {name} as t set {mark} = now() where {key} = any($1)",
+    )

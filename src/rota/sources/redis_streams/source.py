@@ -1,0 +1,196 @@
+"""Entries of one Redis stream, through a consumer group. Room: sources/redis_streams.
+
+Redis remembers what the group was given and did not acknowledge. That is read first after every
+start; what other consumers of the group left lying for `claim_after` is claimed from time to time.
+An entry is acknowledged when its event is committed, and deleted then if the option says so.
+
+An event's id is stream/entry.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from rota.core.source import NOTHING, Batch, Message
+from rota.sources.options import Options, library
+
+LIMIT: Final = 10.0
+FIRST: Final = "0-0"
+# What the group has not given to anybody yet.
+NEW: Final = ">"
+MOST_CLAIMED: Final = 100
+# The years 2001 to 2286, in milliseconds.
+PLAUSIBLE: Final = (10**12, 10**13)
+
+Entry = tuple[bytes, dict[bytes, bytes] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    url: str = field(repr=False)
+    stream: str
+    group: str
+    consumer: str
+    begin: str
+    after: str
+    claim_after: timedelta
+    data_field: str
+    type_field: str | None
+
+
+def make(options: Mapping[str, Any]) -> "RedisSource":
+    return RedisSource(read_options(options), library("redis.asyncio", extra="redis"))
+
+
+def read_options(given: Mapping[str, Any]) -> Spec:
+    options = Options(given)
+    spec = Spec(
+        url=options.text(
+            "url", wanted="a URL such as redis://:${PASSWORD}@redis.example:6379/0", secret=True
+        ),
+        stream=options.text("stream", wanted="the key of a stream"),
+        group=options.text_or("group", "rota", wanted="the name of a consumer group") or "rota",
+        consumer=options.text_or("consumer", "rota", wanted="the name of a consumer") or "rota",
+        begin=options.choice("begin", "earliest", "latest"),
+        after=options.choice("after", "keep", "delete"),
+        claim_after=options.duration(
+            "claim_after",
+            timedelta(minutes=1),
+            shortest=timedelta(seconds=1),
+            longest=timedelta(days=1),
+        ),
+        data_field=options.text_or("data_field", "data", wanted="the name of a field") or "data",
+        type_field=options.text_or("type_field", None, wanted="the name of a field"),
+    )
+    options.finish()
+    return spec
+
+
+class RedisSource:
+    """`redis` is the module redis.asyncio."""
+
+    def __init__(self, spec: Spec, redis: Any) -> None:
+        self._spec = spec
+        self._redis = redis
+        self._client: Any = None
+        self._from = FIRST
+        self._batch: list[bytes] = []
+        self._claimed_at = 0.0
+
+    async def open(self, position: str | None) -> None:
+        del position  # Redis has it
+        self._client = self._redis.Redis.from_url(
+            self._spec.url, socket_timeout=LIMIT, socket_connect_timeout=LIMIT, protocol=2
+        )
+        # Our own, and not acknowledged, comes first.
+        self._from, self._batch = FIRST, []
+        self._claimed_at = float("-inf")
+        begin = "0" if self._spec.begin == "earliest" else "$"
+        try:
+            await self._client.xgroup_create(
+                self._spec.stream, self._spec.group, id=begin, mkstream=True
+            )
+        except self._redis_error("ResponseError") as error:
+            if "BUSYGROUP" not in str(error):  # it is there, which is usual
+                raise
+
+    async def read(self, *, most: int, within: timedelta) -> Batch:
+        entries = await self._claim(most) or await self._next(most, within)
+        if not entries:
+            return NOTHING
+        self._batch = [key for key, _ in entries]
+        # What was deleted from the stream before it was acknowledged has no fields any more.
+        found = [(key, fields) for key, fields in entries if fields]
+        messages = [self._message(key.decode(), fields) for key, fields in found]
+        return Batch(messages=messages, position=self._batch[-1].decode())
+
+    async def acknowledge(self, position: str) -> None:
+        del position
+        batch, self._batch = self._batch, []
+        async with self._client.pipeline(transaction=True) as pipe:
+            pipe.xack(self._spec.stream, self._spec.group, *batch)
+            if self._spec.after == "delete":
+                pipe.xdel(self._spec.stream, *batch)
+            await pipe.execute()
+
+    async def lag(self) -> int | None:
+        groups = await self._client.xinfo_groups(self._spec.stream)
+        mine = next(each for each in groups if each["name"] == self._spec.group.encode())
+        # Unknown before Redis 7, and after entries in the middle were deleted.
+        return None if mine.get("lag") is None else int(mine["lag"])
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _next(self, most: int, within: timedelta) -> list[Entry]:
+        """Our own from before, as long as there is any; then what is new."""
+        if self._from != NEW:
+            entries = await self._read_group(most, None)
+            if entries:
+                self._from = entries[-1][0].decode()
+                return entries
+            self._from = NEW
+        return await self._read_group(most, within)
+
+    async def _read_group(self, most: int, within: timedelta | None) -> list[Entry]:
+        # A block of 0 would be for ever.
+        block = None if within is None else max(1, within // timedelta(milliseconds=1))
+        answer = await self._client.xreadgroup(
+            self._spec.group,
+            self._spec.consumer,
+            {self._spec.stream: self._from},
+            count=most,
+            block=block,
+        )
+        return list(answer[0][1]) if answer else []
+
+    async def _claim(self, most: int) -> list[Entry]:
+        """What other consumers of the group have left lying."""
+        now = asyncio.get_running_loop().time()
+        if now - self._claimed_at < self._spec.claim_after.total_seconds():
+            return []
+        answer = await self._client.xautoclaim(
+            self._spec.stream,
+            self._spec.group,
+            self._spec.consumer,
+            min_idle_time=self._spec.claim_after // timedelta(milliseconds=1),
+            start_id=FIRST,
+            count=min(most, MOST_CLAIMED),
+        )
+        entries: list[Entry] = list(answer[1])
+        if not entries:
+            self._claimed_at = now
+        return entries
+
+    def _message(self, key: str, fields: dict[bytes, bytes]) -> Message:
+        """The field that holds the data, or all fields if there is none of that name."""
+        body = fields.get(self._spec.data_field.encode())
+        named = {text(name): text(value) for name, value in fields.items()}
+        milliseconds, _, _ = key.partition("-")
+        kind = self._spec.type_field
+        return Message(
+            id=f"{self._spec.stream}/{key}",
+            body=named if body is None else body,
+            headers=None if body is None else named,
+            type=None if kind is None else named.get(kind),
+            time=time_of(int(milliseconds)),
+        )
+
+    def _redis_error(self, name: str) -> type[Exception]:
+        error: type[Exception] = getattr(self._redis, name)
+        return error
+
+
+def text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def time_of(milliseconds: int) -> datetime | None:
+    """Ids are times, unless whoever adds entries numbers them by hand."""
+    if not PLAUSIBLE[0] <= milliseconds <= PLAUSIBLE[1]:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
