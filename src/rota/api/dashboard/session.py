@@ -1,0 +1,178 @@
+"""`/ui/session`: log in with a key or a ticket, see who is logged in, log out. Room: api/dashboard.
+
+No part of the API's catalogue: it is for the dashboard alone. A login gets new random bits whatever
+cookie the browser sent, so nobody can be talked into a login that somebody else knows.
+"""
+
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from rota.api.dashboard import logins as cookies
+from rota.api.dashboard.logins import Logins
+from rota.api.doors import Doors
+from rota.api.problems import Refusal
+from rota.api.reading import decode_body, read_body
+from rota.api.shapes.pieces import moment_or_none
+from rota.core.access import PERMITTED, Permission, Principal
+from rota.core.errors import Unauthenticated
+from rota.store import audit, logins
+from rota.store.audit import NewEntry
+from rota.store.driver import Connection
+from rota.store.transaction import transaction
+
+PATH: Final = "/ui/session"
+MOST_BODY: Final = 2_000
+
+
+class LoginDraft(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """One of the two."""
+
+    key: Annotated[str, Meta(max_length=200)] | None = None
+    ticket: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class SessionView(Struct, kw_only=True, frozen=True):
+    """Who is logged in, what they may do, and the token for changes."""
+
+    key_id: str
+    name: str
+    tenant: str
+    role: str
+    user_id: str | None
+    expires_at: str | None
+    permissions: list[str]
+    csrf_token: str
+    version: str
+
+
+class SessionAnswer(Struct, kw_only=True, frozen=True):
+    session: SessionView | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    doors: Doors
+    logins: Logins
+
+    async def answer(self, request: Request) -> Response:
+        match request.method:
+            case "GET" | "HEAD":
+                return await self.show(request)
+            case "POST":
+                return await self.log_in(request)
+            case "DELETE":
+                return await self.log_out(request)
+            case _:
+                allowed = "DELETE, GET, HEAD, POST"
+                raise Refusal(
+                    "method_not_allowed", f"this path knows {allowed}", headers={"Allow": allowed}
+                )
+
+    async def show(self, request: Request) -> Response:
+        """Nobody is logged in is an answer, not an error: every visit begins with it."""
+        secret = cookies.secret_of(request)
+        try:
+            principal = await self.logins.who(request)
+        except Unauthenticated:
+            return answered(None, "")
+        return answered(principal, secret or "")
+
+    async def log_in(self, request: Request) -> Response:
+        cookies.refuse_foreign(request)
+        raw = await read_body(request, largest=MOST_BODY)
+        draft: LoginDraft = decode_body(raw, request, LoginDraft)
+
+        async def who(_: Request) -> Principal:
+            return await self._invited(draft)
+
+        principal = await self.doors.known(request, who)
+        secret = cookies.secret_text(self.doors.service.random_bytes(cookies.BYTES))
+        async with self.doors.service.pool.acquire() as conn, transaction(conn):
+            ends = await logins.create(
+                conn, digest=cookies.digest_of(secret), key_id=principal.key_id
+            )
+            await note(conn, principal, request, "login.create")
+            await self._end(conn, request)
+        response = answered(replace(principal, expires_at=ends), secret)
+        cookies.set_cookie(response, request, secret)
+        return response
+
+    async def _invited(self, draft: LoginDraft) -> Principal:
+        match draft:
+            case LoginDraft(key=str(key), ticket=None):
+                return await self.doors.admission.principal(f"Bearer {key}")
+            case LoginDraft(key=None, ticket=str(ticket)):
+                async with self.doors.service.pool.acquire() as conn:
+                    found = await logins.redeem(conn, digest=cookies.digest_of(ticket))
+                if found is None:
+                    raise Unauthenticated("this link was used before, or is older than a minute")
+                return found
+            case _:
+                raise Refusal("invalid_input", "either a key or a ticket is needed")
+
+    async def log_out(self, request: Request) -> Response:
+        secret = cookies.secret_of(request)
+        if secret is not None:
+            cookies.refuse_foreign(request)
+            cookies.refuse_forged(request, secret)
+            async with self.doors.service.pool.acquire() as conn, transaction(conn):
+                await self._end(conn, request)
+        response = Response(status_code=204)
+        cookies.clear_cookie(response, request)
+        return response
+
+    async def _end(self, conn: Connection, request: Request) -> None:
+        """End the login that the browser came with, if there is one."""
+        secret = cookies.secret_of(request)
+        if secret is None:
+            return
+        digest = cookies.digest_of(secret)
+        principal = await logins.find(conn, digest=digest)
+        if await logins.end(conn, digest=digest) and principal is not None:
+            await note(conn, principal, request, "login.end")
+        self.logins.admission.forget(digest)
+
+
+async def note(conn: Connection, principal: Principal, request: Request, action: str) -> None:
+    key_id = f"key_{principal.key_id.hex}"
+    await audit.note(
+        conn,
+        NewEntry(
+            tenant_id=principal.tenant_id,
+            actor=principal.user_id or principal.name,
+            key_id=principal.key_id,
+            source=request.client.host if request.client else "",
+            action=action,
+            thing="key",
+            thing_id=key_id,
+            request_id=request.state.request_id,
+        ),
+    )
+
+
+def answered(principal: Principal | None, secret: str) -> Response:
+    shown = None if principal is None else view(principal, secret)
+    return Response(
+        msgspec.json.encode(SessionAnswer(session=shown)), media_type="application/json"
+    )
+
+
+def view(principal: Principal, secret: str) -> SessionView:
+    permitted = PERMITTED[principal.role]
+    return SessionView(
+        key_id=f"key_{principal.key_id.hex}",
+        name=principal.name,
+        tenant=principal.tenant,
+        role=principal.role.value,
+        user_id=principal.user_id,
+        expires_at=moment_or_none(principal.expires_at),
+        permissions=[each.name.lower() for each in Permission if each in permitted],
+        csrf_token=cookies.token_of(secret),
+        version=version("rota"),
+    )

@@ -1,0 +1,77 @@
+"""What will fire when, and what kinds of jobs there are. Room: api/resources."""
+
+from datetime import timedelta
+from typing import Final
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.resources.shared import instant
+from rota.api.shapes.load import BusyJob, Kinds, KindView, LoadPart, LoadQuery, LoadView
+from rota.api.shapes.pieces import moment
+from rota.api.views import loaded
+from rota.core.access import Permission
+from rota.core.time.crowding import Span
+from rota.flow.observe import load
+from rota.store import kinds
+
+WIDTHS: Final = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+USUAL: Final = timedelta(days=1)
+
+
+@operation(
+    "GET",
+    "/v1/schedules/load",
+    tag="schedules",
+    permission=Permission.READ,
+    query=LoadQuery,
+    answer=LoadView,
+)
+async def get_load(call: Call) -> Reply:
+    """How many ticks of all your jobs fall into each minute or hour to come.
+
+    Ask for one minute to see whose they are.
+    """
+    query: LoadQuery = call.query
+    width = WIDTHS[query.bucket]
+    now = call.now
+    since = instant(query.since, "since") or now - timedelta(
+        seconds=now.second, microseconds=now.microsecond
+    )
+    until = instant(query.until, "until") or since + USUAL
+    found = await load.ahead(
+        call.conn, Span(since=since, until=until, width=width), tenant_id=call.tenant_id
+    )
+    return Reply(
+        LoadView(
+            since=moment(since),
+            until=moment(until),
+            width_s=width.total_seconds(),
+            buckets=[LoadPart(start=moment(at), ticks=found.parts[at]) for at in found.parts],
+            jobs=found.jobs,
+            unknown=found.unknown,
+            busiest=[
+                BusyJob(job_id=identifiers.job(each.job_id), job_name=each.job, ticks=each.ticks)
+                for each in found.busiest
+            ],
+            is_estimate=found.is_estimate,
+        )
+    )
+
+
+@operation("GET", "/v1/kinds", tag="cluster", permission=Permission.READ, answer=Kinds)
+async def list_kinds(call: Call) -> Reply:
+    """The kinds of jobs that workers carry out, with what their payloads look like."""
+    found = await kinds.listed(call.conn)
+    return Reply(
+        Kinds(
+            data=[
+                KindView(
+                    kind=row.name,
+                    workers=row.workers,
+                    payload_schema=loaded(row.payload_schema),
+                )
+                for row in found
+            ]
+        )
+    )

@@ -1,0 +1,47 @@
+"""How the last runs of several jobs went, for lists of jobs. Room: api/resources."""
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.shapes.outcomes import JobOutcomes, Outcomes, OutcomesQuery, OutcomeView
+from rota.api.shapes.pieces import moment, moment_or_none
+from rota.api.views import loaded, message_of
+from rota.core.access import Permission
+from rota.store import outcomes
+from rota.store.outcomes import Outcome
+
+
+@operation(
+    "GET",
+    "/v1/jobs/outcomes",
+    tag="jobs",
+    permission=Permission.READ,
+    query=OutcomesQuery,
+    answer=Outcomes,
+)
+async def list_outcomes(call: Call) -> Reply:
+    """How the last runs of several jobs went: what runs, how it ended, or why there was none.
+
+    In the order in which the jobs are named; one that is not there has no runs.
+    """
+    query: OutcomesQuery = call.query
+    ids = [identifiers.read("job_id", each) for each in dict.fromkeys(query.job_id)]
+    found = await outcomes.recent(call.conn, tenant_id=call.tenant_id, job_ids=ids, most=query.each)
+    data = [
+        JobOutcomes(job_id=identifiers.job(id_), runs=[outcome_view(row) for row in found[id_]])
+        for id_ in ids
+    ]
+    return Reply(Outcomes(data=data))
+
+
+def outcome_view(row: Outcome) -> OutcomeView:
+    reason = loaded(row.reason)
+    return OutcomeView(
+        run_id=identifiers.run(row.id),
+        status=row.state.value,
+        scheduled_at=moment(row.scheduled_at),
+        start_time=moment_or_none(row.started_at),
+        end_time=moment_or_none(row.finished_at),
+        error_message=message_of(reason),
+        reason=reason,
+    )

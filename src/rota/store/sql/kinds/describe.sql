@@ -1,0 +1,8 @@
+-- Keep what the payloads of kinds look like; only what changed is written.
+update rota.kinds as k
+set payload_schema = g.body
+from unnest(:kinds::text[], :bodies::jsonb[]) as g (name, body)
+where
+    k.name = g.name
+    and k.payload_schema is distinct from g.body
+returning k.id;

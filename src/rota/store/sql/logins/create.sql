@@ -1,0 +1,15 @@
+-- Keep a login or a ticket, which ends with its key at the latest. What the key may do is not kept:
+-- it is read with it each time.
+insert into rota.logins (digest, key_id, is_ticket, created_at, expires_at)
+select
+    :digest::bytea,
+    k.id,
+    :is_ticket::boolean,
+    rota.now(),
+    least(rota.now() + :lifetime::interval, k.expires_at)
+from rota.api_keys as k
+where
+    k.id = :key_id::uuid
+    and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > rota.now())
+returning expires_at;

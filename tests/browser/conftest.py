@@ -1,0 +1,84 @@
+"""One Rota with example jobs and one Chromium for all tests of a process, on one loop."""
+
+import asyncio
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
+from tests.support.browsing import Site, Visit, open_chromium, visiting
+from tests.support.installation import ROTA, address_said, clean
+from tests.support.serving import Caller
+
+from rota.api.dashboard.files import HOME
+
+PATIENCE = 60.0
+Visiting = Callable[..., Awaitable[Visit]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser lives longer than a test, and so does the loop that talks to it."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    """`rota up --demo` with its embedded database, as anybody starts it."""
+    assert (HOME / "index.html").is_file(), "the dashboard is not built: make web"
+    folder = tmp_path_factory.mktemp("site")
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(  # noqa: ASYNC220 — read from a thread, it lives for long
+            [ROTA, "up", "--demo"],
+            cwd=folder,
+            env=clean(ROTA_API__PORT="0", ROTA_API__UNKNOWN_PER_SECOND="1000"),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    try:
+        url = await asyncio.to_thread(address_said, process)
+        key = (folder / ".rota" / "admin.key").read_text().strip()
+        async with aiohttp.ClientSession() as session:
+            platform = Caller(session=session, url=url, key=key)
+            yield Site(url=url, folder=folder, platform=platform, process=process.pid)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        await asyncio.to_thread(process.communicate, timeout=PATIENCE)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    async with open_chromium() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(site: Site, chromium: Browser) -> AsyncIterator[Visiting]:
+    """Opens the dashboard as somebody: `await visit("/jobs", role="viewer")`, or with a `key`.
+    Whatever a page complained about fails the test, apart from `visit.faults.expect(…)`.
+    """
+    async with AsyncExitStack() as stack:
+
+        async def opened(
+            path: str = "/",
+            *,
+            role: str | None = "platform",
+            key: str | None = None,
+            viewport: dict[str, int] | None = None,
+        ) -> Visit:
+            if key is None and role is not None:
+                key = site.platform.key if role == "platform" else await site.key(role)
+            made = await stack.enter_async_context(
+                visiting(chromium, site, key=key, viewport=viewport)
+            )
+            await made.open(path)
+            return made
+
+        yield opened

@@ -1,0 +1,308 @@
+"""Jobs: the list, the page of one, and everything that can be done with it (issue 7, point 2)."""
+
+import re
+from typing import Any
+
+from playwright.async_api import Page, expect
+from tests.browser.conftest import Visiting
+from tests.support.browsing import REFUSED, Site, look
+
+NEVER = {"kind": "demo.heartbeat", "cron_expression": "30 2 * * *", "timezone": "Europe/Berlin"}
+
+
+async def job(site: Site, name: str, **given: Any) -> str:
+    made = await site.platform.post("/v1/jobs", {"name": name, **NEVER, **given})
+    assert made.status == 201, made.text
+    return str(made.json["job_id"])
+
+
+async def read(site: Site, job_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = (await site.platform.get(f"/v1/jobs/{job_id}")).json
+    return found
+
+
+async def more(page: Page, action: str) -> None:
+    await page.get_by_role("button", name="More", exact=True).click()
+    await page.get_by_role("menuitem", name=action).click()
+
+
+async def test_jobs_are_found_by_name_state_and_label_and_the_url_says_so(
+    site: Site, visit: Visiting
+) -> None:
+    await job(site, "found by its label", labels={"team": "billing"})
+    page = (await visit("/jobs")).page
+    row = page.get_by_role("row").filter(has_text="found by its label")
+    await expect(page.get_by_role("img", name=re.compile("Last runs of demo"))).not_to_have_count(0)
+    await look(page, "jobs")
+
+    await page.keyboard.press("/")
+    await page.keyboard.type("by its lab")
+    await expect(page).to_have_url(re.compile("q=by"))
+    await expect(page.get_by_role("row")).to_have_count(2)
+    await row.get_by_role("link", name="team:billing").click()
+    await expect(page).to_have_url(re.compile("label=team%3Abilling"))
+    await page.reload()
+    await expect(row).to_be_visible()
+    await page.get_by_label("State").select_option("paused")
+
+    await expect(page.get_by_text("No job fits.")).to_be_visible()
+    await page.get_by_role("link", name="Show all jobs").click()
+    await expect(page.get_by_role("row").filter(has_text="demo: heartbeat")).to_be_visible()
+
+
+async def test_jobs_are_sorted_by_their_heads(site: Site, visit: Visiting) -> None:
+    for name in ("sorted b", "sorted c", "sorted a"):
+        await job(site, name)
+    page = (await visit("/jobs?q=sorted")).page
+    names = page.get_by_role("row").get_by_role("link", name=re.compile("^sorted .$"))
+    await expect(names).to_have_text(["sorted a", "sorted c", "sorted b"])
+
+    await page.get_by_role("button", name="Name").click()
+    await expect(names).to_have_text(["sorted a", "sorted b", "sorted c"])
+    await page.get_by_role("button", name="Name").click()
+
+    await expect(names).to_have_text(["sorted c", "sorted b", "sorted a"])
+    await expect(page).to_have_url(re.compile("sort=-name"))
+
+
+async def test_the_list_is_walked_and_opened_by_keys(site: Site, visit: Visiting) -> None:
+    await job(site, "walked 1")
+    await job(site, "walked 2")
+    page = (await visit("/jobs?q=walked")).page
+    await expect(page.get_by_role("row")).to_have_count(3)
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await expect(page.get_by_role("link", name="walked 1")).to_be_focused()
+    await page.keyboard.press("k")
+    await expect(page.get_by_role("link", name="walked 2")).to_be_focused()
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("heading", name="walked 2")).to_be_visible()
+
+
+async def test_the_page_of_a_job_shows_its_ticks_with_reasons_its_times_and_its_next_ones(
+    site: Site, visit: Visiting
+) -> None:
+    page = (await visit("/jobs?q=slower")).page
+    await page.get_by_role("link", name="demo: slower than its interval").click()
+
+    strip = page.get_by_role("list", name="Ticks, the oldest first")
+    skipped = strip.get_by_role("link", name=re.compile("skipped, the run before it was still"))
+    await expect(skipped.first).to_be_visible(timeout=30_000)
+    await expect(page.get_by_role("img", name=re.compile("How long each run took"))).to_be_visible()
+    await expect(page.get_by_text("Every 5 seconds", exact=False)).to_be_visible()
+    await look(page, "job")
+
+    await page.get_by_role("link", name="Runs", exact=True).last.click()
+    await expect(page).to_have_url(re.compile("tab=runs"))
+    await expect(page.get_by_role("row").nth(2)).to_be_visible()
+    await page.get_by_role("link", name="Settings", exact=True).click()
+    await expect(page.get_by_text("the new one is skipped")).to_be_visible()
+
+
+async def test_the_next_times_say_what_daylight_saving_does(site: Site, visit: Visiting) -> None:
+    job_id = await job(site, "in the hour that is missing")
+
+    page = (await visit(f"/jobs/{job_id}")).page
+
+    await expect(page.get_by_text("At 02:30 every day, Europe/Berlin.")).to_be_visible()
+    await expect(page.get_by_text(re.compile("which the clock jumped over"))).to_be_visible()
+
+
+async def test_a_job_is_made_with_a_form_of_its_kind_and_a_preview_as_one_types(
+    site: Site, visit: Visiting
+) -> None:
+    visitor = await visit("/jobs/new")
+    visitor.faults.expect(REFUSED)
+    page = visitor.page
+    await page.get_by_label("Name (optional)").fill("made in the browser")
+    await page.get_by_label("Kind").fill("http")
+    await page.get_by_label("url").fill("https://example.org/")
+    await page.get_by_label("method").select_option("POST")
+    await page.get_by_label("Cron expression").fill("30 2 * *")
+    await expect(page.get_by_text(re.compile("this one has 4")).first).to_be_visible()
+    await page.get_by_label("Cron expression").fill("15 9 * * mon-fri")
+    await page.get_by_label("Time zone").fill("Asia/Kolkata")
+    await expect(page.get_by_text(re.compile("At 09:15.*Asia/Kolkata"))).to_be_visible()
+    await page.get_by_label("Labels").fill("team: web")
+    await look(page, "new-job")
+
+    await page.get_by_role("button", name="Make the job").click()
+
+    await expect(page.get_by_role("heading", name="made in the browser")).to_be_visible()
+    found = await read(site, page.url.rpartition("/")[2])
+    assert found["payload"] == {"method": "POST", "url": "https://example.org/"}
+    assert (found["cron_expression"], found["timezone"]) == ("15 9 * * mon-fri", "Asia/Kolkata")
+    assert found["labels"] == {"team": "web"}
+
+
+async def test_a_job_that_is_refused_says_why_and_nothing_is_lost(
+    site: Site, visit: Visiting
+) -> None:
+    await job(site, "taken already")
+    visitor = await visit("/jobs/new")
+    visitor.faults.expect(REFUSED)
+    page = visitor.page
+    await page.get_by_role("button", name="Make the job").click()
+    await expect(page.get_by_text("Say which kind carries it out.").first).to_be_visible()
+    await page.get_by_label("Name (optional)").fill("taken already")
+    await page.get_by_label("Payload").fill('{"a": 1')
+    await page.get_by_role("button", name="Make the job").click()
+    await expect(page.get_by_text(re.compile("This is no JSON")).first).to_be_visible()
+    await page.get_by_label("Payload").fill('{"a": 1}')
+
+    await page.get_by_role("button", name="Make the job").click()
+
+    await expect(page.get_by_role("alert")).to_contain_text("taken already")
+    await expect(page.get_by_label("Payload")).to_have_value('{"a": 1}')
+
+
+async def test_an_edit_sends_what_is_different_and_is_on_record(
+    site: Site, visit: Visiting
+) -> None:
+    job_id = await job(site, "edited", payload={"pages": 1}, max_retries=7)
+    before = await read(site, job_id)
+    page = (await visit(f"/jobs/{job_id}")).page
+    await more(page, "Edit")
+    await page.get_by_label("Cron expression").fill("0 4 * * *")
+    await page.get_by_label("Payload").fill('{"pages": 2}')
+    await page.get_by_text("Daylight saving, calendars").click()
+    await page.get_by_label("Ticks missed in an outage").select_option("all")
+
+    await page.get_by_role("button", name="Save").click()
+
+    await expect(page).to_have_url(re.compile(f"/jobs/{job_id}$"))
+    await expect(page.get_by_text("At 04:00 every day, Europe/Berlin.")).to_be_visible()
+    after = await read(site, job_id)
+    assert after["payload"] == {"pages": 2}
+    assert after["schedule"]["misfire"] == before["schedule"]["misfire"] | {"on_outage": "all"}
+    same = ("max_retries", "queue", "timeout", "labels", "overlap", "priority")
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+    await page.get_by_role("link", name="History", exact=True).click()
+    await expect(page.get_by_role("row").filter(has_text="update")).to_contain_text("payload")
+
+
+async def test_an_edit_of_what_somebody_else_changed_meanwhile_is_refused(
+    site: Site, visit: Visiting
+) -> None:
+    job_id = await job(site, "changed by two")
+    visitor = await visit(f"/jobs/{job_id}/edit")
+    visitor.faults.expect(REFUSED)
+    page = visitor.page
+    await page.get_by_label("Queue").fill("mine")
+    await site.platform.call("PATCH", f"/v1/jobs/{job_id}", {"queue": "theirs"})
+
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Somebody changed this job while you did.")).to_be_visible()
+    assert (await read(site, job_id))["queue"] == "theirs"
+    await page.get_by_role("button", name="Begin again").click()
+
+    await expect(page.get_by_label("Queue")).to_have_value("theirs")
+
+
+async def test_a_job_is_paused_with_a_reason_and_resumed_with_its_missed_ticks(
+    site: Site, visit: Visiting
+) -> None:
+    job_id = await job(site, "paused and resumed")
+    page = (await visit(f"/jobs/{job_id}")).page
+    await page.get_by_role("button", name="Pause").click()
+    await page.get_by_label("Why (optional)").fill("the mail server moves")
+    await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    await expect(
+        page.get_by_text(re.compile("It was paused by .*the mail server moves"))
+    ).to_be_visible()
+
+    await page.get_by_role("button", name="Resume").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label(re.compile("One runs")).check()
+    await dialog.get_by_role("button", name="Resume").click()
+
+    await expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    assert (await read(site, job_id))["status"] == "active"
+    entries = await site.platform.get(f"/v1/audit?thing_id={job_id}&action=job.resume")
+    assert entries.json["data"][0]["after"] == {"missed": "once"}
+
+
+async def test_a_job_runs_now_with_another_payload(site: Site, visit: Visiting) -> None:
+    job_id = await job(site, "run by hand", payload={"pages": 1})
+    page = (await visit(f"/jobs/{job_id}")).page
+    await page.get_by_role("button", name="Run now").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Payload").fill('{"pages": 99}')
+    await dialog.get_by_role("button", name="Run now").click()
+
+    await expect(page).to_have_url(re.compile(r"/runs/run_[0-9a-f]{32}"))
+    run = (await site.platform.get(f"/v1/runs/{page.url.rpartition('/')[2]}")).json
+    assert run["payload"] == {"pages": 99}
+    assert (await read(site, job_id))["payload"] == {"pages": 1}
+
+
+async def test_a_backfill_is_counted_before_it_is_made(site: Site, visit: Visiting) -> None:
+    job_id = await job(site, "filled in", cron_expression="0 * * * *", timezone="UTC")
+    page = (await visit(f"/jobs/{job_id}")).page
+    await more(page, "Backfill")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Last day").click()
+    await dialog.get_by_role("button", name="Count first").click()
+    await expect(dialog.get_by_text("24 runs would be made", exact=False)).to_be_visible()
+    await look(page, "backfill-wizard")
+    # Another question needs another answer.
+    await dialog.get_by_role("button", name="Last hour").click()
+    await dialog.get_by_role("button", name="Count first").click()
+    await dialog.get_by_role("button", name="Make 1 run").click()
+
+    await expect(page).to_have_url(re.compile("/backfills"))
+    found = (await site.platform.get(f"/v1/backfills?job_id={job_id}")).json["data"]
+    assert len(found) == 1
+
+
+async def test_a_job_is_deleted_after_a_question(site: Site, visit: Visiting) -> None:
+    job_id = await job(site, "to be deleted")
+    visitor = await visit("/jobs?q=to be deleted")
+    page = visitor.page
+    await page.get_by_role("button", name="Actions for to be deleted").click()
+    await page.get_by_role("menuitem", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Cancel").click()
+    assert (await read(site, job_id))["status"] == "active"
+
+    await page.get_by_role("button", name="Actions for to be deleted").click()
+    await page.get_by_role("menuitem", name="Delete").click()
+    await dialog.get_by_role("button", name="Delete").click()
+
+    await expect(page.get_by_text("to be deleted is deleted.")).to_be_visible()
+    visitor.faults.expect(REFUSED)
+    await visitor.open(f"/jobs/{job_id}")
+    await expect(page.get_by_text("There is no such job.")).to_be_visible()
+
+
+async def test_a_viewer_sees_everything_and_can_change_nothing(site: Site, visit: Visiting) -> None:
+    job_id = await job(site, "only looked at")
+
+    visitor = await visit(f"/jobs/{job_id}", role="viewer")
+    page = visitor.page
+    await expect(page.get_by_role("heading", name="only looked at")).to_be_visible()
+
+    for action in ("Run now", "Pause", "More"):
+        await expect(page.get_by_role("button", name=action, exact=True)).to_have_count(0)
+    await expect(page.get_by_role("link", name="Keys")).to_have_count(0)
+    await visitor.open("/jobs/new")
+    await expect(page.get_by_text("Your key does not allow this.")).to_be_visible()
+
+
+async def test_hundreds_of_jobs_are_listed_with_few_rows_on_the_page(
+    site: Site, visit: Visiting
+) -> None:
+    drafts = [{"name": f"many {n:04}", **NEVER} for n in range(250)]
+    made = await site.platform.post("/v1/jobs/bulk", {"jobs": drafts})
+    assert made.status == 201, made.text
+    page = (await visit("/jobs?q=many&sort=name")).page
+
+    table = page.get_by_role("table", name="Jobs")
+    await expect(table).to_have_attribute("aria-rowcount", "251")
+    assert await page.get_by_role("row").count() < 100
+    await expect(table.get_by_role("link", name="many 0000")).to_be_visible()
+    await page.locator(".table-box").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+
+    await expect(page.get_by_role("link", name="many 0249")).to_be_visible()

@@ -1,0 +1,92 @@
+"""Logging in and out, and what a page may load (issue 7: manners, safe)."""
+
+from playwright.async_api import expect
+from tests.browser.conftest import Visiting
+from tests.support.browsing import REFUSED, Site, look
+
+
+async def test_a_key_logs_in_and_logging_out_asks_for_one_again(
+    site: Site, visit: Visiting
+) -> None:
+    visitor = await visit("/queues", role=None)
+    page = visitor.page
+    await expect(page.get_by_role("heading", name="Log in to Rota")).to_be_visible()
+    await look(page, "login")
+
+    await page.get_by_label("API key").fill(str(site.platform.key))
+    await page.get_by_role("button", name="Log in").click()
+
+    # Where they wanted to go in the first place.
+    await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+    assert page.url == f"{site.url}/queues"
+
+
+async def test_a_wrong_key_is_told_in_a_sentence(visit: Visiting) -> None:
+    visitor = await visit("/login", role=None)
+    visitor.faults.expect(REFUSED)
+
+    await visitor.page.get_by_label("API key").fill("rota_nonsense")
+    await visitor.page.get_by_role("button", name="Log in").click()
+
+    await expect(visitor.page.get_by_role("alert")).to_contain_text("form of a key")
+
+
+async def test_a_link_of_rota_open_logs_in_once(site: Site, visit: Visiting) -> None:
+    ticket = (await site.platform.post("/v1/login-tickets")).json
+
+    visitor = await visit(ticket["path"], role=None)
+
+    await expect(visitor.page.get_by_role("navigation").first).to_be_visible()
+    assert ticket["ticket"] not in visitor.page.url
+    again = await visit("/login", role=None)
+    again.faults.expect(REFUSED)
+    await again.open(ticket["path"])
+    await again.page.reload()
+    await expect(again.page.get_by_label("API key")).to_be_visible()
+
+
+async def test_whoever_loses_the_key_is_asked_to_log_in(site: Site, visit: Visiting) -> None:
+    made = (await site.platform.post("/v1/keys", {"name": "lost", "role": "viewer"})).json
+    visitor = await visit("/queues", key=made["key"])
+    visitor.faults.expect(REFUSED)
+    await expect(visitor.page.get_by_role("heading", name="Queues")).to_be_visible()
+
+    await site.platform.delete(f"/v1/keys/{made['key_id']}")
+
+    asked = visitor.page.get_by_role("heading", name="Log in to Rota")
+    await expect(asked).to_be_visible(timeout=15_000)
+
+
+async def test_a_page_can_load_and_run_nothing_that_is_not_ours(visit: Visiting) -> None:
+    visitor = await visit("/")
+    for part in ("Refused to", "violates", "ERR_", "Content Security Policy", "requires 'Trusted"):
+        visitor.faults.expect(part)
+
+    outcome = await visitor.page.evaluate(
+        """async () => {
+            const script = document.createElement("script");
+            try {
+                script.textContent = "window.ran = true";
+                document.body.append(script);
+            } catch { /* refused even earlier */ }
+            const style = document.createElement("div");
+            style.setAttribute("style", "position: fixed; top: 7px");
+            document.body.append(style);
+            const fetched = await fetch("https://example.org/").then(() => true, () => false);
+            // In a task of its own: what a test evaluates may do more than the page.
+            const evaluated = await new Promise((told) => setTimeout(() => {
+                try { told(eval("true")); } catch { told(false); }
+            }));
+            let written = true;
+            try { style.innerHTML = "<b>text</b>"; } catch { written = false; }
+            return { ran: window.ran ?? false, fetched, evaluated, written, top: style.style.top };
+        }"""
+    )
+
+    assert outcome == {
+        "ran": False,
+        "fetched": False,
+        "evaluated": False,
+        "written": False,
+        "top": "",
+    }

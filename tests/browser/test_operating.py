@@ -1,0 +1,257 @@
+"""The operator's pages: dead letters, queues, workers, tenants, keys, secrets, audit (I2)."""
+
+import asyncio
+import re
+import subprocess
+
+from playwright.async_api import Page, expect
+from tests.browser.conftest import Visiting
+from tests.support.browsing import Site, look
+from tests.support.installation import ROTA, clean
+
+HOPELESS = {"kind": "demo.hopeless", "max_retries": 0}
+
+
+async def dead_run(site: Site, name: str, **job: object) -> str:
+    """A dead letter of its own job."""
+    made = await site.platform.post("/v1/jobs", {"name": name, **HOPELESS, **job})
+    assert made.status == 201, made.text
+    run_id = str(made.json["run_id"])
+    await site.ends(run_id)
+    return run_id
+
+
+async def test_dead_letters_are_looked_at_together_and_go_again_at_a_pace(
+    site: Site, visit: Visiting
+) -> None:
+    name = "letters to replay"
+    run_id = await dead_run(site, name, payload={"customer": 4711})
+    page = (await visit("/dead-letters")).page
+    await page.get_by_label("Search by job or error").fill(name)
+    row = page.get_by_role("row").filter(has_text=name)
+    await expect(row).to_contain_text("does not exist")
+    await expect(page).to_have_url(re.compile("q=letters"))
+    await look(page, "dead-letters")
+
+    await row.get_by_role("link").first.click()
+    await expect(page.get_by_label("payload", exact=True)).to_contain_text("4711")
+    await look(page, "dead-letter-group")
+    await page.reload()
+    await page.get_by_role("button", name="Replay", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("1 dead letter of")
+    await dialog.get_by_label("How fast").select_option("60")
+    await dialog.get_by_role("button", name="Replay").click()
+
+    await expect(page.get_by_role("status").filter(has_text="1 run goes again")).to_be_visible()
+    await site.ends(run_id, attempt=2)
+
+
+async def test_a_dead_letter_is_replayed_with_another_payload_and_dropped(
+    site: Site, visit: Visiting
+) -> None:
+    name = "letter to edit"
+    await dead_run(site, name, payload={"customer": 4711})
+    page = (await visit(f"/dead-letters?q={name}")).page
+    await page.get_by_role("row").filter(has_text=name).get_by_role("link").first.click()
+
+    await page.get_by_role("button", name="Edit and replay").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Payload").fill('{"customer": ')
+    await expect(dialog.get_by_role("button", name="Replay")).to_be_disabled()
+    await dialog.get_by_label("Payload").fill('{"customer": 4712}')
+    await dialog.get_by_role("button", name="Replay").click()
+
+    await expect(page).to_have_url(re.compile(r"/runs/run_[0-9a-f]{32}"))
+    made = page.url.rpartition("/")[2]
+    run = (await site.platform.get(f"/v1/runs/{made}")).json
+    assert run["payload"] == {"customer": 4712}
+
+
+async def test_a_group_is_dropped_after_a_question(site: Site, visit: Visiting) -> None:
+    name = "letter to drop"
+    await dead_run(site, name)
+    page = (await visit(f"/dead-letters?q={name}")).page
+    await page.get_by_role("row").filter(has_text=name).get_by_role("link").first.click()
+
+    await page.get_by_role("button", name="Drop", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Drop").click()
+
+    await expect(page.get_by_text("This group is gone")).to_be_visible()
+    await page.get_by_role("link", name="Back to the list").click()
+    await expect(page.get_by_text("Nothing fits.")).to_be_visible()
+
+
+async def test_a_queue_is_paused_limited_and_resumed(site: Site, visit: Visiting) -> None:
+    await site.platform.post("/v1/jobs", {"name": "in a slow queue", "queue": "slow-lane"})
+    page = (await visit("/queues")).page
+    row = page.get_by_role("row").filter(has_text="slow-lane")
+    await expect(row).to_contain_text("active")
+    await look(page, "queues")
+
+    await choose(page, "Actions for slow-lane", "Pause")
+    await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    await expect(row).to_contain_text("paused")
+    await choose(page, "Actions for slow-lane", "Change limits")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("At a time").fill("many")
+    await expect(dialog).to_contain_text("A whole number from 1 to 10000 is needed")
+    await dialog.get_by_label("At a time").fill("7")
+    await dialog.get_by_label("Starts").fill("100")
+    await dialog.get_by_role("button", name="Change").click()
+    await expect(row.get_by_role("meter")).to_have_attribute("aria-valuemax", "7")
+    await expect(row).to_contain_text("100 per 1m")
+    await choose(page, "Actions for slow-lane", "Resume")
+
+    await expect(row).to_contain_text("active")
+    found = (await site.platform.get("/v1/queues")).json["data"]
+    queue = next(each for each in found if each["name"] == "slow-lane")
+    assert (queue["is_paused"], queue["max"], queue["rate"]["count"]) == (False, 7, 100)
+
+
+async def test_workers_show_what_they_run_and_one_is_drained(site: Site, visit: Visiting) -> None:
+    worker = subprocess.Popen(  # noqa: ASYNC220 — it is only waited for
+        [ROTA, "worker", "rota.node.demo.handlers:handlers"],
+        cwd=site.folder,
+        env=clean(ROTA_WORKER__QUEUES="spare"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        page = (await visit("/workers")).page
+        row = page.get_by_role("row").filter(has_text=f":{worker.pid}")
+        await expect(row).to_contain_text("active", timeout=30_000)
+        await expect(
+            page.get_by_role("row").filter(has_text=f":{site.process}").first
+        ).to_be_visible()
+        await expect(page.get_by_role("img", name=re.compile("128 of 128 shards"))).to_be_visible()
+        await look(page, "workers")
+        await row.get_by_role("button").first.click()
+        await expect(page.get_by_role("dialog")).to_contain_text("It runs nothing of yours")
+        await expect(page).to_have_url(re.compile("worker=wrk_"))
+        await page.keyboard.press("Escape")
+
+        await row.get_by_role("button", name="Drain").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Drain").click()
+
+        await expect(row.get_by_role("button", name="Drain")).to_have_count(0)
+        assert await asyncio.to_thread(worker.wait, 30) == 0
+    finally:
+        worker.kill()
+
+
+async def test_a_tenant_is_made_changed_and_paused_and_gets_a_key(
+    site: Site, visit: Visiting
+) -> None:
+    page = (await visit("/tenants")).page
+    await expect(page.get_by_role("row").filter(has_text="default")).to_be_visible()
+    await page.get_by_role("button", name="New tenant").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("acme")
+    await dialog.get_by_label("Jobs").fill("100")
+    await dialog.get_by_role("button", name="Make tenant").click()
+    row = page.get_by_role("row").filter(has_text="acme")
+    await expect(row).to_contain_text("jobs 100")
+    await look(page, "tenants")
+
+    await choose(page, "Actions for acme", "Make a key")
+    await dialog.get_by_label("Name").fill("for acme")
+    await dialog.get_by_role("button", name="Make key").click()
+    key = await dialog.locator("[data-key]").inner_text()
+    await dialog.get_by_role("button", name="I have kept it").click()
+    await choose(page, "Actions for acme", "Pause")
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(row).to_contain_text("paused")
+    await choose(page, "Actions for acme", "Resume")
+    await expect(row).to_contain_text("active")
+
+    who = await site.caller(key).get("/v1/whoami")
+    assert (who.json["tenant"], who.json["role"]) == ("acme", "admin")
+
+
+async def choose(page: Page, menu: str, item: str) -> None:
+    await page.get_by_role("button", name=menu).click()
+    await page.get_by_role("menuitem", name=item).click()
+
+
+async def test_a_key_is_shown_once_and_revoked(site: Site, visit: Visiting) -> None:
+    page = (await visit("/keys")).page
+    await page.get_by_role("button", name="New key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("deployment of tests")
+    await dialog.get_by_label("Role").select_option("viewer")
+    await dialog.get_by_role("button", name="Make key").click()
+    key = await dialog.locator("[data-key]").inner_text()
+    await dialog.get_by_role("button", name="I have kept it").click()
+    row = page.get_by_role("row").filter(has_text="deployment of tests")
+    await expect(row).to_contain_text("viewer")
+    await look(page, "keys")
+
+    assert key not in await page.content()
+    assert (await site.caller(key).get("/v1/whoami")).json["role"] == "viewer"
+    await row.get_by_role("button", name="Revoke").click()
+    await dialog.get_by_role("button", name="Revoke").click()
+    await expect(row).to_have_count(0)
+    await page.get_by_label("Also expired and revoked ones").check()
+    await expect(row).to_contain_text("revoked")
+    await expect(page).to_have_url(re.compile("ended=yes"))
+
+
+async def test_a_secret_is_written_and_never_shown(visit: Visiting) -> None:
+    page = (await visit("/secrets")).page
+    await page.get_by_role("button", name="New secret").first.click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("smtp-password")
+    await dialog.get_by_label("Value").fill("hunter2-is-not-safe")
+    await dialog.get_by_role("button", name="Write").click()
+    row = page.get_by_role("row").filter(has_text="smtp-password")
+    await expect(row).to_contain_text("1")
+    await look(page, "secrets")
+
+    await row.get_by_role("button", name="Replace").click()
+    await expect(dialog.get_by_label("Value")).to_have_value("")
+    await dialog.get_by_label("Value").fill("another")
+    await dialog.get_by_role("button", name="Write").click()
+    await expect(row).to_contain_text("2")
+    assert "hunter2" not in await page.content()
+    await row.get_by_role("button", name="Delete").click()
+    await dialog.get_by_role("button", name="Delete").click()
+    await expect(row).to_have_count(0)
+
+
+async def test_the_audit_log_is_filtered_by_its_address(site: Site, visit: Visiting) -> None:
+    made = await site.platform.post("/v1/jobs", {"name": "noted", "schedule": {"every": "1h"}})
+    job_id = made.json["job_id"]
+    page = (await visit(f"/audit?thing_id={job_id}")).page
+    table = page.get_by_role("table", name="Changes")
+    await expect(table.get_by_role("row")).to_have_count(2)
+    await look(page, "audit")
+
+    await table.get_by_role("button", name=re.compile("Details")).click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_label("after", exact=True)).to_contain_text("noted")
+    await expect(dialog.get_by_role("link", name=job_id)).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name=f"Only {job_id[:16]}").click()
+
+    await expect(page).to_have_url(f"{site.url}/audit")
+    await page.get_by_label("Action").fill("no.such.action")
+    await expect(page.get_by_text("No change fits.")).to_be_visible()
+
+
+async def test_a_viewer_sees_no_button_that_is_not_theirs(site: Site, visit: Visiting) -> None:
+    await dead_run(site, "letter for a viewer")
+    page = (await visit("/queues", role="viewer")).page
+    await expect(page.get_by_role("row").filter(has_text="default").first).to_be_visible()
+
+    await expect(page.get_by_role("button", name="Actions for")).to_have_count(0)
+    for name in ("Tenants", "Keys", "Secrets", "Audit"):
+        await expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+    await page.goto(f"{site.url}/dead-letters?q=letter for a viewer")
+    await page.get_by_role("row").filter(has_text="for a viewer").get_by_role("link").first.click()
+    await expect(page.get_by_role("heading", name="A sample")).to_be_visible()
+    for name in ("Replay", "Drop", "Edit and replay"):
+        await expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    await page.goto(f"{site.url}/workers")
+    await expect(page.get_by_role("heading", name="Workers")).to_be_visible()
+    await expect(page.get_by_role("button", name="Drain")).to_have_count(0)

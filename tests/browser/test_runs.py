@@ -1,0 +1,147 @@
+"""The list of runs and the page of one: why it waits, what it did, what it wrote (I2, E14)."""
+
+import re
+
+from playwright.async_api import expect
+from tests.browser.conftest import Visiting
+from tests.support.browsing import Site, look
+
+LINES = 100_000
+
+
+async def submitted(site: Site, name: str, **job: object) -> str:
+    made = await site.platform.post("/v1/jobs", {"name": name, **job})
+    assert made.status == 201, made.text
+    return str(made.json["run_id"])
+
+
+async def test_a_run_appears_in_the_list_by_itself_and_the_url_keeps_the_filters(
+    site: Site, visit: Visiting
+) -> None:
+    page = (await visit("/runs")).page
+    await expect(page.get_by_role("table", name="Runs")).to_be_visible()
+
+    await submitted(site, "a run to watch", kind="demo.hopeless", max_retries=0)
+
+    row = page.get_by_role("row").filter(has_text="a run to watch")
+    await expect(row).to_contain_text("dead")
+    await expect(row).to_contain_text("customer 4711 does not exist")
+    await page.get_by_role("button", name="Succeeded").click()
+    await expect(page).to_have_url(re.compile("status=succeeded"))
+    await expect(row).to_be_hidden()
+    await page.get_by_label("Kind").select_option("demo.heartbeat")
+    await page.reload()
+    await expect(page.get_by_role("button", name="Succeeded")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    await expect(page.get_by_label("Kind")).to_have_value("demo.heartbeat")
+    await page.goto(f"{site.url}/runs")
+    await look(page, "runs")
+
+
+async def test_the_page_of_a_run_tells_its_attempts_its_result_and_its_log(
+    site: Site, visit: Visiting
+) -> None:
+    run_id = await submitted(site, "a report to read", kind="demo.report", payload={"pages": 2})
+    page = (await visit(f"/runs/{run_id}")).page
+
+    await expect(page.get_by_role("log")).to_contain_text("page 2 is written")
+    await expect(page.get_by_label("Result", exact=True)).to_contain_text("2")
+    await expect(page.get_by_label("Payload", exact=True)).to_contain_text('"pages": 2')
+    await expect(page.locator(".attempt").get_by_text("Attempt 1")).to_be_visible()
+    await expect(page.get_by_role("img", name=re.compile("attempt 1 succeeded"))).to_be_visible()
+    await page.get_by_label("Search the log").fill("page 1")
+    await expect(page.get_by_role("log")).not_to_contain_text("page 2")
+    await page.get_by_label("Search the log").fill("")
+    await look(page, "run")
+
+
+async def test_a_run_that_waits_says_why_in_a_sentence(site: Site, visit: Visiting) -> None:
+    run_id = await submitted(site, "nobody can run this", kind="unheard of")
+
+    page = (await visit(f"/runs/{run_id}")).page
+
+    await expect(page.locator(".page-head")).to_contain_text("queued")
+    await expect(page.locator(".page-head")).to_contain_text("unheard of")
+    await look(page, "run-waiting")
+
+
+async def test_a_running_run_is_cancelled_with_a_reason(site: Site, visit: Visiting) -> None:
+    run_id = await submitted(site, "long report", kind="demo.report", payload={"pages": 500})
+    page = (await visit(f"/runs/{run_id}")).page
+    await expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+
+    await page.get_by_role("button", name="Cancel…").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Why, for whoever asks later").fill("not needed any more")
+    await dialog.get_by_role("button", name="Cancel the run").click()
+
+    await expect(page.locator(".page-head .badge")).to_have_text("cancelled")
+    audit = (await site.platform.get(f"/v1/audit?thing=run&thing_id={run_id}")).json
+    assert [entry["action"] for entry in audit["data"]] == ["run.cancel"]
+
+
+async def test_a_dead_run_goes_again_as_itself_or_as_another_with_another_payload(
+    site: Site, visit: Visiting
+) -> None:
+    given = {"kind": "demo.hopeless", "max_retries": 0, "payload": {"a": 1}}
+    run_id = await submitted(site, "to be tried again", **given)
+    await site.ends(run_id)
+    page = (await visit(f"/runs/{run_id}")).page
+
+    await page.get_by_role("button", name="Retry", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Retry").click()
+    await expect(page.locator(".attempt").get_by_text("Attempt 2")).to_be_visible()
+    await site.ends(run_id, attempt=2)
+    await page.get_by_role("button", name="Replay…").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Payload").fill("{")
+    await expect(dialog.get_by_role("button", name="Replay")).to_be_disabled()
+    await dialog.get_by_label("Payload").fill('{"a": 2}')
+    await dialog.get_by_role("button", name="Replay").click()
+
+    await expect(page).not_to_have_url(re.compile(run_id))
+    await expect(page.get_by_label("Payload", exact=True)).to_contain_text('"a": 2')
+
+
+async def test_a_hundred_thousand_lines_are_searched_and_few_are_drawn(
+    site: Site, visit: Visiting
+) -> None:
+    begun = await site.platform.post("/v1/runs/external", {"job": "talkative", "host": "here"})
+    run_id = begun.json["run_id"]
+    each = LINES // 50
+    pieces = [
+        {"seq": n, "text": "".join(f"l{n * each + m}\n" for m in range(each))} for n in range(50)
+    ]
+    ended = {"output": pieces, "exit_code": 0}
+    assert (await site.platform.post(f"/v1/runs/{run_id}/external/end", ended)).status == 200
+    page = (await visit(f"/runs/{run_id}")).page
+
+    await expect(page.get_by_text("100,000 lines")).to_be_visible()
+    await page.get_by_label("Search the log").fill("l99999")
+
+    await expect(page.get_by_text("1 line of")).to_be_visible()
+    await expect(page.get_by_role("log")).to_contain_text("l99999")
+    await page.get_by_label("Search the log").fill("")
+    await expect(page.get_by_text("100,000 lines")).to_be_visible()
+    assert await page.locator(".log-line").count() < 200
+
+
+async def test_a_viewer_is_offered_nothing_that_changes_a_run(site: Site, visit: Visiting) -> None:
+    run_id = await submitted(site, "only to look at", kind="demo.hopeless", max_retries=0)
+    await site.ends(run_id)
+
+    page = (await visit(f"/runs/{run_id}", role="viewer")).page
+
+    await expect(page.locator(".attempt").get_by_text("Attempt 1")).to_be_visible()
+    await expect(page.get_by_role("button", name="Retry")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Replay…")).to_have_count(0)
+
+
+async def test_a_run_that_is_not_there_is_a_sentence(visit: Visiting) -> None:
+    somebody = await visit("/")
+    somebody.faults.expect("Failed to load resource")
+
+    page = await somebody.open(f"/runs/run_{'0' * 32}")
+
+    await expect(page.get_by_text("There is no such run.")).to_be_visible()

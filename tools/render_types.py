@@ -1,0 +1,138 @@
+"""Renders what the dashboard knows of the API: types of its shapes, its operations and who may call
+them, and the states of a run. `web/src/api/client.ts` is typed by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from rota.api import openapi
+from rota.api.operations import Operation
+from rota.core import states
+from rota.core.access import PERMITTED
+
+HEAD: Final = """\
+// What the API takes and gives. Rendered from src/rota/api by `make generate`; do not edit.
+"""
+PLAIN: Final = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+}
+
+
+def types_ts(operations: Sequence[Operation]) -> str:
+    """The whole file."""
+    document = openapi.document(operations, version="")
+    shapes = document["components"]["schemas"]
+    shown = [each for each in operations if each.path.startswith("/v1/")]
+    parts = [
+        HEAD,
+        *(shape(name, shapes[name]) for name in sorted(shapes)),
+        "/** Every operation, by its method and path. */",
+        "export interface Operations {",
+        *(operation(each, document["paths"][each.path][each.method.lower()]) for each in shown),
+        "}",
+        "",
+        constant("RUN_STATES", [each.value for each in states.RunState]),
+        constant("LIVE_STATES", [each.value for each in states.RunState if each in states.LIVE]),
+        constant("JOB_STATES", [each.value for each in states.JobState]),
+        "/** What each role may. */",
+        constant("ROLES", {role.value: sorted(may(given)) for role, given in PERMITTED.items()}),
+        "/** What an operation asks of whoever calls it. */",
+        constant("NEEDS", {key(each): need(each) for each in shown if each.permission}),
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def may(given: frozenset[Any]) -> Iterator[str]:
+    return (each.name.lower() for each in given)
+
+
+def key(each: Operation) -> str:
+    return f"{each.method} {each.path}"
+
+
+def need(each: Operation) -> str:
+    return each.permission.name.lower() if each.permission else ""
+
+
+def constant(name: str, value: object) -> str:
+    return f"export const {name} = {json.dumps(value, indent=2)} as const;"
+
+
+def shape(name: str, schema: dict[str, Any]) -> str:
+    about = f"/** {comment(schema['description'])} */\n" if "description" in schema else ""
+    name = named(name)
+    if schema.get("type") != "object" or "properties" not in schema:
+        return f"{about}export type {name} = {typed(schema)};\n"
+    return f"{about}export interface {name} {members(schema, indent='')}\n"
+
+
+def named(name: str) -> str:
+    """Where two shapes have one name, the document calls them by their modules."""
+    module, _, own = name.rpartition(".")
+    return f"{own}_{module.rpartition('.')[2]}" if module else name
+
+
+def comment(text: str) -> str:
+    return " ".join(text.split()).replace("*/", "* /")
+
+
+def members(schema: dict[str, Any], *, indent: str) -> str:
+    required = set(schema.get("required", ()))
+    lines = []
+    for name, each in schema["properties"].items():
+        if "description" in each:
+            lines.append(f"{indent}  /** {comment(each['description'])} */")
+        mark = "" if name in required else "?"
+        lines.append(f"{indent}  {json.dumps(name)}{mark}: {typed(each)};")
+    return "\n".join(["{", *lines, f"{indent}}}"])
+
+
+def typed(schema: dict[str, Any]) -> str:
+    """A schema as a type. What is not said is not known."""
+    if "$ref" in schema:
+        return named(schema["$ref"].rpartition("/")[2])
+    if "enum" in schema:
+        return " | ".join(json.dumps(each) for each in schema["enum"])
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "anyOf" in schema:
+        return " | ".join(dict.fromkeys(typed(each) for each in schema["anyOf"]))
+    if schema.get("type") == "array":
+        return f"Array<{typed(schema.get('items', {}))}>"
+    if schema.get("type") == "object":
+        if "properties" in schema:
+            return members(schema, indent="  ")
+        return f"Record<string, {typed(schema.get('additionalProperties') or {})}>"
+    return PLAIN.get(str(schema.get("type")), "unknown")
+
+
+def operation(each: Operation, described: dict[str, Any]) -> str:
+    query = [one for one in described["parameters"] if one["in"] == "query"]
+    fields = [
+        f"{json.dumps(one['name'])}{'' if one['required'] else '?'}: "
+        f"{typed(one['schema'])}{'' if one['required'] else ' | undefined'}"
+        for one in query
+    ]
+    path = [f"{name}: string" for name in each.parameters]
+    body = answer = "undefined"
+    if "requestBody" in described:
+        body = typed(described["requestBody"]["content"]["application/json"]["schema"])
+        if not each.body_required:
+            body += " | undefined"
+    if each.answer is not None:
+        content = described["responses"][str(each.status)]["content"]
+        answer = typed(content["application/json"]["schema"])
+    return (
+        f"  /** {comment(each.summary)}. */\n"
+        f"  {json.dumps(key(each))}: {{ path: {{ {'; '.join(path)} }};"
+        f" query: {{ {'; '.join(fields)} }};"
+        f" body: {body}; answer: {answer} }};"
+    )

@@ -1,0 +1,151 @@
+// The frame around every page: navigation, the bar, the palette and the keys.
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { useLink } from "../api/live.ts";
+import { type Session, logOut, may } from "../api/session.ts";
+import { IconButton } from "../ui/Button.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import { Menu } from "../ui/Menu.tsx";
+import { toast } from "../ui/Toast.tsx";
+import { Mark } from "./Mark.tsx";
+import { Palette } from "./Palette.tsx";
+import { GROUPS, ROUTES } from "./routes.ts";
+import { ShortcutsDialog, useShortcuts } from "./Shortcuts.tsx";
+import { nextTheme, useTheme } from "./theme.ts";
+
+export function Layout({ session, children }: { session: Session; children: ReactNode }) {
+  const [open, setOpen] = useState<"palette" | "shortcuts" | "nav" | null>(null);
+  const [at] = useLocation();
+  useShortcuts({ palette: () => setOpen("palette"), help: () => setOpen("shortcuts") });
+  useEffect(() => setOpen((now) => (now === "nav" ? null : now)), [at]);
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <aside className={`side ${open === "nav" ? "side-open" : ""}`}>
+        <Link href="/" className="brand">
+          <Mark />
+          Rota
+        </Link>
+        <Navigation at={at} />
+      </aside>
+      {open === "nav" && <div className="side-veil" onClick={() => setOpen(null)} />}
+      <div className="main">
+        <header className="top">
+          <div className="top-menu">
+            <IconButton sign="menu" name="Navigation" aria-expanded={open === "nav"} onClick={() => setOpen(open === "nav" ? null : "nav")} />
+          </div>
+          <button type="button" className="finder" onClick={() => setOpen("palette")}>
+            <Icon sign="search" />
+            <span className="grow cut">Find a job, a run or a page</span>
+            <kbd className="kbd">Ctrl K</kbd>
+          </button>
+          <div className="row top-end">
+            <LinkSign />
+            <ThemeButton />
+            <Account session={session} help={() => setOpen("shortcuts")} />
+          </div>
+        </header>
+        <Content at={at}>{children}</Content>
+      </div>
+      {open === "palette" && <Palette close={() => setOpen(null)} help={() => setOpen("shortcuts")} />}
+      {open === "shortcuts" && <ShortcutsDialog close={() => setOpen(null)} />}
+    </div>
+  );
+}
+
+/** A new page begins at its top, and is told to screen readers by its title. */
+function Content({ at, children }: { at: string; children: ReactNode }) {
+  const element = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) {
+      window.scrollTo(0, 0);
+      element.current?.focus({ preventScroll: true });
+    }
+    isFirst.current = false;
+  }, [at]);
+  return (
+    <main id="content" className="content" ref={element} tabIndex={-1}>
+      {children}
+    </main>
+  );
+}
+
+function Navigation({ at }: { at: string }) {
+  return (
+    <nav aria-label="Pages" className="nav">
+      {GROUPS.map((group) => {
+        const pages = ROUTES.filter((route) => route.nav?.group === group && (!route.needs || may(route.needs)));
+        if (pages.length === 0) return null;
+        return (
+          <div key={group} className="nav-group">
+            <p className="nav-title" id={`nav-${group}`}>
+              {group}
+            </p>
+            <ul aria-labelledby={`nav-${group}`}>
+              {pages.map((page) => {
+                const isHere = page.path === "/" ? at === "/" : at === page.path || at.startsWith(`${page.path}/`);
+                return (
+                  <li key={page.path}>
+                    <Link href={page.path} className="nav-link" aria-current={isHere ? "page" : undefined}>
+                      <Icon sign={page.nav?.sign ?? "dot"} />
+                      {page.title}
+                    </Link>
+                  </li>
+                );
+              })}
+            </ul>
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+const LINKS = {
+  live: { tone: "good", word: "Live", about: "Changes are shown as they happen." },
+  connecting: { tone: "warn", word: "Connecting", about: "The live feed is being opened." },
+  polling: { tone: "idle", word: "Polling", about: "The live feed is not available; pages are read again now and then." },
+  off: { tone: "idle", word: "Off", about: "Not connected." },
+} as const;
+
+function LinkSign() {
+  const { tone, word, about } = LINKS[useLink()];
+  return (
+    <span className={`live tone-${tone}`} title={about} role="status">
+      <i />
+      <span className="live-word">{word}</span>
+    </span>
+  );
+}
+
+function ThemeButton() {
+  const theme = useTheme();
+  const sign = { system: "screen", light: "sun", dark: "moon" } as const;
+  return <IconButton sign={sign[theme]} name={`Colours: ${theme}`} onClick={nextTheme} />;
+}
+
+function Account({ session, help }: { session: Session; help: () => void }) {
+  const out = () => {
+    logOut().catch(() => toast("Logging out did not work; the server could not be reached.", "bad"));
+  };
+  return (
+    <>
+      <span className="who soft cut" title={`Key ${session.name}, role ${session.role}`}>
+        {session.user_id ?? session.name} · {session.tenant}
+      </span>
+      <Menu
+        name="Account"
+        sign="people"
+        items={[
+          { label: "Keyboard shortcuts", sign: "list", act: help },
+          { label: "API reference", sign: "book", act: () => window.open("/docs", "_blank", "noopener") },
+          { label: "Log out", sign: "out", act: out },
+        ]}
+      />
+    </>
+  );
+}
+

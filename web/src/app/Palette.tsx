@@ -1,0 +1,139 @@
+// The command palette: pages, actions, jobs by name, anything by its id.
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { useAsk } from "../api/queries.ts";
+import { may } from "../api/session.ts";
+import { Icon, type Sign } from "../ui/Icon.tsx";
+import { nextTheme } from "./theme.ts";
+import { ROUTES } from "./routes.ts";
+
+interface Entry {
+  id: string;
+  label: string;
+  about: string;
+  sign: Sign;
+  act: () => void;
+}
+
+export function Palette({ close, help }: { close: () => void; help: () => void }) {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const list = useId();
+  const entries = useEntries(text.trim(), help);
+  const at = Math.min(chosen, Math.max(0, entries.length - 1));
+  useEffect(() => {
+    const element = dialog.current;
+    if (element && !element.open) element.showModal();
+    return () => element?.close();
+  }, []);
+  useEffect(() => {
+    document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: "nearest" });
+  }, [list, at]);
+  const act = (entry: Entry | undefined) => {
+    if (!entry) return;
+    close();
+    entry.act();
+  };
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setChosen((at + step + entries.length) % Math.max(1, entries.length));
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      act(entries[at]);
+    }
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog palette"
+      aria-label="Find a job, a run or a page"
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === dialog.current) close();
+      }}
+    >
+      <input
+        className="palette-input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={entries.length > 0 ? `${list}-${at}` : undefined}
+        aria-label="What to find"
+        placeholder="A page, a job's name, or an id"
+        value={text}
+        autoFocus
+        autoComplete="off"
+        spellCheck={false}
+        onKeyDown={press}
+        onChange={(event) => {
+          setText(event.target.value);
+          setChosen(0);
+        }}
+      />
+      <ul id={list} role="listbox" aria-label="Found" className="palette-list">
+        {entries.map((entry, index) => (
+          <li
+            key={entry.id}
+            id={`${list}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            className="palette-item"
+            onMouseMove={() => setChosen(index)}
+            onMouseDown={(event) => {
+              event.preventDefault();
+              act(entry);
+            }}
+          >
+            <Icon sign={entry.sign} />
+            <span className="grow cut">{entry.label}</span>
+            <span className="faint">{entry.about}</span>
+          </li>
+        ))}
+      </ul>
+      {entries.length === 0 && <p className="palette-none soft">Nothing has this name. Ids begin with job_ or run_.</p>}
+    </dialog>
+  );
+}
+
+function useEntries(text: string, help: () => void): Entry[] {
+  const [, navigate] = useLocation();
+  const [asked, setAsked] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text), 150);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const isId = /^(job|run)_[0-9a-f]{32}$/.test(asked);
+  const jobs = useAsk("GET /v1/jobs", { query: { q: asked, limit: 8 } }, { enabled: asked.length > 0 && !isId, keep: true });
+  const fixed = useMemo<Entry[]>(() => {
+    const pages = ROUTES.filter((route) => route.nav && (!route.needs || may(route.needs)));
+    return [
+      ...pages.map((page) => ({
+        id: page.path,
+        label: page.title,
+        about: "page",
+        sign: page.nav?.sign ?? ("dot" as const),
+        act: () => navigate(page.path),
+      })),
+      ...(may("POST /v1/jobs") ? [{ id: "new", label: "New job", about: "action", sign: "plus" as const, act: () => navigate("/jobs/new") }] : []),
+      { id: "theme", label: "Other colours", about: "action", sign: "moon", act: nextTheme },
+      { id: "help", label: "Keyboard shortcuts", about: "action", sign: "list", act: help },
+    ];
+  }, [navigate, help]);
+  const wanted = text.toLowerCase();
+  const found = fixed.filter((entry) => entry.label.toLowerCase().includes(wanted));
+  if (text === "") return found;
+  if (isId) {
+    const noun = asked.slice(0, 3);
+    return [{ id: asked, label: asked, about: noun, sign: noun === "job" ? "list" : "pulse", act: () => navigate(`/${noun}s/${asked}`) }];
+  }
+  const named = (jobs.data?.data ?? []).map(
+    (job): Entry => ({ id: job.job_id, label: job.name, about: `job · ${job.status}`, sign: "list", act: () => navigate(`/jobs/${job.job_id}`) }),
+  );
+  return [...found, ...named];
+}

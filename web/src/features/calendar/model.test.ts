@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { LoadView } from "../../api/schema.gen.ts";
+import { dateOf, herds, levelOf, moved, quiet, quietSentence, rowsOf, spanOf, textOf } from "./model.ts";
+
+const span = spanOf("day", new Date(2026, 10, 16, 15));
+const load = (...parts: [number, number][]): LoadView => ({
+  since: new Date(span.start).toISOString(),
+  until: new Date(span.end).toISOString(),
+  width_s: 60,
+  buckets: parts.map(([minute, ticks]) => ({ start: new Date(span.start + minute * 60_000).toISOString(), ticks })),
+  jobs: 2,
+  unknown: 0,
+  busiest: [],
+  is_estimate: false,
+});
+
+describe("a day", () => {
+  it("has a row for each hour and a cell for each minute", () => {
+    const rows = rowsOf(span, load([61, 4]), "UTC");
+    expect(rows.length).toBe(Math.round((span.end - span.start) / 3_600_000));
+    expect(rows[0]?.cells.length).toBe(60);
+    expect(rows[1]?.cells[1]?.ticks).toBe(4);
+    expect(rows[1]?.cells[1]?.level).toBe(5);
+  });
+  it("is found again in the URL", () => {
+    expect(textOf(dateOf("2026-02-29", new Date(2026, 0, 1)))).toBe("2026-03-01");
+    expect(textOf(dateOf("nonsense", new Date(2026, 0, 1)))).toBe("2026-01-01");
+    expect(textOf(moved("week", new Date(2026, 11, 30), 1))).toBe("2027-01-06");
+  });
+  it("shows a single tick beside a herd", () => {
+    expect(levelOf(1, 1000)).toBe(1);
+    expect(levelOf(0, 1000)).toBe(0);
+    expect(levelOf(1000, 1000)).toBe(5);
+  });
+});
+
+describe("a week", () => {
+  it("begins on Monday", () => {
+    const week = spanOf("week", new Date(2026, 10, 15));
+    expect(new Date(week.start).getDay()).toBe(1);
+    expect(textOf(new Date(week.start))).toBe("2026-11-09");
+  });
+});
+
+describe("findings", () => {
+  it("names the fullest minutes, not those with one tick", () => {
+    expect(herds(load([1, 1], [2, 9], [3, 5])).map((herd) => herd.ticks)).toEqual([9, 5]);
+  });
+  it("names the longest quiet windows", () => {
+    const found = quiet(span, load([0, 1], [60, 1], [300, 1]), span.start);
+    expect(found.map((each) => (each.end - each.start) / 60_000)).toEqual([1139, 239, 59]);
+    expect(quietSentence([], "day", "UTC")).toContain("no window");
+    expect(quietSentence(found, "day", "UTC")).toMatch(/^Nothing fires from \d\d:\d\d to \d\d:\d\d/);
+  });
+});

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import type { JobView, RunView } from "../../api/schema.gen.ts";
+import { blank, draftOf, editOf, fromJob, labelsOf, wrong } from "./drafts.ts";
+import { changesOf, saidBy, versionOf } from "./history.ts";
+import { durations, outcomes, reasonOf, sorted, sorting, tally, when } from "./model.ts";
+import { formOf, scheduleOf } from "./schedules.ts";
+
+const ZONE = "Europe/Berlin";
+const STORED = {
+  calendars: [],
+  cron: "30 2 * * *",
+  day_match: "any",
+  dst: { gap: "run_after", overlap: "first" },
+  jitter: null,
+  misfire: { late_after: "PT1M", max_catchup: 100, on_edit: "skip", on_outage: "once", on_resume: "skip", pace: null, start_deadline: null },
+  on_blackout: "skip",
+  timezone: "Europe/Berlin",
+  window: { end: null, max_runs: 7, start: null },
+};
+
+function job(changes: Partial<JobView> = {}): JobView {
+  return {
+    job_id: "job_1", name: "nightly", kind: "report", schedule_type: "CRON", cron_expression: "30 2 * * *", schedule_time: null, schedule: STORED,
+    timezone: "Europe/Berlin", status: "active", payload: { pages: 1 }, max_retries: 3, retries: {}, timeout: "PT15M", deadline: null, grace: "PT10S",
+    guarantee: "at_least_once", queue: "default", priority: 5, overlap: "skip", keep_first: false, limits: [], labels: { team: "billing" }, user_id: null,
+    held: null, next_run_at: null, version: 1, created_at: "", updated_at: "", ...changes,
+  } as JobView;
+}
+
+function run(changes: Partial<RunView>): RunView {
+  return { run_id: "run_1", status: "succeeded", scheduled_at: "2026-11-16T10:00:00Z", due_at: "2026-11-16T10:00:00Z", start_time: null, end_time: null, reason: null, error_message: null, ...changes } as RunView;
+}
+
+test("a form that nobody touched changes nothing", () => {
+  const found = job();
+  expect(editOf(found, fromJob(found, ZONE), found.payload, ZONE)).toEqual({});
+});
+
+test("only what is different is sent", () => {
+  const found = job();
+  const form = { ...fromJob(found, ZONE), queue: "slow", labels: "team: billing\nenv: prod" };
+  expect(editOf(found, form, { pages: 2 }, ZONE)).toEqual({ queue: "slow", labels: { team: "billing", env: "prod" }, payload: { pages: 2 } });
+});
+
+test("a changed expression keeps what the form does not show", () => {
+  const form = formOf(STORED, ZONE);
+  const { schedule } = scheduleOf({ ...form, texts: { ...form.texts, cron: "0 4 * * *" } }, ZONE);
+  expect(schedule).toEqual({ ...STORED, cron: "0 4 * * *" });
+});
+
+test("an interval keeps where it is counted from as long as it is the same", () => {
+  const every = { interval: "PT15M", anchor: "2026-01-01T00:10:00Z" };
+  const form = formOf({ every }, ZONE);
+  expect(form.texts.every).toBe("15m");
+  expect(scheduleOf(form, ZONE).schedule?.["every"]).toEqual(every);
+  expect(scheduleOf({ ...form, texts: { ...form.texts, every: "20m" } }, ZONE).schedule?.["every"]).toBe("20m");
+});
+
+test("a time is typed on the viewer's clock", () => {
+  const form = formOf({ at: "2030-01-31T09:00:00Z", timezone: "UTC" }, ZONE);
+  expect(form.texts.at).toBe("2030-01-31T10:00");
+  expect(scheduleOf(form, ZONE).schedule?.["at"]).toBe("2030-01-31T09:00:00Z");
+});
+
+test("a schedule of several rules is left to JSON", () => {
+  expect(formOf({ cron: ["0 1 * * *", "0 2 * * *"] }, ZONE).mode).toBe("json");
+  expect(formOf({ cron: "0 1 * * *", every: "PT1H" }, ZONE).mode).toBe("json");
+  expect(formOf(null, ZONE).mode).toBe("on_demand");
+});
+
+test("a job that only somebody runs has no times, and none of their options", () => {
+  const form = { ...formOf(STORED, ZONE), mode: "on_demand" as const };
+  expect(scheduleOf(form, ZONE).schedule).toEqual({ on_demand: true });
+});
+
+test("a new job says no more than what is unusual", () => {
+  const form = { ...blank(ZONE), name: " nightly ", kind: "report" };
+  const draft = draftOf(form, null, ZONE);
+  expect(Object.keys(draft).sort()).toEqual(["kind", "name", "schedule"]);
+  expect(draft.name).toBe("nightly");
+  expect(draft.schedule?.["timezone"]).toBe(ZONE);
+});
+
+test("what is missing is said in a sentence, by field", () => {
+  const form = blank(ZONE);
+  const found = wrong({ ...form, schedule: { ...form.schedule, texts: { ...form.schedule.texts, cron: " " } }, retries: "many", labels: "nonsense" }, ZONE, null);
+  expect(Object.keys(found).sort()).toEqual(["kind", "labels", "retries", "schedule"]);
+  expect(wrong({ ...form, kind: "a", timeout: "" }, ZONE, form)["timeout"]).toMatch(/cannot be taken away/);
+});
+
+test("a label may have colons in its value", () => {
+  expect(labelsOf("url: http://a\n\n b : c ").labels).toEqual({ url: "http://a", b: "c" });
+});
+
+test.each([
+  [{ schedule: STORED, timezone: "Europe/Berlin" }, "30 2 * * * Europe/Berlin"],
+  [{ schedule: { every: "PT15M" }, timezone: "UTC" }, "every 15m"],
+  [{ schedule: { fixed_delay: { interval: "PT1H" } }, timezone: "UTC" }, "1h after it ended"],
+  [{ schedule: { event: "orders.created" }, timezone: null }, "on orders.created"],
+  [{ schedule: null, timezone: null, schedule_type: "ON_DEMAND" as const }, "on demand"],
+])("when it runs is told in a few words: %#", (changes, told) => {
+  expect(when(job(changes))).toBe(told);
+});
+
+test("jobs are sorted by what is asked, and those without it come last", () => {
+  const jobs = [job({ job_id: "a", name: "b" }), job({ job_id: "b", name: "A", next_run_at: "2026-01-01T00:00:00Z" })];
+  const ids = (text: string) => sorted(jobs, sorting(text), new Map()).map((each) => each.job_id);
+  expect(ids("name")).toEqual(["b", "a"]);
+  expect(ids("-name")).toEqual(["a", "b"]);
+  expect(ids("next")).toEqual(["b", "a"]);
+  expect(ids("-next")).toEqual(["b", "a"]);
+  expect(ids("nonsense")).toEqual(["a", "b"]);
+});
+
+test("a tick that did not run tells why", () => {
+  expect(reasonOf(run({ status: "skipped", reason: { code: "overlap" } }))).toBe("the run before it was still alive");
+  expect(reasonOf(run({ status: "dead", error_message: "no such customer" }))).toBe("no such customer");
+  expect(reasonOf(run({ status: "missed", reason: { code: "something_new" } }))).toBe("something new");
+});
+
+test("a strip goes from the oldest to the newest, and a chart shows only what ran", () => {
+  const runs = [run({ run_id: "new", status: "skipped" }), run({ run_id: "old", start_time: "2026-11-16T10:00:00Z", end_time: "2026-11-16T10:00:02Z" })];
+  expect(outcomes(runs, ZONE).map((each) => each.id)).toEqual(["old", "new"]);
+  expect(outcomes(runs, ZONE)[0]?.told).toBe("2026-11-16 11:00:00: succeeded after 2 s");
+  expect(durations(runs)).toMatchObject({ seconds: [2], ids: ["old"] });
+  expect(tally(runs)).toBe("Of the last 2 ticks: 1 skipped, 1 succeeded.");
+});
+
+test("an entry of the log tells what was changed, from what to what", () => {
+  const entry = { before: { queue: "a" }, after: { changed: ["queue", "payload"], version: 4, queue: "b" } };
+  expect(changesOf(entry)).toEqual([
+    { field: "queue", before: "a", after: "b", isUntold: false },
+    { field: "payload", before: undefined, after: undefined, isUntold: true },
+  ]);
+  const schedules = { before: { schedule: { cron: "a", dst: { gap: "skip" } } }, after: { changed: ["schedule"], schedule: { cron: "b", dst: { gap: "skip" } } } };
+  expect(changesOf(schedules)).toEqual([{ field: "schedule.cron", before: "a", after: "b", isUntold: false }]);
+  expect(versionOf(entry)).toBe(4);
+  expect(changesOf({ before: null, after: { reason: "moved" } })).toEqual([]);
+  expect(saidBy({ after: { reason: "moved", missed: null } })).toBe("reason: moved");
+  expect(saidBy({ after: "nonsense" })).toBe("");
+});

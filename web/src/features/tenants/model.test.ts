@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { quotasOf, quotasText, textsOf } from "./model.ts";
+
+test("what is left empty is not limited", () => {
+  expect(quotasOf(textsOf({})).quotas).toEqual({});
+  expect(quotasText({})).toBe("");
+});
+
+test("quotas are read back as they were typed", () => {
+  const texts = textsOf({ max_jobs: 100, min_period: "PT10S" });
+  expect(texts.max_jobs).toBe("100");
+  expect(quotasOf(texts).quotas).toEqual({ max_jobs: 100, min_period: "PT10S" });
+  expect(quotasText({ max_jobs: 100, max_running: null })).toBe("jobs 100");
+});
+
+test("what is no number is told where it is wrong", () => {
+  const { quotas, errors } = quotasOf({ ...textsOf({}), max_running: "10001", max_jobs: "1.5" });
+  expect(quotas).toBeNull();
+  expect(Object.keys(errors)).toEqual(["max_jobs", "max_running"]);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { between, brief, forInput, fromInput, length, relative, seconds, stamp, utc } from "./time.ts";
+
+test("a moment is shown in the viewer's zone and, on hover, in UTC", () => {
+  expect(stamp("2026-11-16T10:07:25Z", "Europe/Berlin")).toBe("2026-11-16 11:07:25");
+  expect(stamp("2026-07-01T00:30:00Z", "America/New_York", "minute")).toBe("2026-06-30 20:30");
+  expect(stamp("2026-11-16T10:07:25.1239Z", "UTC", "milli")).toBe("2026-11-16 10:07:25.123");
+  expect(utc("2026-11-16T10:07:25Z")).toBe("2026-11-16 10:07:25 UTC");
+});
+
+test("what is no moment is shown as it is", () => {
+  expect(stamp("soon", "UTC")).toBe("soon");
+});
+
+test.each([
+  [0, "0 s"],
+  [0.0004, "< 1 ms"],
+  [0.0187, "19 ms"],
+  [0.9996, "1 s"],
+  [3.24, "3.2 s"],
+  [59.6, "1 min"],
+  [61, "1 min 1 s"],
+  [3_600, "1 h"],
+  [3_900, "1 h 5 min"],
+  [90_061, "1 d 1 h"],
+  [-5, "−5 s"],
+])("%d seconds are told as %s", (value, told) => {
+  expect(length(value)).toBe(told);
+});
+
+test("a moment is told by how far away it is", () => {
+  const now = Date.parse("2026-11-16T10:00:00Z");
+  expect(relative("2026-11-16T09:57:00Z", now)).toBe("3 min ago");
+  expect(relative("2026-11-16T12:30:00Z", now)).toBe("in 2 h");
+  expect(relative("2026-11-16T10:00:00.4Z", now)).toBe("now");
+});
+
+test("what has no end yet lasts until now", () => {
+  const now = Date.parse("2026-11-16T10:00:05Z");
+  expect(between("2026-11-16T10:00:00Z", null, now)).toBe(5);
+  expect(between("2026-11-16T10:00:00Z", "2026-11-16T10:00:02Z", now)).toBe(2);
+  expect(between(null, null, now)).toBeNull();
+});
+
+test("durations are read as the API writes them, and written as people do", () => {
+  expect(seconds("PT15M")).toBe(900);
+  expect(seconds("P1DT2H")).toBe(93_600);
+  expect(seconds("15m")).toBeNull();
+  expect(brief("PT1H30M")).toBe("1h30m");
+  expect(brief("PT0.5S")).toBe("500ms");
+  expect(brief("P2D")).toBe("2d");
+  expect(brief("whatever")).toBe("whatever");
+});
+
+test.each([
+  ["2026-11-16T11:00", "Europe/Berlin", "2026-11-16T10:00:00Z"],
+  ["2026-07-01T02:30", "America/New_York", "2026-07-01T06:30:00Z"],
+  // Just before and just after the clocks went back.
+  ["2026-10-25T01:30", "Europe/Berlin", "2026-10-24T23:30:00Z"],
+  ["2026-10-25T03:30", "Europe/Berlin", "2026-10-25T02:30:00Z"],
+])("%s on a clock in %s is %s", (wall, zone, moment) => {
+  expect(fromInput(wall, zone)).toBe(moment);
+  expect(forInput(moment, zone)).toBe(wall);
+});
+
+test("what is no time is none", () => {
+  expect(fromInput("", "UTC")).toBeNull();
+});

@@ -1,0 +1,159 @@
+// Times and durations for people. Pure: the present and the zone are arguments.
+
+// One locale for all: the shape of a date is part of the look, and a browser without a language
+// reports one that Intl refuses ("en-US@posix").
+const LOCALE = "en-GB";
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+export type Precision = "minute" | "second" | "milli";
+
+function format(zone: string, precision: Precision): Intl.DateTimeFormat {
+  const key = `${zone} ${precision}`;
+  let found = formats.get(key);
+  if (!found) {
+    found = new Intl.DateTimeFormat(LOCALE, {
+      timeZone: zone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      ...(precision === "minute" ? {} : { second: "2-digit" }),
+      ...(precision === "milli" ? { fractionalSecondDigits: 3 } : {}),
+    });
+    formats.set(key, found);
+  }
+  return found;
+}
+
+/** The zone of whoever looks. */
+export function ownZone(): string {
+  try {
+    return new Intl.DateTimeFormat(LOCALE).resolvedOptions().timeZone || "UTC";
+  } catch {
+    return "UTC";
+  }
+}
+
+/** As in 2026-11-16 10:07:25. */
+export function stamp(at: string | number | Date, zone: string, precision: Precision = "second"): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return String(at);
+  const part = Object.fromEntries(
+    format(zone, precision)
+      .formatToParts(date)
+      .map((each) => [each.type, each.value]),
+  ) as Record<string, string>;
+  const seconds = precision === "minute" ? "" : `:${part["second"] ?? "00"}`;
+  const fraction = precision === "milli" ? `.${part["fractionalSecond"] ?? "000"}` : "";
+  return `${part["year"]}-${part["month"]}-${part["day"]} ${part["hour"]}:${part["minute"]}${seconds}${fraction}`;
+}
+
+/** The same in UTC, and said so: what is shown on hover. */
+export function utc(at: string | number | Date): string {
+  return `${stamp(at, "UTC", "second")} UTC`;
+}
+
+const UNITS: ReadonlyArray<readonly [number, string]> = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
+];
+
+/** A length of time in at most two units: 1 h 5 min, 3.2 s, 40 ms. */
+export function length(seconds: number): string {
+  if (!Number.isFinite(seconds)) return "–";
+  const sign = seconds < 0 ? "−" : "";
+  const span = Math.abs(seconds);
+  if (span === 0) return "0 s";
+  if (span < 0.001) return `${sign}< 1 ms`;
+  if (span < 0.9995) return `${sign}${Math.round(span * 1000)} ms`;
+  if (span < 9.95) return `${sign}${trimmed(span, 1)} s`;
+  let rest = Math.round(span);
+  const parts: string[] = [];
+  for (const [size, unit] of UNITS) {
+    const count = Math.floor(rest / size);
+    if (count > 0 || parts.length > 0) {
+      if (count > 0) parts.push(`${count} ${unit}`);
+      rest -= count * size;
+      if (parts.length === 2 || (parts.length === 1 && count === 0)) break;
+    }
+  }
+  return sign + parts.join(" ");
+}
+
+function trimmed(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/\.0+$/, "");
+}
+
+/** A length in one unit, for places with no room. */
+export function short(seconds: number): string {
+  const span = Math.abs(seconds);
+  for (const [size, unit] of UNITS) {
+    if (span >= size) return `${Math.floor(span / size)} ${unit}`;
+  }
+  return "0 s";
+}
+
+/** As in "3 min ago" and "in 2 h". */
+export function relative(at: string | number | Date, now: number): string {
+  const seconds = (new Date(at).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return String(at);
+  if (Math.abs(seconds) < 1) return "now";
+  return seconds < 0 ? `${short(seconds)} ago` : `in ${short(seconds)}`;
+}
+
+/** Seconds between two moments; the end may still be open. */
+export function between(start: string | null, end: string | null, now: number): number | null {
+  if (start === null) return null;
+  const last = end === null ? now : new Date(end).getTime();
+  return (last - new Date(start).getTime()) / 1000;
+}
+
+const ISO = /^P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+
+/** Seconds of an ISO 8601 duration such as PT15M; null if it is none. */
+export function seconds(iso: string): number | null {
+  const found = ISO.exec(iso);
+  if (!found) return null;
+  const [, weeks, days, hours, minutes, secs] = found.map((each) => Number(each ?? 0));
+  return (weeks ?? 0) * 604_800 + (days ?? 0) * 86_400 + (hours ?? 0) * 3_600 + (minutes ?? 0) * 60 + (secs ?? 0);
+}
+
+/** An ISO duration as people write it and the API reads it: 15m, 1h30m. */
+export function brief(iso: string): string {
+  const span = seconds(iso);
+  if (span === null) return iso;
+  if (span < 1) return `${Math.round(span * 1000)}ms`;
+  let rest = span;
+  let text = "";
+  for (const [size, unit] of [[86_400, "d"], [3_600, "h"], [60, "m"]] as const) {
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  if (rest > 0) text += `${trimmed(rest, 3)}s`;
+  return text || "0s";
+}
+
+/** What <input type="datetime-local"> shows for a moment, in the given zone. */
+export function forInput(at: number | string, zone: string): string {
+  return stamp(at, zone, "minute").replace(" ", "T");
+}
+
+/** The moment that a wall clock in a zone shows, as RFC 3339; what is typed into such an input. */
+export function fromInput(wall: string, zone: string): string | null {
+  const guess = Date.parse(`${wall}Z`);
+  if (Number.isNaN(guess)) return null;
+  // The offset at the guess is right but near a change of clocks; looking again there settles it.
+  const first = guess - offset(guess, zone);
+  const second = guess - offset(first, zone);
+  return new Date(second).toISOString().replace(/\.000Z$/, "Z");
+}
+
+function offset(at: number, zone: string): number {
+  const whole = Math.floor(at / 1000) * 1000;
+  return Date.parse(`${stamp(whole, zone).replace(" ", "T")}Z`) - whole;
+}

@@ -1,0 +1,11 @@
+// The row above a list: what of it is shown.
+import type { ReactNode } from "react";
+import "./filters.css";
+
+export function Filters({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="filter-row" role="group" aria-label={name}>
+      {children}
+    </div>
+  );
+}
