@@ -1,0 +1,183 @@
+"""Graphs: what they consist of, how far their runs are, how to steer those. Room: api/resources.
+
+A graph is a job and a graph run is a run, so most that can be done with them is done there.
+"""
+
+from typing import Any
+
+from rota.api import identifiers, views
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, number_of, place_of
+from rota.api.resources.runs import run_row
+from rota.api.resources.shared import audited, job_row
+from rota.api.shapes.graphs import GraphView, MapView, MembersQuery, RunGraphView, StepView
+from rota.api.shapes.pieces import moment_or_none
+from rota.api.shapes.runs import RunState, RunView
+from rota.core import states as core_states
+from rota.core.access import Permission
+from rota.core.graphs import counts, graph_plain
+from rota.core.maps import progress
+from rota.flow.graphs import controlling, reading
+from rota.flow.graphs.reading import ShownRun, ShownStep
+from rota.store import hints
+from rota.store.graph_maps import Map
+
+
+@operation(
+    "GET", "/v1/jobs/{job_id}/graph", tag="graphs", permission=Permission.READ, answer=GraphView
+)
+async def get_graph(call: Call) -> Reply:
+    """The graph of a job."""
+    row = await job_row(call)
+    graph = await reading.job_graph(call.conn, tenant_id=call.tenant_id, job_id=row.id)
+    return Reply(GraphView(job_id=identifiers.job(row.id), graph=graph))
+
+
+@operation(
+    "GET", "/v1/runs/{run_id}/graph", tag="graphs", permission=Permission.READ, answer=RunGraphView
+)
+async def get_run_graph(call: Call) -> Reply:
+    """A graph run with every step: its state, its run, its times, and how far its maps are."""
+    row = await run_row(call)
+    shown = await reading.run_graph(call.conn, row, tenant_id=call.tenant_id, now=call.now)
+    return Reply(run_graph_view(shown))
+
+
+@operation(
+    "GET",
+    "/v1/runs/{run_id}/members",
+    tag="graphs",
+    permission=Permission.READ,
+    query=MembersQuery,
+    answer=Page[RunView],
+    problems=("malformed_request",),
+)
+async def list_members(call: Call) -> Reply:
+    """The members of a map in their order; a page may be short and still have a next one."""
+    row = await run_row(call)
+    query: MembersQuery = call.query
+    filters: list[Any] = ["members", str(row.id), query.step, sorted(query.status)]
+    place = place_of(query.cursor, filters)
+    found = await reading.members(
+        call.conn,
+        row.id,
+        query.step,
+        tenant_id=call.tenant_id,
+        states=frozenset(core_states.RunState(status) for status in query.status),
+        after=-1 if place is None else number_of(place),
+        limit=query.limit,
+    )
+    following = None if found.after is None else cursor(filters, [str(found.after)])
+    data = [views.run_view(each) for each in found.rows]
+    return Reply(Page[RunView](data=data, next_cursor=following))
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/retryFailed",
+    tag="graphs",
+    permission=Permission.OPERATE,
+    answer=RunState,
+    problems=("illegal_move",),
+)
+async def retry_run_graph(call: Call) -> Reply:
+    """Let a graph run that ended go on from its failed steps; what succeeded is not done again."""
+    row = await run_row(call)
+    await controlling.retry_failed(
+        call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
+    )
+    return await done(call, "run.retry_failed")
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/pause",
+    tag="graphs",
+    permission=Permission.OPERATE,
+    answer=RunState,
+    problems=("illegal_move",),
+)
+async def pause_run(call: Call) -> Reply:
+    """Let a graph run start no more steps; those that run go on."""
+    row = await run_row(call)
+    await controlling.pause(
+        call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
+    )
+    return await done(call, "run.pause")
+
+
+@operation(
+    "POST",
+    "/v1/runs/{run_id}/resume",
+    tag="graphs",
+    permission=Permission.OPERATE,
+    answer=RunState,
+    problems=("illegal_move",),
+)
+async def resume_run(call: Call) -> Reply:
+    """Let a paused graph run go on."""
+    row = await run_row(call)
+    await controlling.resume(
+        call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
+    )
+    return await done(call, "run.resume")
+
+
+async def done(call: Call, action: str) -> Reply:
+    """The state that the run is in now, and a note of who did it."""
+    row = await run_row(call)
+    await audited(call, action, "run", identifiers.run(row.id))
+    call.hints |= {hints.MARKS, hints.RUNS}
+    return Reply(RunState(run_id=identifiers.run(row.id), status=row.state.value))
+
+
+def run_graph_view(shown: ShownRun) -> RunGraphView:
+    seen = shown.seen
+    names = [step.name for step in shown.graph.steps]
+    return RunGraphView(
+        run_id=identifiers.run(shown.run.id),
+        job_id=identifiers.job(shown.run.job_id),
+        status=shown.run.state.value,
+        round=0 if seen is None else seen.round,
+        start_time=moment_or_none(shown.run.started_at if seen is None else seen.started_at),
+        paused_at=None if seen is None else moment_or_none(seen.paused_at),
+        end_time=moment_or_none(shown.run.finished_at),
+        counts=counts(shown.board),
+        critical_path=[names[place] for place in shown.critical],
+        steps=[step_view(each, names, set(shown.critical)) for each in shown.steps],
+        graph=graph_plain(shown.graph),
+    )
+
+
+def step_view(shown: ShownStep, names: list[str], critical: set[int]) -> StepView:
+    step, run = shown.step, shown.run
+    started, ended = shown.times
+    return StepView(
+        name=step.name,
+        index=step.index,
+        kind=step.kind,
+        needs=[names[place] for place in step.needs],
+        status=shown.state,
+        is_graph=step.graph is not None,
+        is_critical=step.index in critical,
+        run_id=None if run is None else identifiers.run(run.id),
+        run_status=None if run is None else run.state.value,
+        attempt_number=None if run is None else run.attempt,
+        start_time=moment_or_none(started),
+        end_time=moment_or_none(ended),
+        reason=shown.why,
+        map=None if shown.map is None else map_view(shown.map),
+    )
+
+
+def map_view(found: Map) -> MapView:
+    return MapView(
+        total=found.total,
+        made=found.made,
+        alive=found.tally.alive,
+        succeeded=found.succeeded,
+        failed=found.failed,
+        cancelled=found.cancelled,
+        progress=progress(found.tally),
+    )

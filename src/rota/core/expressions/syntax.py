@@ -1,0 +1,261 @@
+"""Reads an expression, or says where it cannot. Room: core/expressions.
+
+or          and ("or" and)*
+and         not ("and" not)*
+not         "not" not | comparison
+comparison  sum (("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in") sum)?
+sum         product (("+" | "-") product)*
+product     unary (("*" | "/" | "%") unary)*
+unary       "-" unary | primary ("." name | "[" or "]")*
+primary     number | text | true | false | null | name | name "(" or, … ")" |
+"[" or, … "]" | "(" or ")"
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from rota.core.errors import InvalidExpression
+from rota.core.expressions.functions import FUNCTIONS
+from rota.core.expressions.nodes import (
+    Call,
+    Chain,
+    Expression,
+    Link,
+    Listing,
+    Literal,
+    Lookup,
+    Negation,
+    Node,
+    Path,
+)
+from rota.core.expressions.tokens import Sort, Token, Unreadable, tokens
+
+MOST_CHARACTERS: Final = 2_000
+MOST_DEPTH: Final = 20
+CONSTANTS: Final = {"true": True, "false": False, "null": None}
+WORDS: Final = frozenset({"and", "or", "not", "in", *CONSTANTS})
+COMPARING: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in"})
+REGULAR: Final = frozenset({"matches", "regex", "match", "search"})
+
+
+def parse(text: object, *, names: Iterable[str], field: str = "expression") -> Expression:
+    """Read an expression over these names; `InvalidExpression` says where it is wrong."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidExpression(field, text, "an expression such as input.count > 3", 0)
+    if len(text) > MOST_CHARACTERS:
+        wanted = f"an expression of at most {MOST_CHARACTERS} characters"
+        raise InvalidExpression(field, text, wanted, MOST_CHARACTERS)
+    if "\x00" in text:
+        raise InvalidExpression(field, text, "text without NUL characters", text.index("\x00"))
+    try:
+        return _parsed(text, tuple(names))
+    except Unreadable as found:
+        wanted = f"at character {found.at + 1}, {found.wanted}"
+        raise InvalidExpression(field, text, wanted, found.at) from None
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str, names: tuple[str, ...]) -> Expression:
+    reader = _Reader(text, names)
+    root = reader.whole()
+    return Expression(text, root, tuple(reader.paths))
+
+
+class _Reader:
+    def __init__(self, text: str, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._tokens = list(tokens(text))
+        self._place = 0
+        self._depth = 0
+        self.paths: list[Path] = []
+
+    def whole(self) -> Node:
+        node = self._either()
+        if self._next.sort is not Sort.END:
+            raise self._refusal("an operator such as and, or, ==, + or the end here")
+        return node
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._place]
+
+    def _refusal(self, wanted: str, at: int | None = None) -> Unreadable:
+        return Unreadable(wanted, self._next.at if at is None else at)
+
+    def _is(self, *words: str) -> bool:
+        token = self._next
+        return token.sort in {Sort.SIGN, Sort.NAME} and token.value in words
+
+    def _take(self) -> Token:
+        token = self._next
+        self._place += 1
+        return token
+
+    def _expect(self, sign: str) -> None:
+        if not self._is(sign):
+            raise self._refusal(f"a {sign} here")
+        self._place += 1
+
+    def _either(self) -> Node:
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise self._refusal(f"at most {MOST_DEPTH} levels of brackets")
+        first = self._both()
+        links = []
+        while self._is("or"):
+            sign = self._take()
+            links.append(Link("or", self._both(), sign.at))
+        self._depth -= 1
+        return _chain(first, links)
+
+    def _both(self) -> Node:
+        first = self._not()
+        links = []
+        while self._is("and"):
+            sign = self._take()
+            links.append(Link("and", self._not(), sign.at))
+        return _chain(first, links)
+
+    def _not(self) -> Node:
+        signs = []
+        while self._is("not"):
+            signs.append(self._take())
+        node = self._comparison()
+        # However many there are, one or two say the same, and are not deep.
+        for sign in _few(signs):
+            node = Negation("not", node, sign.at)
+        return node
+
+    def _comparison(self) -> Node:
+        first = self._sum()
+        sign = self._sign()
+        if sign is None:
+            return first
+        link = Link(str(sign.value), self._sum(), sign.at)
+        if self._is(*COMPARING):
+            raise self._refusal("and between two comparisons: a < b and b < c")
+        return Chain(first, (link,), first.at)
+
+    def _sign(self) -> Token | None:
+        if self._is("not"):
+            token = self._take()
+            self._expect("in")
+            return token._replace(value="not in")
+        return self._take() if self._is(*COMPARING) else None
+
+    def _sum(self) -> Node:
+        first = self._product()
+        links = []
+        while self._is("+", "-"):
+            sign = self._take()
+            links.append(Link(str(sign.value), self._product(), sign.at))
+        return _chain(first, links)
+
+    def _product(self) -> Node:
+        first = self._unary()
+        links = []
+        while self._is("*", "/", "%"):
+            sign = self._take()
+            links.append(Link(str(sign.value), self._unary(), sign.at))
+        return _chain(first, links)
+
+    def _unary(self) -> Node:
+        signs = []
+        while self._is("-"):
+            signs.append(self._take())
+        node = self._value()
+        for sign in _few(signs):
+            node = Negation("-", node, sign.at)
+        return node
+
+    def _value(self) -> Node:
+        token = self._next
+        named = token.sort is Sort.NAME and token.value not in WORDS
+        if named and self._tokens[self._place + 1][:2] == (Sort.SIGN, "("):
+            return self._followed(self._call(), token.at)
+        if named:
+            return self._path()
+        return self._followed(self._primary(), token.at)
+
+    def _primary(self) -> Node:
+        token = self._next
+        if token.sort in {Sort.NUMBER, Sort.TEXT}:
+            return Literal(self._take().value, token.at)
+        if token.sort is Sort.NAME and token.value in CONSTANTS:
+            return Literal(CONSTANTS[str(self._take().value)], token.at)
+        if self._is("("):
+            self._take()
+            node = self._either()
+            self._expect(")")
+            return node
+        if self._is("["):
+            self._take()
+            return Listing(self._parts("]"), token.at)
+        raise self._refusal("a value here: a number, a text, a name, a list or a bracket")
+
+    def _parts(self, end: str) -> tuple[Node, ...]:
+        parts: list[Node] = []
+        while not self._is(end):
+            if parts:
+                self._expect(",")
+            parts.append(self._either())
+        self._take()
+        return tuple(parts)
+
+    def _call(self) -> Node:
+        token = self._take()
+        name = str(token.value)
+        function = FUNCTIONS.get(name)
+        if name in REGULAR:
+            raise self._refusal("like() with * and ? instead of a regular expression", token.at)
+        if function is None:
+            raise self._refusal(f"one of the functions {', '.join(FUNCTIONS)}", token.at)
+        self._take()
+        given = self._parts(")")
+        if not function.least <= len(given) <= function.most:
+            raise self._refusal(f"{function.wanted} for {name}", token.at)
+        return Call(name, given, token.at)
+
+    def _path(self) -> Node:
+        token = self._take()
+        if token.value not in self._names:
+            raise self._refusal(f"one of the names {', '.join(self._names)}", token.at)
+        keys = (Literal(token.value, token.at), *self._keys())
+        self._note(keys)
+        return Lookup(None, keys, token.at)
+
+    def _followed(self, node: Node, at: int) -> Node:
+        keys = self._keys()
+        return Lookup(node, keys, at) if keys else node
+
+    def _keys(self) -> tuple[Node, ...]:
+        keys: list[Node] = []
+        while self._is(".", "["):
+            if self._take().value == "[":
+                keys.append(self._either())
+                self._expect("]")
+                continue
+            token = self._take()
+            if token.sort is not Sort.NAME:
+                wanted = 'a name after the dot; what is no name goes into brackets: a["x-y"]'
+                raise self._refusal(wanted, token.at)
+            keys.append(Literal(token.value, token.at))
+        return tuple(keys)
+
+    def _note(self, keys: tuple[Node, ...]) -> None:
+        """Remember what is read, up to the first key that depends on a value."""
+        known: list[str | int] = []
+        for key in keys:
+            if not isinstance(key, Literal) or not isinstance(key.value, str | int):
+                break
+            known.append(key.value)
+        self.paths.append(Path(tuple(known), keys[0].at, len(known) < len(keys)))
+
+
+def _chain(first: Node, links: list[Link]) -> Node:
+    return Chain(first, tuple(links), first.at) if links else first
+
+
+def _few(signs: list[Token]) -> list[Token]:
+    return signs[-2 + len(signs) % 2 :]

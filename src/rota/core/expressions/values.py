@@ -1,0 +1,127 @@
+"""What the values of expressions are to each other: equal, smaller, true; and what work may cost.
+
+Room: core/expressions. Values are JSON's, and types are never mixed up: 1 is neither true nor "1".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+# Some ten milliseconds: conditions are asked while a worker has other things to do.
+MOST_STEPS: Final = 50_000
+# A text or list that an expression makes may not be longer than a payload.
+MOST_TEXT: Final = 256 * 1024
+MOST_LIST: Final = 50_000
+MOST_NUMBER: Final = 10**64
+MOST_DEPTH: Final = 64
+
+
+@dataclass(eq=False)
+class Failure(Exception):  # never leaves this room
+    """What an operator or function could not do; evaluation adds the place."""
+
+    reason: str
+
+
+@dataclass(slots=True)
+class Bound:
+    """What an evaluation may still cost."""
+
+    left: int = MOST_STEPS
+
+    def pay(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise Failure("it takes too many steps to evaluate")
+
+
+def truth(value: object) -> bool:
+    """null, false, 0, and what is empty are false."""
+    return bool(value)
+
+
+def type_of(value: object) -> str:
+    """The word for a value's type, for people."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def equal(left: object, right: object, bound: Bound, depth: int = 0) -> bool:
+    """As JSON has it, down to the last field."""
+    bound.pay(1)
+    if depth > MOST_DEPTH:
+        raise Failure("the values are too deep to be compared")
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(
+            equal(one, other, bound, depth + 1) for one, other in zip(left, right, strict=True)
+        )
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(
+            equal(left[key], right[key], bound, depth + 1) for key in left
+        )
+    if is_number(left) and is_number(right):
+        return left == right
+    return type(left) is type(right) and left == right
+
+
+def ordered(left: object, sign: str, right: object) -> bool:
+    """Numbers and texts have an order, each among themselves; everything else is false."""
+    if is_number(left) and is_number(right):
+        return _ordered(left, sign, right)  # type: ignore[arg-type]
+    if isinstance(left, str) and isinstance(right, str):
+        return _ordered(left, sign, right)
+    return False
+
+
+def _ordered(left: str | float, sign: str, right: str | float) -> bool:
+    match sign:
+        case "<":
+            return left < right  # type: ignore[operator]
+        case "<=":
+            return left <= right  # type: ignore[operator]
+        case ">":
+            return left > right  # type: ignore[operator]
+        case _:
+            return left >= right  # type: ignore[operator]
+
+
+def inside(value: object, whole: object, bound: Bound) -> bool:
+    """`in`: a part of a text, a member of a list, a key of an object."""
+    match whole:
+        case None:
+            return False
+        case str():
+            bound.pay(len(whole) // 64 + 1)
+            return isinstance(value, str) and value in whole
+        case list() | tuple():
+            return any(equal(value, each, bound) for each in whole)
+        case Mapping():
+            return isinstance(value, str) and value in whole
+        case _:
+            raise Failure(f"nothing is in {type_of(whole)}")
+
+
+def at_key(value: object, key: object) -> object:
+    """What lies under a key; null if there is nothing."""
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 # the first is fast
+        return value.get(key) if isinstance(key, str) else None
+    if isinstance(value, list | tuple) and isinstance(key, int) and not isinstance(key, bool):
+        return value[key] if -len(value) <= key < len(value) else None
+    return None

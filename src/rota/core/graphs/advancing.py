@@ -1,0 +1,177 @@
+"""What the endings of steps mean for the others: the rule book of graphs. Room: core/graphs.
+
+A step is decided when all its parents are final, and its fate depends on nothing but their states
+and results. So the order in which endings arrive cannot matter, and neither can who brings them.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rota.core.errors import ExpressionFailed, InvalidInput
+from rota.core.expressions import is_true
+from rota.core.graphs.board import FINAL, StepState
+from rota.core.graphs.endings import end_state
+from rota.core.graphs.filling import items_for, needs_results, payload_for
+from rota.core.graphs.graph import Graph, Step, When
+from rota.core.graphs.scope import Scope, environment
+from rota.core.states import RunState
+
+UPSTREAM_FAILED: Final = "upstream_failed"
+UPSTREAM_CANCELLED: Final = "upstream_cancelled"
+UPSTREAM_SKIPPED: Final = "upstream_skipped"
+CONDITION: Final = "condition"
+REASONS: Final = (UPSTREAM_FAILED, UPSTREAM_CANCELLED, UPSTREAM_SKIPPED, CONDITION)
+_BAD: Final = (
+    (StepState.FAILED, UPSTREAM_FAILED),
+    (StepState.CANCELLED, UPSTREAM_CANCELLED),
+    (StepState.SKIPPED, UPSTREAM_SKIPPED),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advanced:
+    """What follows. `ready` are live on the board and want runs: with `payloads` (JSON), or members
+    over `items`. `failed` are dead without a run, for the reason that stands there.
+    """
+
+    board: str
+    ready: tuple[int, ...] = ()
+    payloads: Mapping[int, str | None] = field(default_factory=dict)
+    items: Mapping[int, Sequence[object] | int] = field(default_factory=dict)
+    skipped: Mapping[int, str] = field(default_factory=dict)
+    failed: Mapping[int, str] = field(default_factory=dict)
+    final: RunState | None = None
+
+
+def note(board: str, ended: Mapping[int, StepState]) -> str:
+    """Write endings on a board and decide nothing: what a paused graph run does with them. A step
+    that is final already keeps its ending, so the same news may come twice.
+    """
+    if not ended:
+        return board
+    states = list(board)
+    for index, state in ended.items():
+        if states[index] not in FINAL:
+            states[index] = state.value
+    return "".join(states)
+
+
+def advance(graph: Graph, board: str, ended: Mapping[int, StepState], scope: Scope) -> Advanced:
+    """Note the endings and decide all that follows from them. Without endings every waiting step is
+    looked at: that is how a run starts, resumes, and begins another round.
+    """
+    work = _Advancing(graph, note(board, ended), scope)
+    work.decide(_touched(graph, work.states, ended))
+    return work.done()
+
+
+def results_wanted(graph: Graph, board: str, ended: Mapping[int, StepState]) -> frozenset[int]:
+    """The steps whose result or error `advance` may ask for with these arguments. A few more than
+    it will: whether a step is skipped, so that the next one is decided too, is not known before.
+    """
+    states = list(note(board, ended))
+    wanted: set[int] = set()
+    queue = deque(_touched(graph, states, ended))
+    while queue:
+        step = graph.steps[queue.popleft()]
+        if states[step.index] == StepState.WAITING and _decidable(step, states):
+            wanted |= needs_results(graph, step.index)
+            states[step.index] = StepState.SKIPPED
+            queue.extend(step.children)
+    return frozenset(wanted)
+
+
+def _touched(graph: Graph, states: Sequence[str], ended: Mapping[int, StepState]) -> Iterable[int]:
+    if not ended:
+        return [index for index in graph.order if states[index] == StepState.WAITING]
+    return dict.fromkeys(child for index in ended for child in graph.steps[index].children)
+
+
+def _decidable(step: Step, states: Sequence[str]) -> bool:
+    return all(states[parent] in FINAL for parent in step.needs)
+
+
+class _Advancing:
+    def __init__(self, graph: Graph, board: str, scope: Scope) -> None:
+        self._graph = graph
+        self._scope = scope
+        self.states = list(board)
+        self._payloads: dict[int, str | None] = {}
+        self._items: dict[int, Sequence[object] | int] = {}
+        self._skipped: dict[int, str] = {}
+        self._failed: dict[int, str] = {}
+
+    def decide(self, touched: Iterable[int]) -> None:
+        queue = deque(touched)
+        while queue:
+            step = self._graph.steps[queue.popleft()]
+            if self.states[step.index] != StepState.WAITING or not _decidable(step, self.states):
+                continue
+            state = self._fate(step)
+            self.states[step.index] = state.value
+            if state in FINAL:
+                queue.extend(step.children)
+
+    def _fate(self, step: Step) -> StepState:
+        try:
+            reason = self._hindrance(step)
+            if reason is None:
+                self._prepare(step)
+                return StepState.LIVE
+        except (ExpressionFailed, InvalidInput) as error:
+            self._failed[step.index] = str(error)
+            return StepState.FAILED
+        self._skipped[step.index] = reason
+        return StepState.SKIPPED
+
+    def _hindrance(self, step: Step) -> str | None:
+        """Why a step does not run; None if it does."""
+        if isinstance(step.when, When):
+            return _hindrance(step.when, {self.states[parent] for parent in step.needs})
+        # A parent whose state the condition does not ask about must have succeeded: nobody who
+        # writes `steps.count.result > 3` means "and run even if the other parent failed".
+        quiet = {self.states[parent] for parent in step.needs if parent not in step.asked}
+        reason = _hindrance(When.SUCCESS, quiet)
+        if reason is not None or is_true(step.when, self._environment()):
+            return reason
+        return CONDITION
+
+    def _environment(self) -> dict[str, object]:
+        return environment(self._graph, "".join(self.states), self._scope)
+
+    def _prepare(self, step: Step) -> None:
+        board = "".join(self.states) if step.reads else ""
+        if step.map is not None:
+            items = items_for(self._graph, step.index, board, self._scope)
+            if items is not None:
+                self._items[step.index] = items
+                return
+        self._payloads[step.index] = payload_for(self._graph, step.index, board, self._scope)
+
+    def done(self) -> Advanced:
+        board = "".join(self.states)
+        return Advanced(
+            board=board,
+            ready=tuple(sorted({*self._payloads, *self._items})),
+            payloads=self._payloads,
+            items=self._items,
+            skipped=self._skipped,
+            failed=self._failed,
+            final=end_state(self._graph, board),
+        )
+
+
+def _hindrance(when: When, parents: set[str]) -> str | None:
+    """Why parents in these states do not let a step run; None if they do."""
+    match when:
+        case When.ALWAYS:
+            return None
+        case When.FAILURE:
+            return None if StepState.FAILED in parents else CONDITION
+        case When.NONE_FAILED if StepState.SUCCEEDED in parents:
+            parents = parents - {StepState.SKIPPED}
+        case _:
+            pass
+    return next((reason for state, reason in _BAD if state in parents), None)

@@ -1,0 +1,161 @@
+"""Draws a graph: as text for a terminal, as Mermaid and as DOT for others. Room: core/graphs.
+
+Text is a tree: every step stands under the parent that is furthest from the beginning, and says
+what else it waits for. It stays readable where lines that cross would not.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from rota.core.expressions import Expression
+from rota.core.graphs.graph import Graph, Step, When
+
+SYMBOLS: Final[Mapping[str, str]] = {
+    "waiting": "·",
+    "live": "●",
+    "succeeded": "✓",
+    "failed": "✗",
+    "cancelled": "⊘",
+    "skipped": "–",
+}
+# Fill and line of each state, for Mermaid and DOT.
+COLOURS: Final[Mapping[str, tuple[str, str]]] = {
+    "waiting": ("#f5f5f5", "#9e9e9e"),
+    "live": ("#dbeafe", "#1d4ed8"),
+    "succeeded": ("#dcfce7", "#15803d"),
+    "failed": ("#fee2e2", "#b91c1c"),
+    "cancelled": ("#fef3c7", "#b45309"),
+    "skipped": ("#f5f5f5", "#9e9e9e"),
+}
+SHOWN: Final = 3
+# What Mermaid reads as nothing but itself, beside letters and digits.
+PLAIN: Final = " _-.,:/"
+
+
+class Drawn(NamedTuple):
+    """What is told of a step beside its definition."""
+
+    state: str | None = None
+    note: str = ""
+    is_critical: bool = False
+
+
+UNKNOWN: Final = Drawn()
+
+
+def text(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
+    """A line for each step; those on the critical path end with a star."""
+    above = _above(graph)
+    rows = [(f"{branch}{_label(step, drawn)}", step) for branch, step in _tree(graph, above)]
+    width = max(len(left) for left, _ in rows)
+    kinds = max(len(_kind(step)) for _, step in rows)
+    return [
+        f"{left:<{width}}  {_kind(step):<{kinds}}  {_rest(graph, step, above, drawn)}".rstrip()
+        for left, step in rows
+    ]
+
+
+def _label(step: Step, drawn: Mapping[int, Drawn]) -> str:
+    state = drawn.get(step.index, UNKNOWN).state
+    return step.name if state is None else f"{SYMBOLS[state]} {step.name}"
+
+
+def _kind(step: Step) -> str:
+    if step.graph is not None:
+        return f"graph of {len(step.graph.steps)}"
+    return f"{step.kind} ×" if step.map is not None else step.kind
+
+
+def _rest(graph: Graph, step: Step, above: list[int | None], drawn: Mapping[int, Drawn]) -> str:
+    told = drawn.get(step.index, UNKNOWN)
+    others = [graph.steps[parent].name for parent in step.needs if parent != above[step.index]]
+    parts = [_when(step), told.note]
+    if others:
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        parts.append(f"also after {', '.join(others[:SHOWN])}{more}")
+    said = "; ".join(part for part in parts if part)
+    return f"{said}  ★" if told.is_critical else said
+
+
+def _when(step: Step) -> str:
+    if isinstance(step.when, Expression):
+        return f"if {step.when.text}"
+    return "" if step.when is When.SUCCESS else f"on {step.when.value}"
+
+
+def _above(graph: Graph) -> list[int | None]:
+    """The parent that each step is drawn under."""
+    depths = [0] * len(graph.steps)
+    above: list[int | None] = [None] * len(graph.steps)
+    for place in graph.order:
+        needs = graph.steps[place].needs
+        above[place] = max(needs, key=lambda parent: (depths[parent], -parent), default=None)
+        depths[place] = 1 + max((depths[parent] for parent in needs), default=0)
+    return above
+
+
+def _tree(graph: Graph, above: list[int | None]) -> Iterator[tuple[str, Step]]:
+    """Steps with the branches that stand in front of them, each behind the one it hangs on."""
+    under: dict[int | None, list[int]] = {}
+    for step in graph.steps:
+        under.setdefault(above[step.index], []).append(step.index)
+    stack = [("", "", place) for place in reversed(under.get(None, []))]
+    while stack:
+        branch, before, place = stack.pop()
+        yield branch, graph.steps[place]
+        below = under.get(place, [])
+        for child in reversed(below):
+            is_last = child == below[-1]
+            corner, line = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+            stack.append((before + corner, before + line, child))
+
+
+def mermaid(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
+    """A flowchart, as Mermaid has it."""
+    lines = ["flowchart TD"]
+    for step in graph.steps:
+        told = drawn.get(step.index, UNKNOWN)
+        parts = [step.name, _kind(step), told.note]
+        label = "<br/>".join(_entity(part) for part in parts if part)
+        lines.append(f'    s{step.index}["{label}"]')
+    for step in graph.steps:
+        said = _entity(_when(step))
+        arrow = f'-->|"{said}"|' if said else "-->"
+        lines += [f"    s{parent} {arrow} s{step.index}" for parent in step.needs]
+    found = sorted({told.state for told in drawn.values() if told.state is not None})
+    for state in found:
+        fill, stroke = COLOURS[state]
+        mine = [f"s{place}" for place, told in sorted(drawn.items()) if told.state == state]
+        lines.append(f"    classDef {state} fill:{fill},stroke:{stroke}")
+        lines.append(f"    class {','.join(mine)} {state}")
+    critical = [place for place, told in sorted(drawn.items()) if told.is_critical]
+    lines += [f"    style s{place} stroke-width:4px" for place in critical]
+    return lines
+
+
+def _entity(said: str) -> str:
+    """A text inside quotes; what Mermaid would read as its own is written as an entity."""
+    return "".join(char if char.isalnum() or char in PLAIN else f"#{ord(char)};" for char in said)
+
+
+def dot(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
+    """A digraph, as Graphviz has it."""
+    lines = ["digraph steps {", "    rankdir=TB;"]
+    lines.append('    node [shape=box, style="rounded,filled"];')
+    for step in graph.steps:
+        told = drawn.get(step.index, UNKNOWN)
+        parts = [step.name, _kind(step), told.note]
+        label = r"\n".join(_quoted(part) for part in parts if part)
+        fill, stroke = COLOURS[told.state or "waiting"]
+        width = 3 if told.is_critical else 1
+        look = f'fillcolor="{fill}", color="{stroke}", penwidth={width}'
+        lines.append(f'    s{step.index} [label="{label}", {look}];')
+    for step in graph.steps:
+        said = _quoted(_when(step))
+        look = f' [label="{said}"]' if said else ""
+        lines += [f"    s{parent} -> s{step.index}{look};" for parent in step.needs]
+    return [*lines, "}"]
+
+
+def _quoted(said: str) -> str:
+    return said.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")

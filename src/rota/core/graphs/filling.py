@@ -1,0 +1,71 @@
+"""Payloads of steps and members, with their places filled. Room: core/graphs."""
+
+from collections.abc import Callable, Sequence
+
+from rota.core.errors import InvalidInput
+from rota.core.expressions import Expression, evaluate
+from rota.core.graphs.graph import Graph, Map
+from rota.core.graphs.scope import Scope, environment
+from rota.core.graphs.templates import Template
+from rota.core.submission import json_text
+
+
+def needs_results(graph: Graph, index: int) -> frozenset[int]:
+    """The steps whose result or error the condition, payload or map of this step reads."""
+    return frozenset(read.step for read in graph.steps[index].reads if read.part != "state")
+
+
+def payload_for(graph: Graph, index: int, board: str, scope: Scope) -> str | None:
+    """The payload of a step as JSON; of a map over a source, the source's. `ExpressionFailed` or
+    `InvalidInput` says why there is none.
+    """
+    step = graph.steps[index]
+    if step.map is None:
+        return _text(step.payload, graph, board, scope)
+    return None if step.map.source is None else _text(step.map.source.payload, graph, board, scope)
+
+
+def items_for(graph: Graph, index: int, board: str, scope: Scope) -> Sequence[object] | int | None:
+    """What a map goes over: a list, or the number n for 0 to n - 1. None for a source."""
+    map_ = graph.steps[index].map
+    if map_ is None or map_.over is None:
+        return None
+    found = _over(map_, environment(graph, board, scope))
+    if isinstance(found, list | tuple):
+        return found
+    if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+        return found
+    raise InvalidInput("map.over", found, "a list, or a whole number of members")
+
+
+def _over(map_: Map, values: dict[str, object]) -> object:
+    if isinstance(map_.over, Expression):
+        return evaluate(map_.over, values)
+    return None if map_.over is None else map_.over.fill(values)
+
+
+def member_payloads(
+    graph: Graph, index: int, board: str, scope: Scope
+) -> Callable[[object, int], str | None]:
+    """A function that makes the payload of a member from its item and its number. Made once for
+    a batch: a million members fill in nothing but these two. Without a payload, it is the item.
+    """
+    step = graph.steps[index]
+    if step.payload.raw is None:
+        return lambda item, _: json_text(item, "payload")
+    if step.payload.is_constant:
+        text = json_text(step.payload.raw, "payload")
+        return lambda _, __: text
+    values = environment(graph, board, scope)
+
+    def payload(item: object, number: int) -> str | None:
+        values["item"], values["index"] = item, number
+        return json_text(step.payload.fill(values), "payload")
+
+    return payload
+
+
+def _text(template: Template, graph: Graph, board: str, scope: Scope) -> str | None:
+    if template.is_constant:
+        return json_text(template.raw, "payload")
+    return json_text(template.fill(environment(graph, board, scope)), "payload")

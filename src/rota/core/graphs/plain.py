@@ -1,0 +1,56 @@
+"""A graph as JSON has it: what is stored, shown and compared. Room: core/graphs.
+
+What a step does not say is not written out, so that a graph comes back as its author wrote it.
+"""
+
+from rota.core.expressions import Expression
+from rota.core.graphs.graph import Graph, Map, Step, Tolerance, When
+from rota.core.graphs.templates import Template
+from rota.core.submission import canonical
+
+
+def graph_plain(graph: Graph) -> dict[str, object]:
+    return {"steps": [_step(graph, step) for step in graph.steps]}
+
+
+def graph_json(graph: Graph) -> str:
+    """The canonical form, by which definitions are interned."""
+    return canonical(graph_plain(graph))
+
+
+def _step(graph: Graph, step: Step) -> dict[str, object]:
+    plain: dict[str, object] = {"name": step.name}
+    if step.graph is None:
+        plain["kind"] = step.kind
+    if step.needs:
+        plain["needs"] = [graph.steps[parent].name for parent in step.needs]
+    if step.when is not When.SUCCESS:
+        plain["when"] = step.when.text if isinstance(step.when, Expression) else step.when.value
+    if step.payload.raw is not None:
+        plain["payload"] = step.payload.raw
+    if step.map is not None:
+        plain["map"] = _map(step.map)
+    if step.graph is not None:
+        plain["graph"] = graph_plain(step.graph)
+    if step.may_fail:
+        plain["may_fail"] = True
+    said = {"queue": step.queue, "priority": step.priority, **step.policy}
+    return plain | {key: value for key, value in said.items() if value is not None}
+
+
+def _map(map_: Map) -> dict[str, object]:
+    plain: dict[str, object] = {}
+    if isinstance(map_.over, Expression):
+        plain["over"] = map_.over.text
+    elif isinstance(map_.over, Template):
+        plain["over"] = map_.over.raw
+    if map_.source is not None:
+        payload = map_.source.payload.raw
+        source = {"kind": map_.source.kind, "payload": payload}
+        plain["source"] = {key: value for key, value in source.items() if value is not None}
+    if map_.tolerate != Tolerance():
+        percent = map_.tolerate.percent
+        plain["tolerate"] = map_.tolerate.count if percent is None else f"{percent:g}%"
+    if map_.at_once is not None:
+        plain["at_once"] = map_.at_once
+    return plain

@@ -1,0 +1,97 @@
+"""What expressions of a graph can see. Room: core/graphs.
+
+input                         the payload of the graph run
+graph.run_id  .scheduled_at  .attempt
+steps.<name>.state            succeeded, failed, cancelled or skipped; null while it is open
+steps.<name>.result  .error   of a step that ended
+steps.<name>.results          of a map, the results of its members in order
+item, index                   in the payload of a map's member
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rota.core.graphs.board import OPEN, WORDS
+from rota.core.graphs.graph import Graph
+
+NAMES: Final = ("input", "steps", "graph")
+MEMBER_NAMES: Final = (*NAMES, "item", "index")
+OF_STEP: Final = ("state", "result", "error", "results")
+OF_GRAPH: Final = ("run_id", "scheduled_at", "attempt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What the engine knows of a graph run. The mappings are by step, and may look things up when
+    they are asked; `results_wanted` says what may be asked for.
+    """
+
+    input: object = None
+    run_id: str = ""
+    scheduled_at: str | None = None
+    attempt: int = 1
+    results: Mapping[int, object] = field(default_factory=dict)
+    errors: Mapping[int, object] = field(default_factory=dict)
+    members: Mapping[int, object] = field(default_factory=dict)
+
+    def result(self, step: int) -> object:
+        return self.results.get(step)
+
+
+def environment(graph: Graph, board: str, scope: Scope) -> dict[str, object]:
+    """What the names stand for."""
+    told = {
+        "run_id": scope.run_id,
+        "scheduled_at": scope.scheduled_at,
+        "attempt": scope.attempt,
+    }
+    return {"input": scope.input, "graph": told, "steps": _Steps(graph, board, scope)}
+
+
+class _Steps(Mapping[str, object]):
+    """Steps by name, looked up only when an expression asks."""
+
+    __slots__ = ("_board", "_graph", "_scope")
+
+    def __init__(self, graph: Graph, board: str, scope: Scope) -> None:
+        self._graph, self._board, self._scope = graph, board, scope
+
+    def __getitem__(self, name: str) -> object:
+        index = self._graph.places[name]
+        state = self._board[index]
+        if state in OPEN:
+            return {}
+        return _Ended(index, WORDS[state], self._scope)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._graph.places)
+
+    def __len__(self) -> int:
+        return len(self._graph.places)
+
+
+class _Ended(Mapping[str, object]):
+    __slots__ = ("_index", "_scope", "_state")
+
+    def __init__(self, index: int, state: str, scope: Scope) -> None:
+        self._index, self._state, self._scope = index, state, scope
+
+    def __getitem__(self, part: str) -> object:
+        match part:
+            case "state":
+                return self._state
+            case "result":
+                return self._scope.results.get(self._index)
+            case "error":
+                return self._scope.errors.get(self._index)
+            case "results":
+                return self._scope.members.get(self._index)
+            case _:
+                raise KeyError(part)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(OF_STEP)
+
+    def __len__(self) -> int:
+        return len(OF_STEP)

@@ -1,0 +1,141 @@
+"""How the steps of a graph hang together: no cycle, no unknown step, not too large.
+
+Room: core/graphs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rota.core.errors import InvalidInput
+from rota.core.graphs.graph import MOST_CHILDREN, MOST_DEPTH, MOST_EDGES
+from rota.core.graphs.step_reading import Draft
+
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Shape:
+    """By place of the step. `order` has every step behind those it needs."""
+
+    places: dict[str, int]
+    needs: tuple[tuple[int, ...], ...]
+    children: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+
+    @cached_property
+    def ancestors(self) -> tuple[int, ...]:
+        """Of each step, the set of its ancestors as the bits of a number."""
+        found = [0] * len(self.needs)
+        for place in self.order:
+            for parent in self.needs[place]:
+                found[place] |= found[parent] | 1 << parent
+        return tuple(found)
+
+    def is_before(self, parent: int, place: int) -> bool:
+        return bool(self.ancestors[place] >> parent & 1)
+
+
+def shaped(drafts: Sequence[Draft], field: str) -> Shape:
+    places = _places(drafts)
+    needs = _needs(drafts, places)
+    edges = sum(map(len, needs))
+    if edges > MOST_EDGES:
+        raise InvalidInput(f"{field}.steps", f"{edges} needs", f"at most {MOST_EDGES} in all")
+    children = _children(drafts, needs)
+    order = _order(needs, children)
+    if len(order) < len(drafts):
+        raise _cycle(drafts, needs, set(range(len(drafts))) - set(order))
+    _check_depth(drafts, needs, order)
+    return Shape(places=places, needs=needs, children=children, order=order)
+
+
+def _places(drafts: Sequence[Draft]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for place, draft in enumerate(drafts):
+        first = places.setdefault(draft.name, place)
+        if first != place:
+            wanted = f"a name that steps[{first}] does not have"
+            raise InvalidInput(f"{draft.path}.name", draft.name, wanted)
+    return places
+
+
+def _needs(drafts: Sequence[Draft], places: dict[str, int]) -> tuple[tuple[int, ...], ...]:
+    for draft in drafts:
+        for place, name in enumerate(draft.needs):
+            if name == draft.name:
+                raise InvalidInput(f"{draft.path}.needs[{place}]", name, "another step than itself")
+            if name not in places:
+                wanted = f"the name of a step{_near(name, places)}"
+                raise InvalidInput(f"{draft.path}.needs[{place}]", name, wanted)
+    return tuple(tuple(places[name] for name in draft.needs) for draft in drafts)
+
+
+def _near(name: str, places: dict[str, int]) -> str:
+    """The few names there are, to help with a slip of the pen."""
+    if len(places) > SHOWN:
+        same = [each for each in places if each.casefold() == name.casefold()]
+        return f"; there is {same[0]}" if same else ""
+    return f"; there are {', '.join(places)}"
+
+
+def _children(
+    drafts: Sequence[Draft], needs: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], ...]:
+    children: list[list[int]] = [[] for _ in needs]
+    for place, parents in enumerate(needs):
+        for parent in parents:
+            children[parent].append(place)
+    for draft, found in zip(drafts, children, strict=True):
+        if len(found) > MOST_CHILDREN:
+            wanted = f"at most {MOST_CHILDREN} steps that need it; a map has room for more"
+            raise InvalidInput(draft.path, f"{len(found)} steps need {draft.name}", wanted)
+    return tuple(map(tuple, children))
+
+
+def _order(
+    needs: tuple[tuple[int, ...], ...], children: tuple[tuple[int, ...], ...]
+) -> tuple[int, ...]:
+    """Every step behind those it needs; steps of a cycle, and what is behind it, are left out."""
+    missing = [len(parents) for parents in needs]
+    order = [place for place, count in enumerate(missing) if count == 0]
+    for place in order:  # grows while it is walked
+        for child in children[place]:
+            missing[child] -= 1
+            if missing[child] == 0:
+                order.append(child)
+    return tuple(order)
+
+
+def _cycle(
+    drafts: Sequence[Draft], needs: tuple[tuple[int, ...], ...], left: set[int]
+) -> InvalidInput:
+    """Every step that is left needs one that is left, so walking that way comes to a cycle."""
+    walk: list[int] = []
+    place = min(left)
+    while place not in walk:
+        walk.append(place)
+        place = next(parent for parent in needs[place] if parent in left)
+    cycle = walk[walk.index(place) :]
+    first = min(cycle)
+    start = cycle.index(first)
+    # Turned so that it begins with the first of them, and goes from parent to child.
+    around = [first, *reversed(cycle[start + 1 :] + cycle[:start]), first]
+    names = [drafts[each].name for each in around]
+    if len(names) > SHOWN:
+        names = [*names[: SHOWN - 2], "…", names[-2], names[-1]]
+    need = around[-2]
+    place = needs[first].index(need)
+    path = f"{drafts[first].path}.needs[{place}]"
+    return InvalidInput(path, drafts[need].name, f"no cycle; this is one: {' → '.join(names)}")
+
+
+def _check_depth(
+    drafts: Sequence[Draft], needs: tuple[tuple[int, ...], ...], order: tuple[int, ...]
+) -> None:
+    depth = [1] * len(needs)
+    for place in order:
+        depth[place] = 1 + max((depth[parent] for parent in needs[place]), default=0)
+        if depth[place] > MOST_DEPTH:
+            wanted = f"at most {MOST_DEPTH} steps one after the other"
+            raise InvalidInput(f"{drafts[place].path}.needs", drafts[place].name, wanted)

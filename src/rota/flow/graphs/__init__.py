@@ -1,0 +1,1 @@
+"""Graph runs: unfolded into the runs of their steps, advanced, paused, mapped. Room: flow."""

@@ -1,0 +1,186 @@
+"""What a graph run needs to know of its definition, read once and kept. Room: flow/graphs.
+
+A definition never changes, so a plan is good for ever: the graph as core reads it, and for each
+step the small integers that its run carries. They are looked up outside the transactions that use
+them: a name that was interned in one that is rolled back would be an id of nothing.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+import msgspec
+
+from rota.core.errors import InvalidInput
+from rota.core.graphs import (
+    Advanced,
+    Graph,
+    Scope,
+    Step,
+    StepState,
+    advance,
+    policy_of,
+    read_graph,
+)
+from rota.core.outcome import Guarantee
+from rota.core.policy import Policy, from_plain, to_plain
+from rota.core.submission import canonical
+from rota.store import graphs, names
+from rota.store.driver import Connection
+
+MOST_PLANS: Final = 1_000
+# Standings of one graph of which is kept what follows.
+MOST_DECIDED: Final = 1_000
+NO_GRAPH: Final = "its job had no graph any more when it started"
+
+
+Standing = tuple[str, tuple[tuple[int, StepState], ...]]
+
+
+class Key(NamedTuple):
+    """A graph within a definition, with the policy of the job that its steps start from."""
+
+    graph_id: int | None
+    path: tuple[int, ...]
+    policy_id: int
+
+
+class Ids(NamedTuple):
+    """What the run of a step carries. A map has those of its members, and of its source."""
+
+    kind_id: int
+    queue_id: int | None
+    policy_id: int
+    priority: int | None
+    guarantee: Guarantee
+    deadline: timedelta | None = None
+    source_kind_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """`ids` has nothing for a step that is a graph itself; `queues` has its queue, if it names one.
+    `asks` when an expression may ask for the input: then it is read, and else not. Without any,
+    what follows depends on nothing but the board and the endings, and is kept in `decided`.
+    """
+
+    graph: Graph
+    ids: tuple[Ids | None, ...]
+    queues: Mapping[int, int]
+    asks: bool
+    decided: dict[Standing, Advanced] = field(default_factory=dict)
+
+    def advance(self, board: str, ended: Mapping[int, StepState], scope: Scope) -> Advanced:
+        """What core makes of these endings."""
+        if self.asks:
+            return advance(self.graph, board, ended, scope)
+        standing = (board, tuple(sorted(ended.items())))
+        found = self.decided.get(standing)
+        if found is None:
+            if len(self.decided) >= MOST_DECIDED:
+                self.decided.clear()
+            found = self.decided[standing] = advance(self.graph, board, ended, scope)
+        return found
+
+
+class Unreadable(NamedTuple):
+    """There is no plan, and why."""
+
+    reason: str
+
+
+class Plans:
+    def __init__(self, most: int = MOST_PLANS) -> None:
+        self._most = most
+        self._plans: OrderedDict[Key, Plan | Unreadable] = OrderedDict()
+
+    def get(self, key: Key) -> Plan | Unreadable | None:
+        return self._plans.get(key)
+
+    async def load(self, conn: Connection, keys: Iterable[Key]) -> None:
+        """Read these plans. The connection must not be in a transaction."""
+        wanted = set(keys)
+        texts = await graphs.definitions(
+            conn, {key.graph_id for key in wanted if key.graph_id is not None}
+        )
+        bodies = await names.policies(conn, sorted({key.policy_id for key in wanted}))
+        for key in wanted:
+            text = None if key.graph_id is None else texts.get(key.graph_id)
+            policy = from_plain(msgspec.json.decode(bodies[key.policy_id]))
+            self._plans[key] = await _plan(conn, key, text, policy)
+        while len(self._plans) > self._most:
+            self._plans.popitem(last=False)
+
+
+async def read(conn: Connection, graph_id: int | None, path: Sequence[int]) -> Graph:
+    """The graph that a run is of; `InvalidInput` if there is none that can be read."""
+    texts = {} if graph_id is None else await graphs.definitions(conn, [graph_id])
+    if not texts:
+        raise InvalidInput("graph", graph_id, NO_GRAPH)
+    return _within(read_graph(msgspec.json.decode(texts.popitem()[1])), tuple(path))
+
+
+async def _plan(conn: Connection, key: Key, text: str | None, job: Policy) -> Plan | Unreadable:
+    if text is None:
+        return Unreadable(NO_GRAPH)
+    try:
+        graph = _within(read_graph(msgspec.json.decode(text)), key.path)
+    except InvalidInput as error:
+        return Unreadable(f"this version of Rota cannot read its graph: {error}")
+    wanted = {step.queue for step in graph.steps if step.queue}
+    by_name = await names.queue_ids(conn, wanted)
+    queues = {step.index: by_name[step.queue] for step in graph.steps if step.queue}
+    return Plan(
+        graph=graph,
+        ids=await _ids(conn, graph, job, queues),
+        queues=queues,
+        asks=any(map(_asks, graph.steps)),
+    )
+
+
+def _within(graph: Graph, path: tuple[int, ...]) -> Graph:
+    for place in path:
+        inner = graph.steps[place].graph
+        if inner is None:
+            raise InvalidInput("graph", place, "a step that is a graph")
+        graph = inner
+    return graph
+
+
+def _asks(step: Step) -> bool:
+    source = None if step.map is None else step.map.source
+    return (
+        not isinstance(step.when, str)
+        or not step.payload.is_constant
+        or step.map is not None
+        or source is not None
+    )
+
+
+async def _ids(
+    conn: Connection, graph: Graph, job: Policy, queues: Mapping[int, int]
+) -> tuple[Ids | None, ...]:
+    steps = [step for step in graph.steps if step.graph is None]
+    sources = {step.map.source.kind for step in steps if step.map and step.map.source}
+    kinds = await names.kind_ids(conn, {step.kind for step in steps} | sources)
+    policies = {step.index: policy_of(step, job) for step in steps}
+    bodies = {index: canonical(to_plain(policy)) for index, policy in policies.items()}
+    interned = await names.policy_ids(conn, set(bodies.values()))
+
+    def ids_of(step: Step) -> Ids | None:
+        if step.graph is not None:
+            return None
+        source = None if step.map is None else step.map.source
+        return Ids(
+            kind_id=kinds[step.kind],
+            queue_id=queues.get(step.index),
+            policy_id=interned[bodies[step.index]],
+            priority=step.priority,
+            guarantee=policies[step.index].guarantee,
+            deadline=policies[step.index].deadline,
+            source_kind_id=None if source is None else kinds[source.kind],
+        )
+
+    return tuple(map(ids_of, graph.steps))

@@ -1,0 +1,233 @@
+"""One graph run in one pass: its board, the marks that came, and what follows. Room: flow/graphs.
+
+Filled by advancing.py, which has locked the graph run, and then written to the store. What the
+marks mean for the other steps is core's `advance`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from rota.core.graphs import Advanced, Scope, StepState, first_board, note, state_of
+from rota.core.ids import step_run_id
+from rota.core.states import RunState
+from rota.core.time import moments
+from rota.flow.graphs.plans import Plan
+from rota.store.graphs import LOOK, Board, Input, Locked, Mark, NewNested, NewStep, Result
+
+_STATES: Final = {state.value: state for state in RunState}
+_EMPTY: Final = "{}"
+_NOTHING: Final = Scope()
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+_decode: Final = msgspec.json.decode
+
+
+class Turn:
+    """`ended` are steps that ended and are not decided upon yet, `of_maps` marks of members."""
+
+    __slots__ = (
+        "_results",
+        "_rounds",
+        "_told",
+        "board",
+        "ended",
+        "final",
+        "given",
+        "has_members",
+        "is_changed",
+        "is_whole",
+        "locked",
+        "looks",
+        "nested",
+        "of_maps",
+        "of_members",
+        "plan",
+        "steps",
+    )
+
+    def __init__(self, locked: Locked, plan: Plan) -> None:
+        self.locked = locked
+        self.plan = plan
+        # Nothing was decided yet: it begins, or goes again as a whole.
+        self.is_whole = not locked.board
+        self.board = locked.board or first_board(plan.graph)
+        self.is_changed = self.is_whole
+        self.looks = self.is_whole
+        self.ended: dict[int, StepState] = {}
+        self.of_maps: dict[int, list[Mark]] = {}
+        self.steps: list[NewStep] = []
+        self.nested: list[NewNested] = []
+        self.final: RunState | None = None
+        self.given: Input | None = None
+        # Results of maps, and the results of their members one by one.
+        self.of_members: dict[int, tuple[object, object]] = {}
+        self.has_members = False
+        self._results: dict[int, Result] = {}
+        self._rounds: dict[int, int] | None = None
+        self._told: dict[str, str] | None = None
+
+    @property
+    def run_id(self) -> UUID:
+        return self.locked.run_id
+
+    @property
+    def rounds(self) -> dict[int, int]:
+        if self._rounds is None:
+            text = self.locked.rounds
+            found = {} if text == _EMPTY else _decode(text)
+            self._rounds = {int(step): round_ for step, round_ in found.items()}
+        return self._rounds
+
+    @property
+    def told(self) -> dict[str, str]:
+        if self._told is None:
+            self._told = {} if self.locked.told == _EMPTY else _decode(self.locked.told)
+        return self._told
+
+    def id_of(self, step: int) -> UUID:
+        """The id of the last run of a step."""
+        return step_run_id(self.run_id, step, round_=self.rounds.get(step, 0))
+
+    def take(self, marks: Iterable[Mark]) -> None:
+        """Sort the marks. One of a run that is not the step's last is of an earlier round."""
+        for mark in marks:
+            if mark.step == LOOK:
+                self.looks = True
+            elif mark.step < 0 or self.board[mark.step] != StepState.LIVE:
+                continue
+            elif self.plan.graph.steps[mark.step].map is not None:
+                self.of_maps.setdefault(mark.step, []).append(mark)
+            elif mark.state is not None and self._is_last(mark):
+                self.ended[mark.step] = state_of(_STATES[mark.state])
+
+    def _is_last(self, mark: Mark) -> bool:
+        return not self.locked.round or mark.run_id == self.id_of(mark.step)
+
+    def settle(self, step: int, state: StepState, why: str | None) -> None:
+        """A step came to this without a mark of its own: a map."""
+        self.ended[step] = state
+        if why is not None:
+            self.told[str(step)] = why
+
+    def adopt(self, after: Advanced) -> None:
+        """Take over what core made of the endings."""
+        self.is_changed = True
+        self.looks = False
+        self.ended = {}
+        self.board = after.board
+        self.final = after.final
+        for reasons in (after.skipped, after.failed):
+            for step, why in reasons.items():
+                self.told[str(step)] = why
+        for step in after.ready:
+            self._begin(step)
+            if step in after.payloads and self.plan.graph.steps[step].map is None:
+                self._make(step, after.payloads[step])
+
+    def _begin(self, step: int) -> None:
+        """From here on the step's run is the one of this round."""
+        if self.locked.round:
+            self.rounds[step] = self.locked.round
+
+    def _make(self, step: int, payload: str | None) -> None:
+        inner, ids = self.plan.graph.steps[step], self.plan.ids[step]
+        if ids is None:
+            self.nested.append(
+                NewNested(
+                    self.id_of(step),
+                    self.run_id,
+                    step,
+                    self.plan.queues.get(step),
+                    inner.priority,
+                    payload,
+                )
+            )
+        else:
+            self.steps.append(self.mould(step, payload))
+
+    def mould(self, step: int, payload: str | None = None) -> NewStep:
+        """The run of a step; of a map, that of a member."""
+        ids = self.plan.ids[step]
+        if ids is None:
+            raise ValueError(f"step {step} is a graph")
+        return NewStep(
+            self.id_of(step),
+            self.run_id,
+            step,
+            None,
+            ids.queue_id,
+            ids.kind_id,
+            ids.policy_id,
+            ids.priority,
+            ids.guarantee,
+            payload,
+            ids.deadline,
+        )
+
+    def goes_afresh(self, step: int) -> bool:
+        """Whether a map goes again because something before it does, and not because it failed."""
+        round_ = self.locked.round
+        parents = self.plan.graph.steps[step].needs
+        return self.is_whole or any(self.rounds.get(parent, 0) == round_ for parent in parents)
+
+    def learn(self, results: Mapping[UUID, Result], steps: Iterable[int]) -> None:
+        """Keep what the runs of these steps came to."""
+        for step in steps:
+            found = results.get(self.id_of(step))
+            if found is not None:
+                self._results[step] = found
+
+    def lacks(self, steps: Iterable[int]) -> list[int]:
+        """Those of these steps that ended with a run of which nothing is known yet."""
+        maps = self.plan.graph.steps
+        return [s for s in steps if s not in self._results and maps[s].map is None]
+
+    def scope(self) -> Scope:
+        """What expressions may ask for; without any that ask, nothing is put together."""
+        if not self.plan.asks and not self._results and not self.of_members:
+            return _NOTHING
+        given = self.given
+        results: dict[int, object] = {}
+        errors: dict[int, object] = {
+            int(step): {"type": "StepFailed", "message": why} for step, why in self.told.items()
+        }
+        members: dict[int, object] = {}
+        for step, (total, each) in self.of_members.items():
+            results[step], members[step] = total, each
+        for step, row in self._results.items():
+            if row.result is not None:
+                results[step] = _decode(row.result)
+            if row.reason is not None and row.state is not RunState.SUCCEEDED:
+                errors[step] = _decode(row.reason)
+        return Scope(
+            input=None if given is None or given.payload is None else _decode(given.payload),
+            run_id=str(self.run_id),
+            scheduled_at=None if given is None else moments.rfc3339(given.scheduled_at),
+            attempt=self.locked.round + 1,
+            results=results,
+            errors=errors,
+            members=members,
+        )
+
+    def written(self) -> Board:
+        """What is stored of it."""
+        return Board(
+            self.run_id,
+            note(self.board, self.ended),
+            None if self._rounds is None else _text({str(k): v for k, v in self._rounds.items()}),
+            None if self._told is None else _text(self._told),
+            self.final is not None,
+        )
+
+
+def grouped(marks: Sequence[Mark]) -> dict[UUID, list[Mark]]:
+    found: dict[UUID, list[Mark]] = {}
+    for mark in marks:
+        found.setdefault(mark.graph_run_id, []).append(mark)
+    return found
+
+
+def _text(value: Any) -> str:
+    return _encode(value).decode()

@@ -1,0 +1,64 @@
+"""Jobs that are graphs: a definition goes with the kind `graph`, and with no other (D6).
+
+Room: flow/submit. What is right about a definition is core/graphs; here it is told which job may
+have one, and the definition becomes the number that it is kept under.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rota.core.errors import InvalidInput
+from rota.core.graphs import graph_json, read_graph
+from rota.core.graphs.graph import KIND
+from rota.store import graphs
+from rota.store.driver import Connection
+from rota.store.jobs import Job
+
+MISSING: Final = "the steps of the graph, because the kind is graph"
+ALONE: Final = f"the kind {KIND} beside it"
+STAYS: Final = f"the kind {KIND}, or graph: null beside it"
+
+
+def graph_text(kind: str, graph: object) -> str | None:
+    """The definition of a job as it is stored; None for a job of another kind."""
+    if graph is None:
+        if kind == KIND:
+            raise InvalidInput("graph", None, MISSING)
+        return None
+    if kind != KIND:
+        raise InvalidInput("kind", kind, f"the kind {KIND}, because it has steps")
+    return graph_json(read_graph(graph))
+
+
+async def graph_ids(
+    conn: Connection, wanted: Iterable[tuple[int, str]]
+) -> dict[tuple[int, str], int]:
+    """The numbers of definitions, each given with its tenant."""
+    texts: dict[int, set[str]] = {}
+    for tenant_id, text in wanted:
+        texts.setdefault(tenant_id, set()).add(text)
+    found: dict[tuple[int, str], int] = {}
+    for tenant_id in sorted(texts):
+        ids = await graphs.intern(conn, tenant_id, texts[tenant_id])
+        found |= {(tenant_id, text): id_ for text, id_ in ids.items()}
+    return found
+
+
+async def graph_after(
+    conn: Connection, job: Job, kind: object, graph: object, *, keep: object
+) -> int | None:
+    """The number of the definition that a job has after an edit; kind and graph must still fit."""
+    had = job.graph_id is not None
+    if graph is keep:
+        if kind is not keep and kind == KIND and not had:
+            raise InvalidInput("graph", None, MISSING)
+        if kind is not keep and kind != KIND and had:
+            raise InvalidInput("kind", kind, STAYS)
+        return job.graph_id
+    if kind is keep and graph is not None and not had:
+        raise InvalidInput("graph", graph, ALONE)
+    after = str(kind) if kind is not keep else KIND if had else ""
+    text = graph_text(after, graph)
+    if text is None:
+        return None
+    return (await graph_ids(conn, [(job.tenant_id, text)]))[job.tenant_id, text]

@@ -1,0 +1,102 @@
+"""How fast graph runs are, beside plain runs, and how soon a large one starts (D2).
+
+Room: node/bench. Ten thousand diamonds of five steps, due at one instant, from then to the last
+record: claiming and unfolding the graph runs, making, claiming and recording their steps. They are
+held against one-time jobs that the same processes have fired and run just before, because there,
+too, every run is made while it is measured. A diamond counts as six runs, its steps and itself.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from rota.core.graphs.graph import KIND
+from rota.core.submission import JobSpec, RunSpec
+from rota.flow.submit.submitting import submit
+from rota.flow.submit.triggering import submit_runs
+from rota.node.bench.draining import cost, rate, throughput, used_by_rota, used_by_server
+from rota.node.bench.failure import BenchFailed
+from rota.node.bench.handlers import MEMBER, NOOP, STAMP
+from rota.node.bench.loads import BATCH, Writer, batches
+from rota.node.bench.trial import CALM, Trial
+from rota.store import benchmark, hints, names
+from rota.store.fitness import database_time
+
+# a, then b, c and d, then e.
+DIAMOND: Final = (("a", ()), ("b", ("a",)), ("c", ("a",)), ("d", ("a",)), ("e", ("b", "c", "d")))
+RUNS: Final = len(DIAMOND) + 1
+# As many steps and edges as a graph may have: 100 rows of ten, each step behind several before it.
+ROWS: Final = 100
+WIDTH: Final = 10
+MOST_EDGES: Final = 5_000
+PATIENCE: Final = timedelta(minutes=5)
+
+
+async def graphs(trial: Trial) -> dict[str, float]:
+    """Plain runs, then diamonds, then one large graph, by the same processes."""
+    plain = (await throughput(trial))["throughput_runs_per_s"]
+    async with trial.writing(NOOP) as to:
+        await benchmark.settle(to.conn)
+        before = used(trial)
+        graph_rate = await diamonds(trial, to, trial.sizes.graphs)
+        costs = cost(before, used(trial), runs=RUNS * trial.sizes.graphs)
+        await benchmark.settle(to.conn)
+        started = await large(trial, to)
+    return {
+        "graph_runs_per_s": graph_rate,
+        "graph_percent_of_throughput": 100 * graph_rate / plain,
+        "graph_start_s": started,
+        **{f"graph_{key}": figure for key, figure in costs.items()},
+    }
+
+
+def used(trial: Trial) -> dict[str, float | None]:
+    """Processor time so far; handing in the graph runs is part of what is taken."""
+    return {"rota": used_by_rota(trial), "postgres": used_by_server(trial)}
+
+
+async def diamonds(trial: Trial, to: Writer, number: int) -> float:
+    steps = [{"name": name, "kind": MEMBER, "needs": list(needs)} for name, needs in DIAMOND]
+    spec = JobSpec(name="bench diamond", kind=KIND, tenant=to.tenant, graph={"steps": steps})
+    done = await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
+    due_at = to.clock.now() + CALM + number / BATCH * timedelta(milliseconds=200)
+    for batch in batches(range(number)):
+        specs = [RunSpec(job_id=done[0].job_id, due_at=due_at) for _ in batch]
+        await submit_runs(to.conn, specs, now=to.clock.now(), new_id=to.new_id)
+    await benchmark.settle(to.conn)
+    await trial.rest_until(due_at)
+    await trial.until_idle(patience=PATIENCE)
+    kind_id = await names.kind_id(to.conn, MEMBER)
+    steps_done = await benchmark.span(to.conn, kind_id=kind_id)
+    span = await benchmark.span(to.conn, kind_id=await names.kind_id(to.conn, KIND))
+    if steps_done.finished != number * len(DIAMOND):
+        reason = f"finds {steps_done.finished:,} of {number * len(DIAMOND):,} steps recorded"
+        raise BenchFailed(who="the database", reason=reason)
+    return RUNS * rate(span, number, since=span.first_due)
+
+
+async def large(trial: Trial, to: Writer) -> float:
+    """Seconds from handing in a graph of 1,000 steps and 5,000 edges to its first step's start."""
+    edges = 0
+    steps: list[dict[str, object]] = []
+    for number in range(ROWS * WIDTH):
+        row = number // WIDTH
+        wanted = 0 if row == 0 else min(WIDTH, MOST_EDGES - edges, 6 if number % 2 else 5)
+        needs = [f"s{(row - 1) * WIDTH + (number + each) % WIDTH}" for each in range(wanted)]
+        edges += len(needs)
+        steps.append({"name": f"s{number}", "kind": STAMP, "needs": needs})
+    kind_id = await names.kind_id(to.conn, STAMP)
+    began = await database_time(to.conn)
+    spec = JobSpec(
+        name="bench large",
+        kind=KIND,
+        tenant=to.tenant,
+        schedule={"immediate": True},
+        graph={"steps": steps},
+    )
+    await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
+    await hints.give(to.conn, hints.RUNS)
+    await trial.until_idle(patience=PATIENCE)
+    span = await benchmark.span(to.conn, kind_id=kind_id)
+    if span.finished != len(steps) or span.first_start is None:
+        raise BenchFailed(who="the database", reason=f"finds {span.finished:,} steps recorded")
+    return (span.first_start - began).total_seconds()

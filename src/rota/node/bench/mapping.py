@@ -1,0 +1,100 @@
+"""How fast a map is, and how much memory it takes (D5). Room: node/bench.
+
+A graph with one map over a number, whose members do nothing. From the moment that it was asked for
+to the last record, so making the members is part of it; beside it the rate at which the same
+processes drain a backlog of plain runs that lies there already, which is what it is held against.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from rota.core.graphs.graph import KIND
+from rota.core.submission import JobSpec
+from rota.flow.submit.submitting import submit
+from rota.node.bench import processor
+from rota.node.bench.draining import cost, rate, start_all, used_by_rota, used_by_server
+from rota.node.bench.failure import BenchFailed
+from rota.node.bench.handlers import MEMBER, NOOP
+from rota.node.bench.loads import Writer
+from rota.node.bench.trial import LOOK_EVERY, Trial
+from rota.store import benchmark, hints, live_runs, names
+
+PATIENCE: Final = timedelta(minutes=10)
+
+
+async def map_members(trial: Trial) -> dict[str, float]:
+    """A backlog of plain runs, then a map, by the same processes."""
+    number = trial.sizes.mapped
+    async with trial.writing(NOOP) as to:
+        await to.runs(trial.sizes.drained)
+        await benchmark.settle(to.conn)
+        server = used_by_server(trial)
+        await start_all(trial)
+        begun = {"rota": used_by_rota(trial), "postgres": server}
+        await trial.until_idle()
+        plain_cost = cost(begun, used(trial), runs=trial.sizes.drained)
+        plain = await benchmark.span(to.conn, kind_id=to.kind_id)
+        drained = rate(plain, trial.sizes.drained, since=plain.first_start)
+        await benchmark.settle(to.conn)
+        before, begun = resident(trial), used(trial)
+        run_id = await begin(to, number)
+        most = await until_over(trial, to, run_id)
+        member_cost = cost(begun, used(trial), runs=number)
+        kind_id = await names.kind_id(to.conn, MEMBER)
+        span = await benchmark.span(to.conn, kind_id=kind_id)
+        mapped = rate(span, number, since=span.first_due)
+    figures = {"map_members_per_s": mapped, "map_percent_of_drain": 100 * mapped / drained}
+    for name, each in (("plain", plain_cost), ("member", member_cost)):
+        if "cpu_us_per_run.all" in each:
+            figures[f"map_cpu_us.{name}"] = each["cpu_us_per_run.all"]
+    if before is not None and most is not None:
+        figures["map_memory_mb"] = (most - before) / 2**20
+    return figures
+
+
+async def begin(to: Writer, number: int) -> UUID:
+    """A graph that runs at once; its run."""
+    step = {"name": "each", "kind": MEMBER, "map": {"over": "input.members"}, "payload": {}}
+    spec = JobSpec(
+        name="bench map",
+        kind=KIND,
+        tenant=to.tenant,
+        schedule={"immediate": True},
+        payload={"members": number},
+        graph={"steps": [step]},
+    )
+    done = await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
+    await hints.give(to.conn, hints.RUNS)
+    run_id = done[0].run_id
+    if run_id is None:
+        raise BenchFailed(who="map", reason="was not begun")
+    return run_id
+
+
+async def until_over(trial: Trial, to: Writer, run_id: UUID) -> float | None:
+    """Wait for the end of the graph run; the most memory that the processes held meanwhile."""
+    give_up = trial.clock.monotonic() + PATIENCE.total_seconds()
+    most = resident(trial)
+    while (await live_runs.get(to.conn, [run_id]))[run_id].finished_at is None:
+        trial.fleet.check()
+        if trial.clock.monotonic() > give_up:
+            raise BenchFailed(who="map", reason=f"still has members after {PATIENCE}")
+        await trial.clock.sleep(LOOK_EVERY)
+        held = resident(trial)
+        most = held if most is None or held is None else max(most, held)
+    return most
+
+
+def used(trial: Trial) -> dict[str, float | None]:
+    return {"rota": used_by_rota(trial), "postgres": used_by_server(trial)}
+
+
+def resident(trial: Trial) -> float | None:
+    return total(processor.resident(member.pid) for member in trial.fleet.members)
+
+
+def total(sizes: Iterable[float | None]) -> float | None:
+    found = list(sizes)
+    return None if None in found else sum(size for size in found if size is not None)

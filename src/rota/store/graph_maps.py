@@ -1,0 +1,339 @@
+"""Everything Rota asks of maps: their counters, items that wait, members. Room: store.
+
+Whoever changes a map holds its graph run, except for a source that hands out items: it locks the
+map. What the counters mean is core/maps.py; when to make more is flow/graphs/mapping.py.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import LeaseLost
+from rota.core.maps import MOST_MEMBERS, Count, Which
+from rota.core.states import RunState
+from rota.store.driver import Connection
+from rota.store.graphs import NewStep
+from rota.store.statement import statement
+from rota.store.transaction import transaction
+
+
+class Changed(NamedTuple):
+    run_id: UUID
+
+
+class Map(NamedTuple):
+    run_id: UUID
+    step: int
+    base: int
+    tenant_id: int
+    round: int
+    total: int | None
+    handed: int
+    made: int
+    again: int
+    again_after: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    is_counted: bool
+    is_sourcing: bool
+    stopped: str | None
+    reason: str | None
+    started_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def which(self) -> Which:
+        return Which(self.run_id, self.step, self.base)
+
+    @property
+    def tally(self) -> Count:
+        return Count(
+            total=self.total,
+            handed=self.handed,
+            made=self.made,
+            again=self.again,
+            succeeded=self.succeeded,
+            failed=self.failed,
+            cancelled=self.cancelled,
+        )
+
+
+class Items(NamedTuple):
+    """A row of items (a JSON list), and the index of the first."""
+
+    first: int
+    items: str
+
+
+class Made(NamedTuple):
+    id: UUID
+
+
+class Number(NamedTuple):
+    number: int
+
+
+class Bad(NamedTuple):
+    member: int
+    id: UUID
+    state: RunState
+    reason: str | None
+
+
+class Ended(NamedTuple):
+    member: int
+    state: RunState
+    result: str | None
+
+
+class Source(NamedTuple):
+    """The map that a run is the source of, and how many items it has given already."""
+
+    run_id: UUID
+    step: int
+    handed: int
+
+
+class Fence(NamedTuple):
+    """The attempt that asks: it must still hold its run."""
+
+    id: UUID
+    attempt: int
+    session_id: UUID
+
+
+class Batch(NamedTuple):
+    """The next members: how many, and one payload (JSON) for all, or one for each."""
+
+    number: int
+    payload: str | None = None
+    payloads: Sequence[str] = ()
+
+
+BEGIN = statement("graph_maps/begin", Changed)
+AGAIN = statement("graph_maps/again", Changed)
+ADD = statement("graph_maps/add", Changed)
+LOCK = statement("graph_maps/lock", Map)
+SOURCED = statement("graph_maps/sourced", Changed)
+STOP = statement("graph_maps/stop", Changed)
+CLOSE = statement("graph_maps/close", Changed)
+PUT_ITEMS = statement("graph_maps/put_items", Changed)
+TAKE_ITEMS = statement("graph_maps/take_items", Items)
+DROP_ITEMS = statement("graph_maps/drop_items", Changed)
+MAKE = statement("graph_maps/make", Number)
+ALIVE = statement("graph_maps/alive", Made)
+BAD = statement("graph_maps/bad", Bad)
+REVIVE = statement("graph_maps/revive", Made)
+REVIVED = statement("graph_maps/revived", Changed)
+GIVE_UP = statement("graph_maps/give_up", Changed)
+SOURCE = statement("graph_maps/source", Source)
+HAND_OUT = statement("graph_maps/hand_out", Changed)
+RESULTS = statement("graph_maps/results", Ended)
+
+
+async def begin(
+    conn: Connection,
+    which: Which,
+    *,
+    tenant_id: int,
+    round_: int,
+    total: int | None,
+    is_counted: bool,
+) -> None:
+    """Begin a map of so many items, or of a number that only its source will know."""
+    begun = await BEGIN.one(
+        conn,
+        run_id=which.run_id,
+        step=which.step,
+        tenant_id=tenant_id,
+        round=round_,
+        total=total,
+        is_counted=is_counted,
+    )
+    if begun is not None and round_ > 0:
+        await drop_items(conn, which, made=MOST_MEMBERS)
+
+
+async def again(conn: Connection, which: Which, *, round_: int) -> None:
+    """Let the members that did not succeed go again in this round."""
+    await AGAIN.one(conn, run_id=which.run_id, step=which.step, round=round_)
+
+
+async def add(
+    conn: Connection, which: Which, *, succeeded: int, failed: int, cancelled: int
+) -> None:
+    """Count members that ended."""
+    await ADD.one(
+        conn,
+        run_id=which.run_id,
+        step=which.step,
+        succeeded=succeeded,
+        failed=failed,
+        cancelled=cancelled,
+    )
+
+
+async def lock(conn: Connection, *, run_id: UUID, step: int) -> Map | None:
+    return await LOCK.one(conn, run_id=run_id, step=step)
+
+
+async def sourced(conn: Connection, which: Which, *, is_complete: bool) -> None:
+    """Its source has ended; if well, what it gave is all."""
+    await SOURCED.one(conn, run_id=which.run_id, step=which.step, is_complete=is_complete)
+
+
+async def stop(conn: Connection, which: Which, *, stopped: str, reason: str) -> None:
+    """Make nothing more; it ends as `stopped` says, for a reason (JSON)."""
+    await STOP.one(conn, run_id=which.run_id, step=which.step, stopped=stopped, reason=reason)
+
+
+async def close(conn: Connection, which: Which) -> None:
+    """It is decided."""
+    await CLOSE.one(conn, run_id=which.run_id, step=which.step)
+
+
+async def put_items(
+    conn: Connection, which: Which, *, tenant_id: int, rows: Sequence[Items]
+) -> None:
+    """Keep items until they become members."""
+    await PUT_ITEMS.all(
+        conn,
+        run_id=which.run_id,
+        step=which.step,
+        tenant_id=tenant_id,
+        firsts=[row.first for row in rows],
+        items=[row.items for row in rows],
+    )
+
+
+async def take_items(conn: Connection, which: Which, *, made: int, number: int) -> list[Any]:
+    """So many items from the index `made` on, or as many as there are."""
+    rows = await TAKE_ITEMS.all(
+        conn, run_id=which.run_id, step=which.step, made=made, until=made + number
+    )
+    found: list[Any] = []
+    for row in rows:
+        found += json.loads(row.items)[max(0, made - row.first) :]
+    return found[:number]
+
+
+async def drop_items(conn: Connection, which: Which, *, made: int) -> None:
+    """Let go of items before the index `made`."""
+    await DROP_ITEMS.all(conn, run_id=which.run_id, step=which.step, made=made)
+
+
+async def make(conn: Connection, which: Which, mould: NewStep, *, made: int, batch: Batch) -> int:
+    """Make members from the index `made` on, like the mould; 0 if the map has moved on since it was
+    looked at, or its graph run is over.
+    """
+    rows = await MAKE.all(
+        conn,
+        graph_run_id=which.run_id,
+        step=which.step,
+        prefix=which.prefix,
+        made=made,
+        members=range(made, made + batch.number),
+        payload=batch.payload,
+        payloads=batch.payloads,
+        queue_id=mould.queue_id,
+        kind_id=mould.kind_id,
+        policy_id=mould.policy_id,
+        priority=mould.priority,
+        guarantee=mould.guarantee,
+    )
+    return 0 if not rows else rows[0].number
+
+
+async def alive(conn: Connection, which: Which, *, most: int) -> list[UUID]:
+    """Members that wait or run and were not asked to stop."""
+    rows = await ALIVE.all(
+        conn,
+        run_id=which.run_id,
+        first_id=which.member_id(0),
+        last_id=which.last_id,
+        most=most,
+    )
+    return [row.id for row in rows]
+
+
+async def bad(conn: Connection, which: Which, *, after: int, most: int) -> list[Bad]:
+    """Members after an index that did not succeed."""
+    return await BAD.all(
+        conn,
+        run_id=which.run_id,
+        after_id=which.id_before(after + 1),
+        last_id=which.last_id,
+        most=most,
+    )
+
+
+async def revive(conn: Connection, which: Which, *, after: int, most: int) -> int:
+    """Let members after an index that did not succeed go again; return how many."""
+    found = await bad(conn, which, after=after, most=most)
+    if not found:
+        return 0
+    await REVIVE.all(conn, run_id=which.run_id, ids=[each.id for each in found])
+    last = found[-1].member
+    await REVIVED.one(conn, run_id=which.run_id, step=which.step, number=len(found), after=last)
+    return len(found)
+
+
+async def revive_source(conn: Connection, which: Which, source_id: UUID) -> bool:
+    """Let the source go again, as itself: it goes on behind the items it has given. False if it has
+    succeeded.
+    """
+    return bool(await REVIVE.all(conn, run_id=which.run_id, ids=[source_id]))
+
+
+async def give_up(conn: Connection, which: Which) -> None:
+    """Members that should go again and are not on record any more have failed."""
+    await GIVE_UP.one(conn, run_id=which.run_id, step=which.step)
+
+
+async def results(conn: Connection, which: Which, *, after: int, most: int) -> list[Ended]:
+    """Members after an index that have ended."""
+    return await RESULTS.all(
+        conn,
+        run_id=which.run_id,
+        after_id=which.id_before(after + 1),
+        last_id=which.last_id,
+        most=most,
+    )
+
+
+async def source(conn: Connection, fence: Fence) -> Source | None:
+    """The map that a run is the source of; None if it is of none, or no longer the attempt's."""
+    return await SOURCE.one(conn, **fence._asdict())
+
+
+async def hand_out(
+    conn: Connection, source: Source, fence: Fence, *, items: str, number: int, room: int
+) -> bool:
+    """Keep items (a JSON list) that a source gives. False if more than `room` are unfinished: ask
+    again later. Raises `LeaseLost` if the attempt no longer holds the run, or the map was stopped.
+    """
+    async with transaction(conn):
+        found = await lock(conn, run_id=source.run_id, step=source.step)
+        if found is not None and found.handed - found.tally.ended >= room and not found.stopped:
+            return False
+        kept = await HAND_OUT.one(
+            conn,
+            **fence._asdict(),
+            run_id=source.run_id,
+            step=source.step,
+            first=source.handed,
+            number=number,
+            items=items,
+        )
+    if kept is None:
+        raise LeaseLost(thing="run", id=fence.id)
+    return True
+
+
+def told(reason: str | None) -> dict[str, Any] | None:
+    """Why something ended as it did."""
+    said = None if reason is None else json.loads(reason)
+    return said if isinstance(said, dict) else None

@@ -1,0 +1,156 @@
+"""Graphs and their runs as people look at them: boards, steps, maps, pages of members. Room: store.
+
+Reads only. The run of a step and the members of a map are found by their ids, which are derived, so
+nothing here walks through the runs of a graph run with a million members.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.maps import Which
+from rota.core.states import FINAL, LIVE, RunState
+from rota.store import run_views
+from rota.store.driver import Connection
+from rota.store.graph_maps import Map
+from rota.store.run_views import RunRow
+from rota.store.statement import statement
+from rota.store.walking import LOOK, walking
+
+
+class Definition(NamedTuple):
+    definition: str
+
+
+class GraphRun(NamedTuple):
+    """`definition` is the whole graph, `path` leads to the sub-graph that this run is of."""
+
+    run_id: UUID
+    job_id: UUID
+    definition: str
+    path: list[int]
+    board: str
+    round: int
+    rounds: str
+    told: str
+    started_at: datetime
+    paused_at: datetime | None
+    ended_at: datetime | None
+
+
+class StepRun(NamedTuple):
+    id: UUID
+    step: int
+    state: RunState
+    attempt: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    reason: str | None
+
+
+class Place(NamedTuple):
+    run_id: UUID
+    step: int
+    base: int
+
+
+class Found(NamedTuple):
+    id: UUID
+    member: int
+    fits: bool
+
+
+class Members(NamedTuple):
+    """Members in their order, and the index to go on after; None if that was all."""
+
+    rows: list[RunRow]
+    after: int | None
+
+
+OF_JOB = statement("graph_views/of_job", Definition)
+OF_RUN = statement("graph_views/of_run", GraphRun)
+STEPS = statement("graph_views/steps", StepRun)
+MAPS = statement("graph_views/maps", Map)
+PLACE = statement("graph_views/place", Place)
+MEMBERS = statement("graph_views/members", Found)
+BAD_MEMBERS = statement("graph_views/bad_members", Found)
+
+
+async def of_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> str | None:
+    """The definition of a job's graph (JSON); None if it has none."""
+    row = await OF_JOB.one(conn, tenant_id=tenant_id, job_id=job_id)
+    return None if row is None else row.definition
+
+
+async def of_run(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphRun | None:
+    return await OF_RUN.one(conn, tenant_id=tenant_id, run_id=run_id)
+
+
+async def steps(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> dict[int, StepRun]:
+    """The runs of steps by the number of the step."""
+    rows = await STEPS.all(conn, ids=ids, tenant_id=tenant_id)
+    return {row.step: row for row in rows}
+
+
+async def maps(conn: Connection, *, tenant_id: int, run_id: UUID) -> dict[int, Map]:
+    """The maps of a graph run by the number of the step."""
+    rows = await MAPS.all(conn, tenant_id=tenant_id, run_id=run_id)
+    return {row.step: row for row in rows}
+
+
+async def place_of(conn: Connection, *, run_id: UUID, step: str) -> Which | None:
+    """The map that the run of a step means by a name, in its own graph run."""
+    row = await PLACE.one(conn, run_id=run_id, step=step)
+    return None if row is None else Which(*row)
+
+
+async def members(
+    conn: Connection,
+    which: Which,
+    *,
+    tenant_id: int,
+    states: frozenset[RunState] = frozenset(),
+    after: int = -1,
+    limit: int = 50,
+) -> Members:
+    """Members after an index that are in one of the states; a page may be short and have a next."""
+    found = await _walk(conn, which, tenant_id=tenant_id, states=states, after=after, most=limit)
+    horizon = next((each.member for each in found if not each.fits), None)
+    ids = {each.member: each.id for each in found if each.fits}
+    places = sorted(place for place in ids if horizon is None or place <= horizon)
+    following = horizon
+    if len(places) > limit:
+        places = places[:limit]
+        following = places[-1]
+    rows = await run_views.read(conn, [ids[place] for place in places], tenant_id=tenant_id)
+    wanted = states or frozenset(RunState)
+    # A member may have moved on since the walk; then it is not what was asked for any more.
+    return Members([row for row in reversed(rows) if row.state in wanted], following)
+
+
+async def _walk(
+    conn: Connection,
+    which: Which,
+    *,
+    tenant_id: int,
+    states: frozenset[RunState],
+    after: int,
+    most: int,
+) -> list[Found]:
+    bounds = {
+        "run_id": which.run_id,
+        "tenant_id": tenant_id,
+        "after_id": which.id_before(after + 1),
+        "last_id": which.last_id,
+        "states": sorted(states) or None,
+        "most": most + 1,
+    }
+    async with walking(conn):
+        if states and states <= FINAL - {RunState.SUCCEEDED}:
+            return await BAD_MEMBERS.all(conn, **bounds)
+        wanted = states or frozenset(RunState)
+        return await MEMBERS.all(
+            conn, **bounds, look=LOOK, ended=bool(wanted & FINAL), alive=bool(wanted & LIVE)
+        )

@@ -1,0 +1,363 @@
+"""Everything the engine asks of graphs: definitions, boards, marks, the runs of steps. Room: store.
+
+One row of rota.graph_runs is one lock: whoever advances, pauses or reopens a graph run holds it.
+Marks are written by the statements that end runs (live_runs/*.sql, graphs/finish.sql) and taken
+here, by whoever holds the lock (docs/adr/0018-marks.md). What follows from them is core's
+(core/graphs) and flow's (flow/graphs).
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.errors import StoreUnavailable
+from rota.core.outcome import Guarantee
+from rota.core.states import RunState
+from rota.store.driver import Connection
+from rota.store.live_runs import Moved
+from rota.store.statement import statement
+
+# What a mark is about that is not about a step: the graph run was ended by somebody else, or it is
+# to be looked at.
+ENDED: Final = -1
+LOOK: Final = -2
+# Smaller than any id.
+FIRST: Final = UUID(int=0)
+
+
+class Digested(NamedTuple):
+    id: int
+    digest: str
+
+
+class Definition(NamedTuple):
+    id: int
+    definition: str
+
+
+class Locked(NamedTuple):
+    """A graph run that is ours to advance until the transaction ends. From `state` on it is what
+    its run says, and None if that is in history.
+    """
+
+    run_id: UUID
+    tenant_id: int
+    graph_id: int | None
+    path: list[int]
+    board: str
+    round: int
+    rounds: str
+    told: str
+    has_ended: bool
+    state: str | None
+    policy_id: int | None
+
+
+class Asked(NamedTuple):
+    """A graph run that somebody wants something of; locked too."""
+
+    run_id: UUID
+    tenant_id: int
+    job_id: UUID
+    graph_id: int | None
+    path: list[int]
+    board: str
+    round: int
+    rounds: str
+    told: str
+    paused_at: datetime | None
+    has_ended: bool
+
+
+class Mark(NamedTuple):
+    """`ended` runs of a step came to `state`; `members` of them are members of a map."""
+
+    graph_run_id: UUID
+    step: int
+    state: str | None
+    ended: int
+    members: int
+    run_id: UUID | None
+
+
+class NewStep(NamedTuple):
+    """The run of a step. What is None is as its graph run has it."""
+
+    id: UUID
+    graph_run_id: UUID
+    step: int
+    member: int | None
+    queue_id: int | None
+    kind_id: int
+    policy_id: int
+    priority: int | None
+    guarantee: Guarantee
+    payload: str | None
+    # From the moment that it is made on.
+    deadline: timedelta | None = None
+
+    @property
+    def mould(self) -> tuple[object, ...]:
+        """All but its id, its graph run and its payload."""
+        return (*self[2:9], self.deadline)
+
+
+class NewNested(NamedTuple):
+    """The graph run of a step that is a graph itself."""
+
+    id: UUID
+    graph_run_id: UUID
+    step: int
+    queue_id: int | None
+    priority: int | None
+    payload: str | None
+
+
+class Board(NamedTuple):
+    """What became of a graph run; `rounds` and `told` are left as they are if None."""
+
+    run_id: UUID
+    board: str
+    rounds: str | None
+    told: str | None
+    has_ended: bool
+
+
+class Ending(NamedTuple):
+    id: UUID
+    state: RunState
+    result: str | None
+    reason: str | None
+
+
+class Ended(NamedTuple):
+    """A graph run that is in history now, and the one above it."""
+
+    id: UUID
+    state: RunState
+    graph_run_id: UUID | None
+    is_gated: bool
+
+
+class Result(NamedTuple):
+    id: UUID
+    state: RunState
+    result: str | None
+    reason: str | None
+
+
+class Input(NamedTuple):
+    id: UUID
+    scheduled_at: datetime
+    attempt: int
+    payload: str | None
+
+
+class OpenStep(NamedTuple):
+    graph_run_id: UUID
+    step: int
+
+
+class Touched(NamedTuple):
+    id: UUID
+
+
+class Number(NamedTuple):
+    """How many; the rows themselves would cost more to send back than they are worth."""
+
+    number: int
+
+
+class Reopened(NamedTuple):
+    round: int
+
+
+INTERN = statement("graphs/intern", Digested)
+DEFINITIONS = statement("graphs/definitions", Definition)
+UNFOLD = statement("graphs/unfold", Moved)
+LOCK = statement("graphs/lock", Locked)
+FIND = statement("graphs/find", Asked)
+TAKE_MARKS = statement("graphs/take_marks", Mark)
+MARKED = statement("graphs/marked", Touched)
+DROP_ORPHANS = statement("graphs/drop_orphans", Touched)
+INSERT_STEPS = statement("graphs/insert_steps", Number)
+INSERT_NESTED = statement("graphs/insert_nested", Touched)
+STORE_BOARDS = statement("graphs/store_boards", Number)
+FINISH = statement("graphs/finish", Ended)
+RESULTS = statement("graphs/results", Result)
+INPUTS = statement("graphs/inputs", Input)
+LIVE_STEPS = statement("graphs/live_steps", Moved)
+OPEN_STEPS = statement("graphs/open_steps", OpenStep)
+PAUSE = statement("graphs/pause", Touched)
+RESUME = statement("graphs/resume", Touched)
+REOPEN = statement("graphs/reopen", Reopened)
+
+
+async def intern(conn: Connection, tenant_id: int, definitions: Iterable[str]) -> dict[str, int]:
+    """The ids of a tenant's definitions, which are canonical JSON: equal ones are equal texts."""
+    wanted = {_digest(each): each for each in definitions}
+    missing = set(wanted)
+    ids: dict[str, int] = {}
+    # What is missing was made by another process after our snapshot: the second look sees it.
+    for _ in range(3):
+        if not missing:
+            return {wanted[digest]: id_ for digest, id_ in ids.items()}
+        digests = sorted(missing)
+        rows = await INTERN.all(
+            conn,
+            tenant_id=tenant_id,
+            digests=digests,
+            definitions=[wanted[each] for each in digests],
+        )
+        ids |= {row.digest: row.id for row in rows}
+        missing -= ids.keys()
+    if missing:
+        raise StoreUnavailable(reason="a graph found neither its old row nor room for a new one")
+    return {wanted[digest]: id_ for digest, id_ in ids.items()}
+
+
+async def definitions(conn: Connection, ids: Iterable[int]) -> dict[int, str]:
+    return {row.id: row.definition for row in await DEFINITIONS.all(conn, ids=sorted(set(ids)))}
+
+
+async def unfold(
+    conn: Connection, *, session_id: UUID, runs: Sequence[tuple[UUID, int]]
+) -> list[Moved]:
+    """Let claimed graph runs, given with their attempts, wait for their steps."""
+    return await UNFOLD.all(
+        conn,
+        session_id=session_id,
+        ids=[run_id for run_id, _ in runs],
+        attempts=[attempt for _, attempt in runs],
+    )
+
+
+async def lock(conn: Connection, ids: Sequence[UUID]) -> list[Locked]:
+    """Lock those of these graph runs that nobody else is advancing and that are not paused."""
+    return await LOCK.all(conn, ids=ids)
+
+
+async def find(conn: Connection, run_id: UUID, *, tenant_id: int) -> Asked | None:
+    """Lock one graph run of the tenant; waits for whoever is advancing it."""
+    return await FIND.one(conn, run_id=run_id, tenant_id=tenant_id)
+
+
+async def take_marks(conn: Connection, ids: Sequence[UUID]) -> list[Mark]:
+    """Take the marks of graph runs that the caller has locked."""
+    return await TAKE_MARKS.all(conn, ids=ids)
+
+
+async def marked(conn: Connection, *, after: UUID, most: int) -> list[UUID]:
+    """Graph runs that have marks, in the order of their ids."""
+    return [row.id for row in await MARKED.all(conn, after=after, most=most)]
+
+
+async def drop_orphans(conn: Connection, ids: Sequence[UUID]) -> int:
+    """Drop the marks of those of these graph runs that are no longer on record."""
+    return len(await DROP_ORPHANS.all(conn, ids=ids))
+
+
+async def insert_steps(conn: Connection, steps: Sequence[NewStep]) -> int:
+    """Make the runs of steps; of a graph run that is alive no more, none. Return how many."""
+    # Steps of a thousand graph runs of the same graph have few moulds between them.
+    moulds: dict[tuple[object, ...], int] = {}
+    for step in steps:
+        moulds.setdefault(step.mould, len(moulds) + 1)
+    of_step, members, queues, kinds, policies, priorities, guarantees, deadlines = zip(
+        *moulds, strict=True
+    )
+    made = await INSERT_STEPS.one(
+        conn,
+        ids=[step.id for step in steps],
+        graph_run_ids=[step.graph_run_id for step in steps],
+        moulds=[moulds[step.mould] for step in steps],
+        payloads=filled([step.payload for step in steps]),
+        steps=of_step,
+        members=members,
+        queue_ids=queues,
+        kind_ids=kinds,
+        policy_ids=policies,
+        priorities=priorities,
+        guarantees=guarantees,
+        deadlines=deadlines,
+    )
+    return 0 if made is None else made.number
+
+
+async def insert_nested(conn: Connection, nested: Sequence[NewNested]) -> list[UUID]:
+    """Make the graph runs of steps that are graphs, with the marks that begin them."""
+    made = await INSERT_NESTED.all(
+        conn,
+        ids=[each.id for each in nested],
+        graph_run_ids=[each.graph_run_id for each in nested],
+        steps=[each.step for each in nested],
+        queue_ids=[each.queue_id for each in nested],
+        priorities=[each.priority for each in nested],
+        payloads=[each.payload for each in nested],
+    )
+    return [row.id for row in made]
+
+
+async def store_boards(conn: Connection, boards: Sequence[Board]) -> None:
+    await STORE_BOARDS.one(
+        conn,
+        run_ids=[each.run_id for each in boards],
+        boards=[each.board for each in boards],
+        rounds=filled([each.rounds for each in boards]),
+        told=filled([each.told for each in boards]),
+        has_ended=[each.has_ended for each in boards],
+    )
+
+
+async def finish(conn: Connection, endings: Sequence[Ending]) -> list[Ended]:
+    """Move graph runs to history; one that is missing in the answer was ended by somebody else."""
+    return await FINISH.all(
+        conn,
+        ids=[each.id for each in endings],
+        states=[each.state for each in endings],
+        results=filled([each.result for each in endings]),
+        reasons=filled([each.reason for each in endings]),
+    )
+
+
+async def results(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Result]:
+    return {row.id: row for row in await RESULTS.all(conn, ids=ids)}
+
+
+async def inputs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Input]:
+    return {row.id: row for row in await INPUTS.all(conn, ids=ids)}
+
+
+async def live_steps(
+    conn: Connection, ids: Sequence[UUID], *, stopping: bool, most: int
+) -> list[Moved]:
+    """Runs of the steps of graph runs that are alive, perhaps with those that are to stop."""
+    return await LIVE_STEPS.all(conn, ids=ids, stopping=stopping, most=most)
+
+
+async def open_steps(conn: Connection, ids: Sequence[UUID]) -> set[tuple[UUID, int]]:
+    """The steps of graph runs that have a run which is alive, as (graph run, step)."""
+    return {(row.graph_run_id, row.step) for row in await OPEN_STEPS.all(conn, ids=ids)}
+
+
+async def pause(conn: Connection, run_id: UUID) -> bool:
+    return await PAUSE.one(conn, run_id=run_id) is not None
+
+
+async def resume(conn: Connection, run_id: UUID) -> bool:
+    return await RESUME.one(conn, run_id=run_id) is not None
+
+
+async def reopen(conn: Connection, run_id: UUID, *, board: str, told: str) -> bool:
+    return await REOPEN.one(conn, run_id=run_id, board=board, told=told) is not None
+
+
+def filled(column: list[str | None]) -> list[str | None]:
+    """A column of an unnest; without any value it is sent empty, and unnest fills it with nulls."""
+    return column if any(value is not None for value in column) else []
+
+
+def _digest(definition: str) -> str:
+    return blake2b(definition.encode(), digest_size=16, person=b"rota graph").hexdigest()

@@ -1,0 +1,10 @@
+-- Members that are alive and were not asked to stop yet.
+select r.id
+from rota.live_runs as r
+where
+    r.id >= :first_id::uuid
+    and r.id <= :last_id::uuid
+    and r.graph_run_id = :run_id::uuid
+    and r.state <> 'cancelling'
+order by r.id
+limit :most::integer;

@@ -1,0 +1,15 @@
+-- Members that did not succeed, in their order, which is that of their ids.
+select
+    r.member,
+    r.id,
+    r.state,
+    r.reason
+from rota.runs as r
+where
+    r.id > :after_id::uuid
+    and r.id <= :last_id::uuid
+    and r.graph_run_id = :run_id::uuid
+    and r.member is not null
+    and r.state <> 'succeeded'
+order by r.id
+limit :most::integer;

@@ -1,0 +1,10 @@
+-- Members that should go again and cannot be found have failed.
+update rota.graph_maps as m
+set
+    again = 0,
+    failed = m.failed + m.again
+where
+    m.run_id = :run_id::uuid
+    and m.step = :step::integer
+    and m.again > 0
+returning m.run_id;

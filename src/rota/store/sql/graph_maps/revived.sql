@@ -1,0 +1,10 @@
+-- Members that ended badly are alive again; go on behind the last of them.
+update rota.graph_maps as m
+set
+    again = greatest(0, m.again - :number::integer),
+    again_after = :after::integer
+where
+    m.run_id = :run_id::uuid
+    and m.step = :step::integer
+    and m.again_after < :after::integer
+returning m.run_id;

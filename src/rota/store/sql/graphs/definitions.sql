@@ -1,0 +1,6 @@
+-- What graphs consist of.
+select
+    g.id,
+    g.definition
+from rota.graphs as g
+where g.id = any(:ids::integer[]);

@@ -1,0 +1,9 @@
+-- Runs of the steps of graph runs that are alive; those that were asked to stop only if wanted.
+select
+    l.id,
+    l.state
+from rota.live_runs as l
+where
+    l.graph_run_id = any(:ids::uuid[])
+    and (:stopping::boolean or l.state <> 'cancelling')
+limit :most::integer;
