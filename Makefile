@@ -12,10 +12,15 @@ up: setup ## set up what is missing and start Rota with example jobs
 
 setup: ## prepare .venv and .venv/bin/rota, start nothing
 	@$(PYTHON) tools/bootstrap.py
+	@$(PYTHON) tools/web.py --if-possible
 
 setup-dev:
 	@$(PYTHON) tools/bootstrap.py --dev
 	@$(PYTHON) tools/system_packages.py
+	@$(PYTHON) tools/web.py --if-possible
+
+web: ## build the dashboard, from web/ into the package
+	@$(PYTHON) tools/web.py
 
 test: check ## everything CI runs: the checks and all tests
 	$(BIN)/pytest -n 2 --dist=worksteal -q
@@ -52,4 +57,4 @@ bench-time: setup-dev ## cost of the next fire time
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev test test-chaos test-time check format generate bench bench-store bench-lists bench-time lock
+.PHONY: help up setup setup-dev web test test-chaos test-time check format generate bench bench-store bench-lists bench-time lock

@@ -15,9 +15,11 @@ SQL = ("src/rota/store/sql", "src/rota/store/migrations")
 # The slowest first, so that the short ones fill the other core.
 CHECKS: dict[str, list[str]] = {
     "types": [f"{BIN}/mypy"],
+    "dashboard": [f"{BIN}/python", "tools/web.py", "--check"],
     "SQL format": [f"{BIN}/sqlfluff", "lint", "--processes", "2", *SQL],
     "doors": [f"{BIN}/lint-imports", "--no-cache"],
     "house": [f"{BIN}/python", "tools/house.py"],
+    "npm lock": [f"{BIN}/python", "tools/npm_lock.py"],
     "generated files": [f"{BIN}/python", "tools/generate.py", "--check"],
     "lint": [f"{BIN}/ruff", "check", "."],
     "format": [f"{BIN}/ruff", "format", "--check", "."],

@@ -16,9 +16,10 @@ from rota.core import states
 from rota.store import guard
 
 if TYPE_CHECKING:
-    from tools import render_client
+    from tools import render_client, render_types
 else:
     import render_client  # this file is run by its path, and Python looks beside it
+    import render_types
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -79,6 +80,11 @@ def client_async_operations() -> str:
     return render_client.async_operations_py(catalogue.operations)
 
 
+def dashboard_types() -> str:
+    resources.load()
+    return render_types.types_ts(catalogue.operations)
+
+
 RENDERED = {
     "src/rota/store/generated/state_guard.sql": guard.render,
     "docs/reference/states.md": states_markdown,
@@ -89,6 +95,7 @@ RENDERED = {
     "src/rota/sdk/client/generated/shapes.py": client_shapes,
     "src/rota/sdk/client/generated/operations.py": client_operations,
     "src/rota/sdk/client/generated/async_operations.py": client_async_operations,
+    "web/src/api/schema.gen.ts": dashboard_types,
 }
 
 

@@ -80,8 +80,12 @@ def shaped(text: str) -> str:
 
 
 def called(operations: Sequence[Operation]) -> list[Operation]:
-    """Those that become a method here, in the order of the reference page."""
-    return [each for each in in_order(operations) if each.media != STREAM]
+    """Those that become a method here, in the order of the reference page. What is signed instead
+    of carrying a key is called by others.
+    """
+    others = [each.name for each in operations if each.read is not None and each.body is None]
+    found = in_order(operations)
+    return [each for each in found if each.media != STREAM and each.name not in others]
 
 
 # Types
@@ -227,7 +231,7 @@ class Shapes:
                 type_ = self.spelling.answer(each.type, each.name)
                 # An older API may not know what need not be there.
                 default = " = None" if type_.endswith("None") else ""
-                if each.encode_name == "data":
+                if each.encode_name == "data" and type_.startswith("list["):
                     lines.append(f'    items: {type_} = field(name="data")')
                 else:
                     lines.append(f"    {each.name}: {type_}{default}")

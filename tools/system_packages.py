@@ -1,4 +1,5 @@
-"""Installs the programs that tests need and no wheel has: MariaDB's server, for SQL jobs.
+"""Installs the programs that tests need and no wheel has: MariaDB's server for SQL jobs, the
+servers of Redis and NATS for sources of events, Chromium for the dashboard.
 
 Standard library only. Called by `make setup-dev`; takes no time when they are there. Where it may
 not install (it is not root, or there is no apt) it says how, and only the tests that need one fail.
@@ -12,13 +13,24 @@ import subprocess
 import sys
 
 # Program, and the package of Debian and Ubuntu that has it.
-WANTED = {"mariadbd": "mariadb-server-core"}
+WANTED = {
+    "mariadbd": "mariadb-server-core",
+    "redis-server": "redis-server",
+    "nats-server": "nats-server",
+    "chromium": "chromium",
+}
 # Servers are not on the PATH of every user.
 PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"))
 
 
 def missing() -> list[str]:
-    return [package for program, package in WANTED.items() if not shutil.which(program, path=PATH)]
+    return [package for program, package in WANTED.items() if not is_there(program)]
+
+
+def is_there(program: str) -> bool:
+    """On the PATH, or where `ROTA_CHROMIUM` says: there are many ways to get a browser."""
+    named = os.environ.get(f"ROTA_{program.upper()}")
+    return bool(named or shutil.which(program, path=PATH))
 
 
 def may_install() -> bool:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from rota.sdk.app.contexts import Context, SyncContext
     from rota.sdk.app.job import Job, job
     from rota.sdk.app.submission import NotFinished, RunFailed, Submission
+    from rota.sdk.app.waiting import event
     from rota.sdk.client import ApiError, AsyncClient, Client, Unreachable, Unreadable
+    from rota.sdk.graph.building import step
+    from rota.sdk.graph.graph import Graph, index, item
     from rota.sdk.transaction import within
 
 __all__ = [
@@ -41,6 +44,7 @@ __all__ = [
     "Conflict",
     "Context",
     "Fail",
+    "Graph",
     "Handlers",
     "InvalidInput",
     "InvalidSchedule",
@@ -60,7 +64,11 @@ __all__ = [
     "SyncContext",
     "Unreachable",
     "Unreadable",
+    "event",
+    "index",
+    "item",
     "job",
+    "step",
     "testing",
     "within",
 ]
@@ -86,7 +94,10 @@ _HOMES = {
     "rota.sdk.app.contexts": ("Context", "SyncContext"),
     "rota.sdk.app.job": ("Job", "job"),
     "rota.sdk.app.submission": ("NotFinished", "RunFailed", "Submission"),
+    "rota.sdk.app.waiting": ("event",),
     "rota.sdk.client": ("ApiError", "AsyncClient", "Client", "Unreachable", "Unreadable"),
+    "rota.sdk.graph.building": ("step",),
+    "rota.sdk.graph.graph": ("Graph", "index", "item"),
     "rota.sdk.transaction": ("within",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

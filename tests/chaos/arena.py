@@ -26,6 +26,7 @@ from tests.chaos.checker import Verdict, judge
 from tests.chaos.handlers import SINK
 from tests.chaos.history import History
 from tests.chaos.load import Load
+from tests.chaos.menu import NEEDS
 from tests.chaos.nemesis import Nemesis, Struck, strikes_of
 from tests.chaos.tables import read_tables
 from tests.support.cluster import Cluster, Member
@@ -119,6 +120,7 @@ class Arena:
             plans=load.plans,
             ended=ended,
             calm_from=calm_from,
+            needs=NEEDS,
         )
         conn = await asyncpg.connect(server.url)
         await read_tables(conn, history)

@@ -1,13 +1,14 @@
 """The verdict over a history: one line for each invariant, with the first counter-example.
 
-The names I1 … I17 are those of the table in docs/guarantees.md. I13 is about job graphs, which do
-not exist yet. All checks are sorts and merges, O(n log n) in the number of events.
+The names I1 … I17 are those of the table in docs/guarantees.md. I13 is about job graphs. All
+checks are sorts and merges, O(n log n) in the number of events.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tests.chaos.client_checks import acknowledged_stays, cancelled_stays, no_overlap, zombies
+from tests.chaos.graph_checks import steps_in_order
 from tests.chaos.history import History
 from tests.chaos.run_checks import (
     at_most_once,
@@ -35,6 +36,7 @@ INVARIANTS: dict[str, tuple[str, Callable[[History], Iterator[str]]]] = {
     "I10": ("leases exclusive", leases_exclusive),
     "I11": ("no overlap", no_overlap),
     "I12": ("in order", in_order),
+    "I13": ("steps in order", steps_in_order),
     "I14": ("cancelled stays", cancelled_stays),
     "I15": ("at most once", at_most_once),
     "I16": ("effects once", effects_once),

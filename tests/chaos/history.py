@@ -92,6 +92,16 @@ class Plan:
     has_effects: bool = False
 
 
+class StepRow(NamedTuple):
+    """The run of a step, as the tables have it at the end."""
+
+    graph_run_id: UUID
+    step: int
+    state: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
 class Grant(NamedTuple):
     """Something held for a while: a run by a session, a shard by a scheduler.
 
@@ -134,6 +144,10 @@ class History:
     grants: list[Grant] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     effects: list[UUID] = field(default_factory=list)
+    # Steps of graph runs, the boards of these, and what each step needs: all are of one graph.
+    steps: list[StepRow] = field(default_factory=list)
+    boards: dict[UUID, str] = field(default_factory=dict)
+    needs: tuple[tuple[int, ...], ...] = ()
     # The state of each job, and the tick that its cursor decides next.
     job_states: dict[UUID, str] = field(default_factory=dict)
     cursors: dict[UUID, datetime] = field(default_factory=dict)

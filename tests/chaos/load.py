@@ -79,6 +79,7 @@ class Load:
             kind=dish.kind,
             schedule=scheduled(dish, anchor),
             payload=dish.payload,
+            graph=dish.graph,
             policy=dish.policy,
             overlap=Overlap(dish.overlap),
             limits=() if dish.key is None else (Limit(key=dish.key, most=dish.most),),

@@ -30,6 +30,7 @@ class Dish:
     guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
     key: str | None = None
     most: int | None = None
+    graph: dict[str, Any] | None = None
     number: int = 1
 
     @property
@@ -46,6 +47,27 @@ def ticking(name: str, kind: str, step: int = 1, **more: Any) -> Dish:
     schedule = {"cron": f"*/{step} * * * * *"} | more.pop("rules", {})
     return Dish(name=name, kind=kind, schedule=schedule, cron_step=step, **more)
 
+
+# What each step of the graph needs, by its place. Whatever becomes of them, the next ones begin.
+NEEDS: Final = ((), (0,), (0,), (0,), (1, 2), (1, 2, 3), (4, 5))
+
+
+def graph_of(kinds: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "steps": [
+            {
+                "name": f"s{place}",
+                "kind": kinds[place % len(kinds)],
+                "needs": [f"s{parent}" for parent in needs],
+                "when": "always",
+                "payload": {"seconds": 0.02, "failures": 1},
+            }
+            for place, needs in enumerate(NEEDS)
+        ]
+    }
+
+
+GRAPH: Final = graph_of(("chaos.quick", "chaos.slow", "chaos.failing"))
 
 MENU: Final = (
     ticking("quick", "chaos.quick", number=6),
@@ -87,6 +109,7 @@ MENU: Final = (
     ticking("thread", "chaos.thread", 2, payload={"seconds": 0.3}),
     ticking("process", "chaos.process", 2, payload={"seconds": 0.3}),
     ticking("crasher", "chaos.crasher", 20),
+    ticking("graph", "graph", 3, payload={}, graph=GRAPH, number=2),
 )
 # Paused, resumed and edited again and again.
 RESTLESS: Final = ticking("restless", "chaos.quick", number=2)
@@ -94,6 +117,7 @@ RESTLESS: Final = ticking("restless", "chaos.quick", number=2)
 ON_DEMAND: Final = {"on_demand": True}
 BY_HAND: Final = (
     Dish(name="bulk", kind="chaos.quick", schedule=ON_DEMAND, number=4),
+    Dish(name="graph", kind="graph", schedule=ON_DEMAND, graph=GRAPH),
     Dish(name="long", kind="chaos.slow", schedule=ON_DEMAND, payload={"seconds": 1.0}),
     Dish(
         name="one at a time",

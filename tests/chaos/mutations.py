@@ -99,7 +99,39 @@ READ_THEN_WRITE = """
     return asked + await CANCEL.all(conn, ids=waiting, reason=reason)
 """
 
+# An ending that is committed before its mark is written.
+SECOND_MARK = """\
+    import asyncio
+
+    await asyncio.sleep(0.03)
+    ids = [] if row is None else row.ids or []
+    rows = await conn.fetch(
+        "insert into rota.step_marks (tenant_id, graph_run_id, step, state, run_id)"
+        " select r.tenant_id, r.graph_run_id, r.step, r.state, r.id from rota.runs as r"
+        " where r.id = any($1::uuid[]) and r.graph_run_id is not null"
+        " returning graph_run_id", ids,
+    )
+    if row is not None:
+        row = row._replace(graph_run_ids=[each[0] for each in rows])
+    if row is None or row.ids is None or row.states is None:
+        return Stored"""
+
 MUTATIONS = (
+    breaking(
+        "a join is decided without holding the graph run",
+        (f"{SQL}/graphs/lock.sql", "for update of g skip locked", ""),
+        caught_by={"I6", "I13"},
+    ),
+    breaking(
+        "the ending of a step and its mark are two transactions",
+        (f"{SQL}/live_runs/finish.sql", "where t.graph_run_id is not null", "where false"),
+        (
+            "rota/store/live_runs.py",
+            "    if row is None or row.ids is None or row.states is None:\n        return Stored",
+            SECOND_MARK,
+        ),
+        caught_by={"I6", "I13"},
+    ),
     breaking(
         "a result is accepted without its fence",
         (

@@ -59,8 +59,10 @@ def attempt_unique(history: History) -> Iterator[str]:
 
 
 def gaps_of(row: Row, kept: list[int]) -> Iterator[str]:
-    # The last attempt is told by the run itself, unless the run was waiting when it ended.
-    waited = row.left_state in WAITING or row.state in WAITING
+    # The last attempt is told by the run itself, unless the run was waiting when it ended. A graph
+    # run that waits for its steps has done its attempt by unfolding.
+    unfolded = "blocked" in {row.left_state, row.state}
+    waited = not unfolded and (row.left_state in WAITING or row.state in WAITING)
     if kept != list(range(1, row.attempt + 1 if waited else row.attempt)):
         yield f"run {row.id} ended at attempt {row.attempt}; on record are {kept}"
 

@@ -4,7 +4,7 @@ import json
 from datetime import datetime, timedelta
 
 from rota.store.driver import Connection
-from tests.chaos.history import History, Row, Try
+from tests.chaos.history import History, Row, StepRow, Try
 
 LIVE = """
 select id, job_id, state::text, scheduled_at, due_at, attempt, failures, losses, trigger::text,
@@ -19,6 +19,13 @@ from rota.runs
 TRIES = """
 select run_id, attempt, outcome, started_at, finished_at, reason from rota.attempts
 order by run_id, attempt
+"""
+STEPS = """
+select graph_run_id, step, state::text, created_at, null::timestamptz
+from rota.live_runs where graph_run_id is not null
+union all
+select graph_run_id, step, state::text, created_at, finished_at
+from rota.runs where graph_run_id is not null
 """
 FIELDS = (
     *("id", "job_id", "state", "scheduled_at", "due_at", "attempt", "failures", "losses"),
@@ -50,6 +57,9 @@ async def read_tables(conn: Connection, history: History) -> None:
                 delay=timedelta(seconds=delay),
             )
         )
+    history.steps = [StepRow._make(row) for row in await conn.fetch(STEPS)]
+    boards = await conn.fetch("select run_id, board from rota.graph_runs")
+    history.boards = {row[0]: row[1] for row in boards}
     states = await conn.fetch("select id, rota.shown_state(j)::text from rota.jobs as j")
     history.job_states = {row[0]: row[1] for row in states}
     cursors = await conn.fetch("select job_id, tick_at from rota.cursors")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.chaos.checker import INVARIANTS, judge
 from tests.chaos.client_checks import zombies
-from tests.chaos.history import Grant, History, Operation, Plan, Row, Try, Use
+from tests.chaos.history import Grant, History, Operation, Plan, Row, StepRow, Try, Use
 from tests.support.sink import Mark
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -136,7 +136,24 @@ def paused(resumed: float, created: float) -> History:
     )
 
 
+def joined(*steps: StepRow, board: str = "sss", **more: object) -> History:
+    """A graph run in which a third step waits for the first two, beside the three ticks."""
+    usual = (step(0), step(1), step(2, began=0.6, ended=0.9))
+    return three_ticks(
+        steps=list(steps or usual),
+        boards={RUN: board},
+        needs=((), (), (0, 1)),
+        **more,
+    )
+
+
+def step(number: int, *, began: float = 0.1, ended: float | None = 0.5, **more: str) -> StepRow:
+    finished = None if ended is None else wall(ended)
+    return StepRow(RUN, number, more.get("state", "succeeded"), wall(began), finished)
+
+
 GOOD: dict[str, Callable[[], History]] = {
+    "a join that waited for both": joined,
     "three ticks that ran": three_ticks,
     "a retry after its back-off": retried,
     "a cancelled run that never ran": cancelled,
@@ -297,6 +314,24 @@ BAD: dict[str, tuple[str, Callable[[], History]]] = {
     "more failures than retries allow": (
         "I17",
         lambda: retried(rows=[row(0, attempt=2, failures=5, started_at=wall(1.6))]),
+    ),
+    "a step that began before its parent had ended": (
+        "I13",
+        lambda: joined(step(0), step(1, ended=0.7), step(2, began=0.6, ended=0.9)),
+    ),
+    "a step that began without its parent": (
+        "I13",
+        lambda: joined(step(0), step(2, began=0.6, ended=0.9)),
+    ),
+    "a step that was made twice": (
+        "I13",
+        lambda: joined(step(0), step(1), *[step(2, began=0.6, ended=0.9)] * 2),
+    ),
+    "a join that was forgotten": ("I13", lambda: joined(step(0), step(1), board="ssw")),
+    "a board that says otherwise": ("I13", lambda: joined(board="sfs")),
+    "a graph run that never ended": (
+        "I13",
+        lambda: joined(rows=[row(0, state="blocked", is_live=True), row(1), row(2)]),
     ),
     "a fourth loss": ("I17", lambda: three_ticks(rows=[row(0, losses=4), row(1), row(2)])),
     "a retry before its back-off": (

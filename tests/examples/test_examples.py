@@ -214,3 +214,26 @@ def test_a_payment_is_made_and_booked_once_although_answers_are_lost(
     assert len(Provider.receipts) == 1
     assert sorted(Provider.asked.values()) == [1, 3]
     assert "the card of carl was declined" in str(declined.value)
+
+
+def test_the_report_waits_for_all_shops_and_the_alarm_rings_if_there_is_none(
+    play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shops = {f"shop-{n:02}": n * 100 for n in range(10)}
+    sales = tmp_path / "sales"
+    (sales / "monday").mkdir(parents=True)
+    for shop, cents in shops.items():
+        (sales / "monday" / f"{shop}.csv").write_text(f"cents\n{cents}\n50\n")
+    (sales / "monday" / "shop-03.csv").write_text("cents\nbroken\n")
+    monkeypatch.setenv("SALES_FOLDER", str(sales))
+
+    with play("sales_graph") as (_, jobs):
+        good = jobs.close_of_business.submit("monday").result(timeout=60)
+        with pytest.raises(rota.RunFailed):
+            jobs.close_of_business.submit("tuesday").result(timeout=60)
+
+    assert good == {"write_report": 9}
+    report = (sales / "monday.txt").read_text().splitlines()
+    assert report[0] == "shop-00: 0.50"
+    assert report[-2:] == ["shop-09: 9.50", "missing: 1"]
+    assert (sales / "alarms.txt").read_text() == "no report of tuesday\n"

@@ -7,15 +7,15 @@ this process: with several processes behind a balancer each grants its own.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from rota.core import api_keys
 from rota.core.access import Principal
 from rota.core.errors import TooMany, Unauthenticated
 from rota.store import keys
-from rota.store.driver import Pool
+from rota.store.driver import Connection, Pool
 
 REMEMBERED: Final = 3.0
 MOST_REMEMBERED: Final = 10_000
@@ -30,12 +30,19 @@ class Rate:
     burst: float
 
 
+class Find(Protocol):
+    """Tells who a digest belongs to, if it is valid now."""
+
+    def __call__(self, conn: Connection, /, *, digest: bytes) -> Awaitable[Principal | None]: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class Admission:
     """`find` tells who a key belongs to; a wrong one is remembered as well, and costs as little."""
 
     pool: Pool
     monotonic: Callable[[], float]
+    find: Find = keys.find
     _known: OrderedDict[bytes, tuple[float, Principal | None]] = field(default_factory=OrderedDict)
     _asking: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
 
@@ -46,12 +53,17 @@ class Admission:
         if scheme.lower() != "bearer" or not key.strip():
             raise Unauthenticated("send your API key as Authorization: Bearer …")
         digest = api_keys.parse(key.strip()).digest
-        found = await self._find(digest)
+        found = await self.known(digest)
         if found is None:
             raise Unauthenticated("this API key is unknown, expired or revoked")
         return found
 
-    async def _find(self, digest: bytes) -> Principal | None:
+    def forget(self, digest: bytes) -> None:
+        """Ask again the next time: something just changed."""
+        self._known.pop(digest, None)
+
+    async def known(self, digest: bytes) -> Principal | None:
+        """Who this digest belongs to, as of a moment ago."""
         now = self.monotonic()
         known = self._known.get(digest)
         if known is not None and now - known[0] < REMEMBERED:
@@ -66,7 +78,7 @@ class Admission:
     async def _ask(self, digest: bytes) -> Principal | None:
         asked = self.monotonic()
         async with self.pool.acquire() as conn:
-            found = await keys.find(conn, digest=digest)
+            found = await self.find(conn, digest=digest)
             if found is not None:
                 await keys.touch(conn, tenant_id=found.tenant_id, key_id=found.key_id)
         self._known[digest] = (asked, found)

@@ -1,7 +1,8 @@
 """The API as one ASGI application, made from the catalogue. Room: api."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,12 +12,17 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from rota.api import resources
-from rota.api.doors import Doors, refused
+from rota.api.admission import Admission
+from rota.api.dashboard.files import Files
+from rota.api.dashboard.logins import Logins
+from rota.api.dashboard.session import PATH as SESSION
+from rota.api.dashboard.session import Session
+from rota.api.doors import Doors, Endpoint, refused
 from rota.api.operations import Operation, catalogue
 from rota.api.outer import Outer
 from rota.api.problems import Refusal
+from rota.store import logins
 
-Endpoint = Callable[[Request], Awaitable[Response]]
 CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable"}
 
 
@@ -28,15 +34,42 @@ def make_app(doors: Doors) -> ASGIApp:
         by_path[operation.path].append(operation)
     # What has no place for an id comes first: /v1/jobs/bulk is no job.
     paths = sorted(by_path, key=lambda path: ("{" in path, path))
-    routes: list[BaseRoute] = [route(path, by_path[path], doors) for path in paths]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: unrouted})
+    routes: list[BaseRoute] = [route(path, by_path[path], doors.endpoint) for path in paths]
+    routes += for_people(paths, by_path, doors)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: unrouted(Files())})
     app.router.redirect_slashes = False
     return Outer(app, new_id=doors.service.new_id)
 
 
-def route(path: str, operations: Sequence[Operation], doors: Doors) -> Route:
+def for_people(
+    paths: Sequence[str], by_path: Mapping[str, Sequence[Operation]], doors: Doors
+) -> list[BaseRoute]:
+    """The operations once more, for whoever is logged in at the dashboard; and the logging in."""
+    admission = Admission(
+        pool=doors.service.pool, monotonic=doors.service.clock.monotonic, find=logins.find
+    )
+    people = Logins(admission)
+    session = Route(SESSION, guarded(doors.told(Session(doors, people).answer)))
+    session.methods = None
+    return [
+        session,
+        *(
+            route(path, by_path[path], partial(doors.endpoint, who=people.who), below="/ui")
+            for path in paths
+            if path.startswith("/v1/")
+        ),
+    ]
+
+
+def route(
+    path: str,
+    operations: Sequence[Operation],
+    endpoint_of: Callable[[Operation], Endpoint],
+    *,
+    below: str = "",
+) -> Route:
     """One path with all its methods."""
-    endpoints = {each.method: guarded(doors.endpoint(each)) for each in operations}
+    endpoints = {each.method: guarded(endpoint_of(each)) for each in operations}
     allowed = ", ".join(sorted({*endpoints, *(["HEAD"] if "GET" in endpoints else [])}))
 
     async def answer(request: Request) -> Response:
@@ -53,7 +86,7 @@ def route(path: str, operations: Sequence[Operation], doors: Doors) -> Route:
     # Every method comes here, so that a wrong one is answered in the same form as all else.
     # A name may have a slash in it; at the end of a path there is no doubt what belongs to it.
     whole = f"{path.removesuffix('{name}')}{{name:path}}" if path.endswith("{name}") else path
-    made = Route(whole, answer)
+    made = Route(f"{below}{whole}", answer)
     made.methods = None
     return made
 
@@ -67,8 +100,14 @@ def guarded(endpoint: Endpoint) -> Endpoint:
     return answer
 
 
-async def unrouted(request: Request, error: Exception) -> Response:
-    """What the router refuses."""
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    code = CODES.get(status, "malformed_request")
-    return refused(Refusal(code, f"there is nothing at {request.url.path[:200]}"), request)
+def unrouted(files: Files) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What the router does not know: a page of the dashboard, or a problem."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        if status == 404 and (page := files.answer(request)) is not None:
+            return page
+        code = CODES.get(status, "malformed_request")
+        return refused(Refusal(code, f"there is nothing at {request.url.path[:200]}"), request)
+
+    return answer

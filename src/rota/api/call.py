@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+import msgspec
 from starlette.responses import Response
 
 from rota.api.gathering import Gathering, Served
@@ -16,6 +17,9 @@ from rota.core.clock import Clock
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.meter import Meter
 from rota.store.driver import Connection, Pool
+from rota.store.idempotency import Asked
+
+ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +42,9 @@ class Service:
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """`conn` is where the operation's scope puts it; `hints` are given once it is committed."""
+    """`conn` is where the operation's scope puts it; `hints` are given once it is committed.
+    `asked` is the idempotency key it came with.
+    """
 
     operation: Operation
     service: Service
@@ -52,6 +58,7 @@ class Call:
     _principal: Principal | None = None
     _conn: Connection | None = None
     hints: set[str] = field(default_factory=set)
+    asked: Asked | None = None
 
     @property
     def principal(self) -> Principal:
@@ -96,3 +103,6 @@ class Reply:
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     response: Response | None = None
+
+    def encoded(self) -> bytes:
+        return b"" if self.body is None else ENCODER.encode(self.body)

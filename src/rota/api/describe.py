@@ -22,11 +22,18 @@ TAGS: Final = {
     "jobs": "A job says what to do and when.",
     "schedules": "Schedules before they are saved; [schedules.md](schedules.md) says what they are "
     "made of.",
+    "backfills": "Runs for a past range of ticks, made little by little; `POST "
+    "/v1/jobs/{job_id}/backfills` begins one.",
     "jobs as code": "All jobs of a project, as a file declares them; `rota plan` and `rota apply` "
     "ask for these.",
     "runs": "A run is one time that a job is carried out, in one or more attempts. "
     "[states.md](states.md) shows its states.",
+    "graphs": "A graph is a job of the kind `graph`, and a run of it unfolds into the runs of its "
+    "steps. How to is in [graphs.md](../howto/graphs.md) and [maps.md](../howto/maps.md).",
     "dead letters": "Runs that ended `dead`, `lost` or `quarantined` wait here for somebody.",
+    "events": "What happened elsewhere; jobs wait for events by their type. How to is in "
+    "[events.md](../howto/events.md).",
+    "hooks": "Where somebody without a key hands in events, by signing them.",
     "queues": "Queues are shared by all tenants; one is made when a job or a worker names it.",
     "cluster": "The processes that do the work.",
     "statistics": "Figures of the tenant; [metrics.md](metrics.md) has those of the installation.",
@@ -50,15 +57,24 @@ RUNS: Final = {
     "replay_run": "$ENDED_RUN_ID",
     "retry_run": "$DEAD_RUN_ID",
     "drop_dead_letter": "$DEAD_RUN_ID",
+    "drain_worker": "$SPARE_WORKER_ID",
     "tell_external_run": "$EXTERNAL_RUN_ID",
     "end_external_run": "$EXTERNAL_RUN_ID",
+    "get_run_graph": "$GRAPH_RUN_ID",
+    "list_members": "$GRAPH_RUN_ID",
+    "retry_run_graph": "$DEAD_GRAPH_RUN_ID",
+    "pause_run": "$LIVE_GRAPH_RUN_ID",
+    "resume_run": "$LIVE_GRAPH_RUN_ID",
 }
+JOBS: Final = {"get_graph": "$GRAPH_JOB_ID"}
 QUERIES: Final = {
     "list_jobs": "status=active&limit=1",
     "delete_job": "running=cancel",
     "list_runs": "status=succeeded&status=dead&limit=1",
     "list_executions": "worker_id=$WORKER_ID&limit=1",
     "list_runs_of_job": "limit=1",
+    "list_outcomes": "job_id=$JOB_ID&each=1",
+    "list_members": "step=each&limit=1",
     "list_dead_letters": "limit=1",
     "get_series": "span=day",
     "list_audit": "thing=job&limit=1",
@@ -77,6 +93,19 @@ BODIES: Final[dict[str, Any]] = {
         "until": "2025-07-03T00:00:00Z",
         "dry_run": True,
     },
+    "create_backfill": {
+        "since": "2025-07-01T00:00:00Z",
+        "until": "2025-07-03T00:00:00Z",
+        "order": "newest",
+    },
+}
+# What an example sends besides: a signature, of which a shell knows nothing.
+HEADERS: Final = {
+    "call_hook": {
+        "webhook-id": "$MESSAGE_ID",
+        "webhook-timestamp": "$MESSAGE_TIME",
+        "webhook-signature": "$SIGNATURE",
+    }
 }
 # Answers of which a few fields are shown: the page has them all elsewhere, or they are too many.
 PARTS: Final = {
@@ -190,8 +219,9 @@ def curl(each: Operation) -> str:
     lines = [" ".join([*flags, f'"$ROTA_URL{example_path(each)}"'])]
     if each.permission is not None:
         lines.append('-H "Authorization: Bearer $ROTA_KEY"')
+    lines += [f'-H "{name}: {value}"' for name, value in HEADERS.get(each.name, {}).items()]
     given = BODIES.get(each.name, each.example)
-    if each.body is not None and given is not None:
+    if each.has_body and given is not None:
         lines += ["-H 'Content-Type: application/json'", f"-d '{written(given)}'"]
     return " \\\n  ".join(lines)
 
@@ -223,6 +253,8 @@ def example_path(each: Operation) -> str:
         places["name"] = NAMES[each.tag]
     if each.name in RUNS:
         places["run_id"] = RUNS[each.name]
+    if each.name in JOBS:
+        places["job_id"] = JOBS[each.name]
     query = f"?{QUERIES[each.name]}" if each.name in QUERIES else ""
     return each.path.format(**places) + query
 

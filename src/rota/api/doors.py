@@ -20,6 +20,7 @@ from starlette.responses import Response
 from rota.api import problems
 from rota.api.admission import Admission, Rate, Rates
 from rota.api.call import Call, Reply, Service
+from rota.api.gathering import GoAlone
 from rota.api.operations import Operation
 from rota.api.problems import Refusal
 from rota.api.reading import decode_body, decode_query, read_body
@@ -27,6 +28,7 @@ from rota.core.access import Principal, demand
 from rota.core.errors import RotaError
 from rota.store import idempotency
 from rota.store.driver import Connection
+from rota.store.idempotency import Asked
 from rota.store.transaction import transaction
 from rota.store.walls import behind_wall
 
@@ -34,8 +36,9 @@ KEY_HEADER: Final = "idempotency-key"
 KEY: Final = re.compile(r"[!-~]{1,255}")
 STORED_STATUSES: Final = range(200, 300)
 
-_encode = msgspec.json.Encoder(order="deterministic").encode
 Report = Callable[[str, BaseException], object]
+Endpoint = Callable[[Request], Awaitable[Response]]
+Who = Callable[[Request], Awaitable[Principal]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,21 @@ class Doors:
     limits: Limits
     report: Report
 
-    def endpoint(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(self, operation: Operation, who: Who | None = None) -> Endpoint:
+        """The way in to an operation; `who` tells who calls if it is not said by a key."""
+        asked = self.by_key if who is None else who
+
+        async def answer(request: Request) -> Response:
+            return await self._answer(operation, request, asked)
+
+        return self.told(answer)
+
+    def told(self, endpoint: Endpoint) -> Endpoint:
+        """The same, with its errors told as problems."""
+
         async def answer(request: Request) -> Response:
             try:
-                return await self._answer(operation, request)
+                return await endpoint(request)
             except Refusal as refusal:
                 return refused(refusal, request)
             except RotaError as error:
@@ -75,7 +89,7 @@ class Doors:
 
         return answer
 
-    async def _answer(self, operation: Operation, request: Request) -> Response:
+    async def _answer(self, operation: Operation, request: Request, who: Who) -> Response:
         call = Call(
             operation=operation,
             service=self.service,
@@ -85,41 +99,60 @@ class Doors:
             headers=request.headers,
             params=request.path_params,
         )
-        call.enter(await self._admit(operation, request))
+        call.enter(await self._admit(operation, request, who))
         call.query = decode_query(request, operation.query)
         raw = b""
-        if operation.body is not None:
-            raw = await read_body(request, operation)
-            call.body = decode_body(raw, request, operation)
-        if operation.gathered is not None and KEY_HEADER not in request.headers:
-            response = response_of(await operation.gathered(call), operation)
-        else:
-            response = await self._in_transaction(call, request, raw)
+        if operation.has_body:
+            raw = await read_body(request, largest=operation.largest_body)
+            required = operation.body_required
+            if operation.read is not None:
+                call.body = operation.read(raw, request)
+            else:
+                call.body = decode_body(raw, request, operation.body, required=required)
+        if operation.method == "POST" and operation.scope != "none":
+            call.asked = asked_with(call, request, raw)
+        response = await self._carried_out(call)
         for channel in call.hints:
             self.service.hint(channel)
         return response
 
-    async def _in_transaction(self, call: Call, request: Request, raw: bytes) -> Response:
+    async def _carried_out(self, call: Call) -> Response:
+        operation = call.operation
+        if operation.gathered is not None:
+            try:
+                return response_of(await operation.gathered(call), operation)
+            except GoAlone:
+                pass
         async with self._inside(call) as conn:
             if conn is not None:
                 call.at(conn)
-            return await self._carry_out(call, request, raw)
+            return await self._carry_out(call)
 
-    async def _admit(self, operation: Operation, request: Request) -> Principal | None:
-        address = request.client.host if request.client else ""
+    async def _admit(self, operation: Operation, request: Request, who: Who) -> Principal | None:
         if operation.permission is None:
-            self.rates.take(f"address {address}", self.limits.address, what="requests")
+            self._take_of_address(request)
             return None
-        try:
-            principal = await self.admission.principal(request.headers.get("authorization"))
-        except RotaError:
-            self.rates.take(f"address {address}", self.limits.address, what="requests")
-            raise
+        principal = await self.known(request, who)
         demand(principal, operation.permission)
         self.rates.take(f"key {principal.key_id}", self.limits.key, what="requests of this key")
         tenant = f"tenant {principal.tenant_id}"
         self.rates.take(tenant, self.limits.tenant, what="requests of this tenant")
         return principal
+
+    async def known(self, request: Request, who: Who) -> Principal:
+        """Who calls; whoever cannot say may not try too often."""
+        try:
+            return await who(request)
+        except RotaError:
+            self._take_of_address(request)
+            raise
+
+    async def by_key(self, request: Request) -> Principal:
+        return await self.admission.principal(request.headers.get("authorization"))
+
+    def _take_of_address(self, request: Request) -> None:
+        address = request.client.host if request.client else ""
+        self.rates.take(f"address {address}", self.limits.address, what="requests")
 
     @asynccontextmanager
     async def _inside(self, call: Call) -> AsyncIterator[Connection | None]:
@@ -136,20 +169,10 @@ class Doors:
             case "none":
                 yield None
 
-    async def _carry_out(self, call: Call, request: Request, raw: bytes) -> Response:
-        key = request.headers.get(KEY_HEADER)
-        operation = call.operation
-        if key is None or operation.method != "POST" or operation.scope == "none":
+    async def _carry_out(self, call: Call) -> Response:
+        asked, operation = call.asked, call.operation
+        if asked is None:
             return response_of(await operation.handle(call), operation)
-        if not KEY.fullmatch(key):
-            wanted = "an Idempotency-Key has 1 to 255 printable ASCII characters and no space"
-            raise Refusal("malformed_request", wanted)
-        # Whose it is, what is asked for, and on which thing: the path has the ids.
-        scope = f"{call.principal.key_id} {operation.method} {call.url}"
-        fingerprint = hashlib.sha256(b"%s\n%s" % (str(request.url.query).encode(), raw)).digest()
-        asked = idempotency.Asked(
-            tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint
-        )
         before = await idempotency.begin(call.conn, asked)
         if before is not None:
             again = {"Idempotency-Replayed": "true"}
@@ -162,6 +185,20 @@ class Doors:
         return response
 
 
+def asked_with(call: Call, request: Request, raw: bytes) -> Asked | None:
+    """The idempotency key that a request came with."""
+    key = request.headers.get(KEY_HEADER)
+    if key is None:
+        return None
+    if not KEY.fullmatch(key):
+        wanted = "an Idempotency-Key has 1 to 255 printable ASCII characters and no space"
+        raise Refusal("malformed_request", wanted)
+    # Whose it is, what is asked for, and on which thing: the path has the ids.
+    scope = f"{call.principal.key_id} {call.operation.method} {call.url}"
+    fingerprint = hashlib.sha256(b"%s\n%s" % (str(request.url.query).encode(), raw)).digest()
+    return Asked(tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint)
+
+
 def response_of(reply: Reply, operation: Operation) -> Response:
     if reply.response is not None:
         return reply.response
@@ -169,7 +206,7 @@ def response_of(reply: Reply, operation: Operation) -> Response:
     headers = dict(reply.headers)
     if reply.body is None:
         return Response(status_code=status, headers=headers)
-    return Response(_encode(reply.body), status, headers=headers, media_type=operation.media)
+    return Response(reply.encoded(), status, headers=headers, media_type=operation.media)
 
 
 def refused(refusal: Refusal, request: Request) -> Response:

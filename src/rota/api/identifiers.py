@@ -11,11 +11,14 @@ from uuid import UUID
 from rota.core.errors import NotFound
 
 PREFIXES: Final = {
+    "backfill_id": "bf",
     "job_id": "job",
     "run_id": "run",
     "worker_id": "wrk",
     "key_id": "key",
     "session_id": "wrk",
+    "event_id": "evt",
+    "hook_id": "hook",
 }
 _HEX: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -26,6 +29,10 @@ def shown(prefix: str, id_: UUID) -> str:
 
 def job(id_: UUID) -> str:
     return f"job_{id_.hex}"
+
+
+def backfill(id_: UUID) -> str:
+    return f"bf_{id_.hex}"
 
 
 def run(id_: UUID) -> str:

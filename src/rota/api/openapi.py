@@ -70,13 +70,14 @@ def _operation(
         made["security"] = []
     if each.method == "POST" and each.scope != "none":
         made["parameters"].append(_IDEMPOTENCY_KEY)
-    if each.body is not None:
-        content: dict[str, Any] = {"schema": by_shape[repr(each.body)]}
+    if each.has_body:
+        content: dict[str, Any] = {"schema": by_shape[repr(each.body)] if each.body else {}}
         if each.example is not None:
             content["example"] = each.example
+        others = {media: {"schema": schema} for media, schema in each.other_bodies.items()}
         made["requestBody"] = {
             "required": each.body_required,
-            "content": {"application/json": content},
+            "content": {"application/json": content, **others},
         }
     return made
 
@@ -167,7 +168,7 @@ def codes_of(each: Operation) -> list[str]:
         codes += WITH_KEY
     if each.parameters:
         codes.append("not_found")
-    if each.body is not None:
+    if each.has_body:
         codes += WITH_BODY
     if each.method == "POST" and each.scope != "none":
         codes += WITH_IDEMPOTENCY

@@ -6,7 +6,7 @@ cannot disagree. An operation without a permission is open to everybody, and say
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -15,6 +15,8 @@ from msgspec import Struct
 from rota.core.access import Permission
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from rota.api.call import Call, Reply
 
 Handle = Callable[["Call"], Awaitable["Reply"]]
@@ -40,6 +42,10 @@ class Operation:
     query: type[Struct] | None = None
     body: Any = None
     body_required: bool = True
+    # How the body is read if not, or not only, as JSON of that shape; and the schemas of the other
+    # forms that it may have, by their media types.
+    read: Callable[[bytes, "Request"], Any] | None = None
+    other_bodies: Mapping[str, Any] = field(default_factory=dict)
     answer: Any = None
     status: int = 200
     # What else it may answer when all is well, with the same body.
@@ -55,6 +61,10 @@ class Operation:
     example: Any = None
     description: str = ""
     parameters: tuple[str, ...] = field(default=())
+
+    @property
+    def has_body(self) -> bool:
+        return self.body is not None or self.read is not None
 
     @property
     def is_change(self) -> bool:

@@ -44,6 +44,7 @@ KINDS: Final = {
     "malformed_request": Kind(400, "The request cannot be read"),
     "unauthenticated": Kind(401, "A valid API key is needed"),
     "not_allowed": Kind(403, "The API key does not allow this"),
+    "foreign_request": Kind(403, "The request does not come from the dashboard"),
     "not_found": Kind(404, "There is no such thing"),
     "method_not_allowed": Kind(405, "This path does not know this method"),
     "not_acceptable": Kind(406, "This cannot be answered in the form that was asked for"),

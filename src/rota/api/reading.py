@@ -15,16 +15,14 @@ import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 
-from rota.api.operations import Operation
 from rota.api.problems import FieldError, Refusal, pointer
 
 BODY_SECONDS: Final = 30.0
 _AT: Final = re.compile(r"^(?P<said>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 
 
-async def read_body(request: Request, operation: Operation) -> bytes:
+async def read_body(request: Request, *, largest: int) -> bytes:
     """The raw body; refused as soon as it is known to be too large or too slow."""
-    largest = operation.largest_body
     said = request.headers.get("content-length", "")
     if said.isdigit() and int(said) > largest:
         raise too_large(largest)
@@ -44,17 +42,17 @@ async def read_body(request: Request, operation: Operation) -> bytes:
     return b"".join(parts)
 
 
-def decode_body(raw: bytes, request: Request, operation: Operation) -> Any:
-    """What the body says, in the shape of the operation."""
+def decode_body(raw: bytes, request: Request, shape: Any, *, required: bool = True) -> Any:
+    """What the body says, in the shape that is wanted."""
     if not raw:
-        if operation.body_required:
+        if required:
             raise Refusal("malformed_request", "a body is needed")
         return None
     media = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media != "application/json" and not media.endswith("+json"):
         raise Refusal("unsupported_media_type", "send JSON, with content-type: application/json")
     try:
-        return decoder(operation.body).decode(raw)
+        return decoder(shape).decode(raw)
     except msgspec.ValidationError as error:
         raise invalid(error) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

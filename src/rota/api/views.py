@@ -2,6 +2,7 @@
 
 import json
 from typing import Any, Final
+from uuid import UUID
 
 from rota.api import identifiers
 from rota.api.shapes.jobs import JobView, LatestRun, ScheduleType
@@ -39,6 +40,7 @@ def job_view(row: JobRow) -> JobView:
         timezone=None if schedule is None else schedule.get("timezone"),
         status=row.state.value,
         payload=loaded(row.payload),
+        graph=loaded(row.graph),
         max_retries=retries.get("max", 0),
         retries=retries,
         timeout=_limit(policy.get("timeout")),
@@ -75,12 +77,13 @@ def run_view(row: RunRow) -> RunView:
     return RunView(**_common(row))
 
 
-def run_detail(row: RunRow) -> RunDetail:
+def run_detail(row: RunRow, *, backfill_id: UUID | None = None) -> RunDetail:
     return RunDetail(
         **_common(row),
         payload=loaded(row.payload),
         result=loaded(row.result),
         deadline_at=moment_or_none(row.deadline_at),
+        backfill_id=None if backfill_id is None else identifiers.backfill(backfill_id),
     )
 
 
@@ -120,6 +123,9 @@ def _common(row: RunRow) -> dict[str, Any]:
         "reason": reason,
         "progress": row.progress,
         "progress_message": row.message,
+        "graph_run_id": None if row.graph_run_id is None else identifiers.run(row.graph_run_id),
+        "step": row.step,
+        "member": row.member,
         "log_url": f"/v1/runs/{identifiers.run(row.id)}/logs",
     }
 

@@ -46,7 +46,7 @@ A mistake is told in one line on standard error. Tables and JSON go to standard 
 SHARED: Final = (CONNECTION.name, OUTPUT.name)
 NOTES: Final = """
 `--json` prints what the API answers, as it is: an object, or for a list an array. A command that is
-given several things prints an object for each. What is followed (`runs logs`, `events`) is one
+given several things prints an object for each. What is followed (`runs logs`, `feed`) is one
 object a line. `--quiet` prints ids only: names where things have no other id, and of a new key the
 key.
 """

@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 
 from rota.cli.errors import Misused
 from rota.cli.options import MANY, SWITCH
-from rota.cli.reading import json_of, labels_of
+from rota.cli.reading import document_of, json_of, labels_of
 from rota.core.errors import InvalidInput
 from rota.core.time.rule_plain import RULES
 
@@ -40,6 +40,8 @@ class When:
         Once, so long from now, as in 90m.
     rrule
         By a recurrence rule, as in "FREQ=MONTHLY;BYDAY=-1FR".
+    event
+        When an event of this type arrives, as in order.paid or order.*.
     on_demand
         Only when somebody runs it.
     tz
@@ -55,6 +57,7 @@ class When:
     at: str | None = None
     after: str | None = None
     rrule: str | None = None
+    event: str | None = None
     on_demand: Annotated[bool, SWITCH] = False
     tz: str | None = None
     calendar: Annotated[list[str] | None, MANY] = None
@@ -89,6 +92,7 @@ class When:
             "at": self.at,
             "after": self.after,
             "rrule": self.rrule,
+            "event": self.event,
             "on_demand": self.on_demand or None,
         }
         return {name: value for name, value in given.items() if value is not None}
@@ -109,6 +113,8 @@ class How:
         Which handler carries it out (default: the name of the job).
     payload
         What the handler is given: JSON, @file or - for standard input.
+    graph
+        File with the steps of a graph, JSON or YAML; the kind is graph then.
     queue
         Which workers serve it (default: default).
     priority
@@ -131,6 +137,7 @@ class How:
 
     kind: str | None = None
     payload: str | None = None
+    graph: str | None = None
     queue: str | None = None
     priority: str | None = None
     retries: int | None = None
@@ -158,11 +165,19 @@ class How:
         said = {name: value for name, value in given.items() if value is not None}
         if self.payload is not None:
             said["payload"] = json_of(self.payload, field="--payload")
+        if self.graph is not None:
+            said |= {"kind": self.kind or "graph", "graph": graph_in(self.graph)}
         return said
 
 
 AT_ONCE: Final = When()
 USUALLY: Final = How()
+
+
+def graph_in(path: str) -> Any:
+    """The steps in a file: alone, or as the field of a job."""
+    found = document_of(path, field="--graph")
+    return found["graph"] if isinstance(found, dict) and "graph" in found else found
 
 
 def priority_of(text: str | None) -> int | str | None:

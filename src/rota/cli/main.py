@@ -48,7 +48,12 @@ COMMANDS: Final = (
     Command("init", "init:init", SERVERS, "Make a small project that runs at once."),
     Command("jobs", "jobs_at_work:app", DAILY, "Jobs: make, look at, change, run, pause."),
     Command("runs", "watch:app", DAILY, "Runs: look at, follow, cancel, retry."),
+    Command("graph", "graphs:app", DAILY, "Graphs: draw, check, retry, pause."),
     Command("dead", "dead:app", DAILY, "Dead letters: look at, let go again, drop."),
+    Command("backfill", "backfills:backfill", DAILY, "Make runs for a stretch of the past."),
+    Command("backfills", "backfills:app", DAILY, "Backfills: look at, watch, pause, cancel."),
+    Command("events", "events:app", DAILY, "Events from outside: send, list, look at, replay."),
+    Command("hooks", "hooks:app", DAILY, "Hooks for signed events: make, list, rotate, delete."),
     Command("calendars", "calendars:app", DAILY, "Calendars: list, show, write, delete."),
     Command("secrets", "secrets:app", DAILY, "Secrets: write, list, delete."),
     Command("next", "next_times:next_times", DAILY, "Show what a schedule means, and when."),
@@ -60,18 +65,23 @@ COMMANDS: Final = (
     Command("export", "jobs_as_code:export", DAILY, "Write a file from the jobs that are there."),
     Command("import", "importing:app", DAILY, "Read the jobs of cron, Kubernetes and others."),
     Command("exec", "exec:exec_", DAILY, "Run a command and record it as a run."),
+    Command("open", "dashboard:open_dashboard", LOOKING, "Log in at the dashboard."),
+    Command("load", "dashboard:load", LOOKING, "Show how much fires when."),
     Command("why", "observing:why", LOOKING, "Say why a run waits, or what became of it."),
     Command("top", "top:top", LOOKING, "Show the cluster on a live screen."),
     Command(
         "status", "status:status", LOOKING, "Show what runs, what waits and what ended lately."
     ),
     Command("stats", "observing:stats", LOOKING, "Show figures: outcomes, waits, durations."),
-    Command("events", "feed:events", LOOKING, "Print what happens, as it happens."),
+    Command("feed", "feed:feed", LOOKING, "Print what happens, as it happens."),
     Command("audit", "observing:audit", LOOKING, "List who changed what."),
     Command("metrics", "observing:metrics", LOOKING, "Print the figures for Prometheus."),
     Command("doctor", "doctor:doctor", OPERATING, "Say what is wrong here, and what to do."),
     Command("queues", "queues:app", OPERATING, "Queues: look at, pause, limit."),
+    Command("sources", "sources:app", OPERATING, "Sources of events: how far they were read."),
     Command("workers", "cluster:workers", OPERATING, "List the workers."),
+    Command("drain", "cluster:drain", OPERATING, "Let workers take no more runs."),
+    Command("kinds", "cluster:kinds", OPERATING, "List the kinds of jobs and their payloads."),
     Command("schedulers", "cluster:schedulers", OPERATING, "List the schedulers."),
     Command("shards", "cluster:shards", OPERATING, "List the shards and who fires them."),
     Command("keys", "keys:app", OPERATING, "API keys: list, make, revoke."),
@@ -104,7 +114,6 @@ def build() -> App:
             group=command.group,
             help=command.help,
         )
-    program.command("rota.cli.commands.feed:events", name="feed", show=False)
     program.command("rota.cli.commands.calendars:alias", name="calendar", show=False)
     for flag in ("--help", "--version"):
         program[flag].group = (OPTIONS,)

@@ -35,6 +35,7 @@ MOODS: Final[Mapping[str, str]] = {
     "succeeded": "good",
     "active": "good",
     "ok": "good",
+    "reading": "good",
     "running": "busy",
     "cancelling": "busy",
     "queued": "waits",
@@ -42,9 +43,11 @@ MOODS: Final[Mapping[str, str]] = {
     "blocked": "waits",
     "paused": "waits",
     "warning": "waits",
+    "idle": "waits",
     "dead": "bad",
     "lost": "bad",
     "quarantined": "bad",
+    "failing": "bad",
     "bad": "bad",
 }
 

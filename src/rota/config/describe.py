@@ -3,7 +3,15 @@
 `tools/generate.py` writes the result to docs/reference/settings.md; a test proves them equal.
 """
 
-from rota.config.fields import FIELDS, SECTIONS, Field, kind_named, named_fields, spelling
+from rota.config.fields import (
+    FIELDS,
+    SECTIONS,
+    TABLES,
+    Field,
+    kind_named,
+    named_fields,
+    spelling,
+)
 from rota.config.load import ALIASES, FILE_VARIABLE, PLACES
 
 INTRODUCTION = f"""\
@@ -50,13 +58,19 @@ HEAD = """\
 
 def settings_markdown() -> str:
     """The whole page, newline at the end."""
-    return INTRODUCTION + "".join(section_markdown(name) for name in SECTIONS)
+    sections = "".join(section_markdown(name) for name in SECTIONS)
+    return INTRODUCTION + sections + "".join(table_markdown(field) for field in TABLES.values())
 
 
 def section_markdown(name: str) -> str:
     rows = (row(field) for field in FIELDS.values() if field.section == name)
     tables = (named_markdown(field) for field in FIELDS.values() if field.section == name)
     return f"\n## [{name}]\n\n{SECTIONS[name].__doc__}\n\n{HEAD}{''.join(rows)}{''.join(tables)}"
+
+
+def table_markdown(field: Field) -> str:
+    """A section that holds named things only."""
+    return f"\n## [{field.path}]\n\n{field.meaning}\n\n{HEAD}{row(field)}{named_markdown(field)}"
 
 
 def named_markdown(field: Field) -> str:

@@ -4,7 +4,7 @@ Derived from settings.py and used by both who reads values (load.py) and who exp
 (describe.py), so that a refusal and the reference page never disagree.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -20,7 +20,9 @@ PREFIX = "ROTA_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One setting. `wanted` completes the sentence "it must be …"."""
+    """One setting. `wanted` completes the sentence "it must be …". One without a name is a section
+    that is a table of named things, and nothing else.
+    """
 
     section: str
     name: str
@@ -32,11 +34,11 @@ class Field:
 
     @property
     def path(self) -> str:
-        return f"{self.section}.{self.name}"
+        return f"{self.section}.{self.name}" if self.name else self.section
 
     @property
     def variable(self) -> str:
-        return f"{PREFIX}{self.section}__{self.name}".upper()
+        return f"{PREFIX}{self.path.replace('.', '__')}".upper()
 
     @property
     def is_secret(self) -> bool:
@@ -45,7 +47,8 @@ class Field:
     @property
     def is_named(self) -> bool:
         """Whether it is a table of things that the operator names, each with its own settings."""
-        return isinstance(self.type, inspect.DictType)
+        held = self.type.value_type if isinstance(self.type, inspect.DictType) else None
+        return isinstance(held, inspect.StructType)
 
     @property
     def wanted(self) -> str:
@@ -69,11 +72,24 @@ class Field:
 
 
 def all_fields() -> tuple[Field, ...]:
-    return tuple(
-        field_of(section.name, each)
-        for section in msgspec.structs.fields(Settings)
-        for each in msgspec.structs.fields(section.type)
+    sections = msgspec.structs.fields(Settings)
+    return (
+        *(
+            field_of(section.name, each)
+            for section in sections
+            if is_section(section)
+            for each in msgspec.structs.fields(section.type)
+        ),
+        *(
+            replace(field_of(section.name, section), name="")
+            for section in sections
+            if not is_section(section)
+        ),
     )
+
+
+def is_section(given: msgspec.structs.FieldInfo) -> bool:
+    return isinstance(given.type, type)
 
 
 def default_of(given: msgspec.structs.FieldInfo) -> object:
@@ -138,4 +154,6 @@ def short(length: timedelta) -> str:
 
 
 FIELDS = {field.path: field for field in all_fields()}
-SECTIONS = {each.name: each.type for each in msgspec.structs.fields(Settings)}
+SECTIONS = {each.name: each.type for each in msgspec.structs.fields(Settings) if is_section(each)}
+# Sections that are tables of named things.
+TABLES = {field.section: field for field in FIELDS.values() if not field.name}

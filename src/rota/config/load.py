@@ -20,7 +20,16 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from rota.config.fields import FIELDS, PREFIX, SECTIONS, Field, kind_named, named_fields, short
+from rota.config.fields import (
+    FIELDS,
+    PREFIX,
+    SECTIONS,
+    TABLES,
+    Field,
+    kind_named,
+    named_fields,
+    short,
+)
 from rota.config.settings import Settings, contradictions
 from rota.core.errors import InvalidSetting
 from rota.core.time import durations
@@ -124,6 +133,10 @@ def from_flags(flags: Mapping[str, Mapping[str, object]]) -> Iterator[Given]:
 
 def from_tree(tree: Mapping[str, Any], source: str, *, is_text: bool = False) -> Iterator[Given]:
     for section, values in tree.items():
+        if section in TABLES:
+            field = TABLES[section]
+            yield Given(field=field, value=values, source=source, is_text=is_text)
+            continue
         if section not in SECTIONS:
             raise unknown_section(section, source)
         if not isinstance(values, Mapping):
@@ -131,10 +144,10 @@ def from_tree(tree: Mapping[str, Any], source: str, *, is_text: bool = False) ->
             wanted = f"[{section}] is a section with settings of its own ({source})"
             raise InvalidSetting(section, shown, wanted)
         for name, value in values.items():
-            field = FIELDS.get(f"{section}.{name}")
-            if field is None:
+            known = FIELDS.get(f"{section}.{name}")
+            if known is None:
                 raise unknown(section, name, source=source)
-            yield Given(field=field, value=value, source=source, is_text=is_text)
+            yield Given(field=known, value=value, source=source, is_text=is_text)
 
 
 def from_environment(environment: Mapping[str, str]) -> Iterator[Given]:
@@ -189,7 +202,7 @@ def unknown(section: str, name: str, *, source: str, variable: str | None = None
     """The name is shown, the value never: a misspelt password is still a password."""
     names = [field.name for field in FIELDS.values() if field.section == section]
     meant = [FIELDS[f"{section}.{close}"] for close in [close_to(name, names)] if close]
-    meant = meant or [field for field in FIELDS.values() if field.name == name]
+    meant = meant or [field for field in FIELDS.values() if name and field.name == name]
     spelt = [field.variable if variable else field.path for field in meant]
     hint = (
         f"did you mean {' or '.join(spelt)}?"
@@ -201,8 +214,9 @@ def unknown(section: str, name: str, *, source: str, variable: str | None = None
 
 
 def unknown_section(section: str, source: str) -> InvalidSetting:
-    close = close_to(section, list(SECTIONS))
-    hint = f"did you mean {close}?" if close else f"the sections are {', '.join(SECTIONS)}"
+    known = [*SECTIONS, *TABLES]
+    close = close_to(section, known)
+    hint = f"did you mean {close}?" if close else f"the sections are {', '.join(known)}"
     return InvalidSetting(section, section, f"there is no such section; {hint} ({source})")
 
 
@@ -219,7 +233,7 @@ def read(given: Given) -> object:
         case inspect.CustomType() | inspect.UnionType() if is_path(field.type):
             return read_path(given)
         case inspect.DictType():
-            return read_named(given)
+            return read_named(given) if field.is_named else read_table(given)
         case inspect.VarTupleType() if given.is_text and isinstance(value, str):
             value = [each.strip() for each in value.split(",") if each.strip()]
         case _:
@@ -275,6 +289,13 @@ def read_named(given: Given) -> dict[str, object]:
     return {str(name): read_thing(given, str(name), table) for name, table in value.items()}
 
 
+def read_table(given: Given) -> dict[str, object]:
+    """A table whose meaning is somebody else's: the options of a source."""
+    if not isinstance(given.value, Mapping):
+        raise given.refused(given.field.wanted)
+    return {str(name): value for name, value in given.value.items()}
+
+
 def read_thing(given: Given, name: str, table: object) -> object:
     if NAME.fullmatch(name) is None:
         wanted = f"a table whose names are {NAME_WANTED}"
@@ -297,10 +318,15 @@ def read_thing(given: Given, name: str, table: object) -> object:
 
 def build(values: Mapping[str, object]) -> Settings:
     sections: dict[str, dict[str, object]] = {name: {} for name in SECTIONS}
+    tables: dict[str, Any] = {}
     for path, value in values.items():
         section, _, name = path.partition(".")
-        sections[section][name] = value
-    return Settings(**{name: SECTIONS[name](**given) for name, given in sections.items()})
+        if section in TABLES:
+            tables[section] = value
+        else:
+            sections[section][name] = value
+    made = {name: SECTIONS[name](**given) for name, given in sections.items()}
+    return Settings(**made, **tables)
 
 
 def refuse_contradictions(settings: Settings, given: Mapping[str, Given]) -> None:

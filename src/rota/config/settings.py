@@ -23,6 +23,7 @@ from rota.config.declaring import (
     text,
 )
 from rota.config.executors import Executors
+from rota.config.sources import Source
 from rota.core.time.durations import words
 
 DATABASE_URL = r"^postgres(ql)?://\S+\Z"
@@ -236,6 +237,15 @@ class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     runs: Annotated[timedelta, span(DAY, 3650 * DAY, "Age at which finished runs are dropped.")] = (
         30 * DAY
     )
+    events: Annotated[
+        timedelta,
+        span(
+            8 * DAY,
+            3650 * DAY,
+            "Age at which events are dropped. So long the same event is known again, and can be "
+            "replayed.",
+        ),
+    ] = 30 * DAY
     partitions_ahead: Annotated[
         timedelta,
         span(
@@ -266,6 +276,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     api: Api = field(default_factory=Api)
     retention: Retention = field(default_factory=Retention)
     log: Log = field(default_factory=Log)
+    sources: Annotated[
+        dict[str, Source],
+        text(
+            "a table of sources by their names",
+            "Places that events come from.",
+            secret=True,
+        ),
+    ] = field(default_factory=dict)
 
 
 def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:

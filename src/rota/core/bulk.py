@@ -1,4 +1,4 @@
-"""Doing something to many runs at once: which ones, and the token that says so was meant (S13).
+"""Doing something to many things at once: which ones, and the token that says so was meant (S13).
 
 Room: core. A bulk call is made twice: the first only counts and answers with a token, the second
 shows the token. It holds the count and the moment of counting, so that the second call never does
@@ -9,7 +9,7 @@ against mistakes and not against attackers: who may call is decided elsewhere, a
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from rota.core.errors import Conflict, InvalidInput
@@ -37,6 +37,22 @@ class RunFilter:
     error: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def said(self) -> dict[str, object]:
+        return {
+            "job_id": None if self.job_id is None else str(self.job_id),
+            "kind": self.kind,
+            "queue": self.queue,
+            "error": self.error,
+            "since": None if self.since is None else moments.rfc3339(self.since),
+            "until": None if self.until is None else moments.rfc3339(self.until),
+        }
+
+
+class Which(Protocol):
+    """A filter, of whichever things; `said` is what a token is given for."""
+
+    def said(self) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +86,13 @@ def bounded(which: RunFilter, until: datetime) -> RunFilter:
     return replace(which, until=until if which.until is None else min(which.until, until))
 
 
-def promise(action: str, tenant_id: int, which: RunFilter, said: Promise) -> str:
+def promise(action: str, tenant_id: int, which: Which, said: Promise) -> str:
     """The token for doing `action` to what this filter found."""
     moment = (said.until - EPOCH) // _MICROSECOND
     return f"{said.count}.{moment}.{_seal(action, tenant_id, which, said.count, moment)}"
 
 
-def read_promise(action: str, tenant_id: int, which: RunFilter, token: str) -> Promise:
+def read_promise(action: str, tenant_id: int, which: Which, token: str) -> Promise:
     """What a token says, if it was given for exactly this; otherwise `InvalidInput`."""
     count, moment = _numbers(token)
     if token.rpartition(".")[2] != _seal(action, tenant_id, which, count, moment):
@@ -115,17 +131,12 @@ def _numbers(token: str) -> tuple[int, int]:
     return int(numbers[0]), int(numbers[1])
 
 
-def _seal(action: str, tenant_id: int, which: RunFilter, count: int, moment: int) -> str:
+def _seal(action: str, tenant_id: int, which: Which, count: int, moment: int) -> str:
     said = canonical(
         {
             "action": action,
             "tenant": tenant_id,
-            "job_id": None if which.job_id is None else str(which.job_id),
-            "kind": which.kind,
-            "queue": which.queue,
-            "error": which.error,
-            "since": None if which.since is None else moments.rfc3339(which.since),
-            "until": None if which.until is None else moments.rfc3339(which.until),
+            **which.said(),
             "count": count,
             "moment": moment,
         }

@@ -6,6 +6,7 @@ status codes and no exit codes: api and cli translate, each in one place.
     RotaError
     ├── InvalidInput            what somebody handed us is wrong; says the field and what is right
     │   ├── InvalidSchedule     … in a schedule: cron, RRULE, interval, zone, calendar
+    │   ├── InvalidExpression   … in an expression; says at which character
     │   ├── NameTaken           … a name that another has already
     │   ├── InvalidSetting      … in the settings; the field is the path of the setting
     │   ├── InvalidSignature    … in the headers of a signed webhook
@@ -19,6 +20,7 @@ status codes and no exit codes: api and cli translate, each in one place.
     ├── QuotaExceeded           more than a tenant may have
     ├── Conflict                something else has what was asked for, or changed meanwhile
     ├── VersionChanged          it was edited since the version that the caller has seen
+    ├── ExpressionFailed        an expression cannot be evaluated with these values
     ├── SealingFailed           a secret cannot be sealed or opened
     ├── StoreUnavailable        the database is away; waiting and trying again is right
     ├── StoreRefused            the database cannot be used as it is; waiting will not help
@@ -57,6 +59,13 @@ class InvalidInput(RotaError):
 @dataclass(eq=False)
 class InvalidSchedule(InvalidInput):
     """A schedule that cannot be evaluated, or that would never fire."""
+
+
+@dataclass(eq=False)
+class InvalidExpression(InvalidInput):
+    """An expression that cannot be read; `position` counts characters from 0."""
+
+    position: int
 
 
 @dataclass(eq=False)
@@ -168,6 +177,17 @@ class VersionChanged(RotaError):
 
     def __str__(self) -> str:
         return f"the {self.thing} has version {self.found} now, not {self.wanted}"
+
+
+@dataclass(eq=False)
+class ExpressionFailed(RotaError):
+    text: str
+    position: int
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"at character {self.position + 1}"
+        return f"the expression {cut(self.text)} fails {where}: {self.reason}"
 
 
 @dataclass(eq=False)

@@ -104,6 +104,14 @@ class RescueFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdvanceFailed:
+    """The database refused what follows in a graph run, which was ended for it."""
+
+    run_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunsExpired:
     count: int
 
@@ -159,6 +167,42 @@ class ClockApart:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceHeld:
+    """This process reads a source from now on."""
+
+    source: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFailed:
+    """A source could not be read; it is tried again after `pause`, here or by another process."""
+
+    source: str
+    kind: str
+    reason: str
+    pause: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRefused:
+    """A message of a source that is no event was passed over, as its settings say."""
+
+    source: str
+    message: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsTaken:
+    """A batch of a source was committed, with its runs."""
+
+    source: str
+    count: int
+    duplicates: int
+
+
 EngineEvent = (
     SessionOpened
     | JobsDeclared
@@ -171,6 +215,7 @@ EngineEvent = (
     | WorkersBuried
     | RunsReclaimed
     | RescueFailed
+    | AdvanceFailed
     | RunsExpired
     | ResultsRefused
     | AttemptsEnded
@@ -178,6 +223,10 @@ EngineEvent = (
     | AttemptStuck
     | LoopBlocked
     | ClockApart
+    | SourceHeld
+    | SourceFailed
+    | MessageRefused
+    | EventsTaken
 )
 
 Emit = Callable[[EngineEvent], None]

@@ -15,7 +15,8 @@ It must not block the loop: what blocks belongs in a thread or a process. It wri
 is rota.sdk.testing.executor_contract.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
@@ -32,6 +33,15 @@ class Stream(IntEnum):
     RECORD = 3
     # What Rota itself says about the attempt, for example that its output was cut.
     ROTA = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a map: its place in the list, the state of its run, and what came of it."""
+
+    index: int
+    state: str
+    result: Any
 
 
 class Context(Protocol):
@@ -89,6 +99,20 @@ class Context(Protocol):
         completed in the same transaction, with this result: all of it is committed, or nothing
         (E2). What the handler returns later is too late to be its result.
         """
+
+    async def hand_out(self, items: Sequence[object]) -> None:
+        """Give a map more items, as its source. Durable once this returns, and it waits while too
+        many members are unfinished. An attempt after a crash gives the same items in the same
+        order: those that were handed out before are passed over. Raises `LeaseLost`.
+        """
+
+    def members(self, step: str) -> AsyncIterator[Member]:
+        """All members of a map of this graph run, in their order, a page at a time."""
+        ...
+
+    async def member_page(self, step: str, after: int) -> list[Member]:
+        """What `members` is made of: those after an index, -1 at first; none at the end."""
+        ...
 
 
 @runtime_checkable

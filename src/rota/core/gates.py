@@ -11,11 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.limits import Limits, admit
+from rota.core.limits import Limit, Limits, admit
+from rota.core.overlap import ONE_BY_ONE, Overlap
 from rota.core.priority import rank
+from rota.core.submission import filled
+
+IN_ORDER: Final = Limits(in_order=True)
 
 
 class Candidate(NamedTuple):
@@ -126,3 +130,18 @@ def capped(wanted: Sequence[tuple[int, int]], left: Mapping[int, int]) -> list[i
             rest[tenant] -= allowed
         shares.append(allowed)
     return shares
+
+
+def keys_of(
+    job_id: UUID, overlap: Overlap, limits: Sequence[Limit], payload: object
+) -> list[tuple[str, Limits]]:
+    """The gates that a run with this payload passes, by their keys. First the one that keeps an
+    order, which a claim looks for there; then the narrowest.
+    """
+    found = [
+        (f"key:{filled(limit.key, payload, f'limits[{n}].key')}", limit.limits)
+        for n, limit in enumerate(limits)
+    ]
+    found.sort(key=lambda each: (each[1].most is None, each[1].most or 0))
+    own = [(f"job:{job_id}", IN_ORDER)] if overlap in ONE_BY_ONE else []
+    return [*own, *found]

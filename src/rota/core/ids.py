@@ -48,6 +48,29 @@ def keyed_run_id(scope: str, key: str, *, at: datetime) -> UUID:
     return stamped(at, blake2b(name, digest_size=10, person=b"rota key").digest())
 
 
+def event_run_id(job_id: UUID, event_id: UUID, *, at: datetime, key: str = "") -> UUID:
+    """The id of the run that an event is for a job, or that it begins together with others of the
+    same key. `at` is when it arrived; a replay has a time of its own, and so another id.
+    """
+    microseconds = (at - EPOCH) // _MICROSECOND
+    name = job_id.bytes + event_id.bytes + microseconds.to_bytes(8, "big", signed=True)
+    tail = blake2b(name + key.encode(), digest_size=10, person=b"rota event").digest()
+    return stamped(at, tail)
+
+
+def step_run_id(graph_run_id: UUID, step: int, *, member: int | None = None, round_: int) -> UUID:
+    """The id of the run that a step of a graph run becomes in a round, or one member of it.
+
+    It begins with the time of the graph run, so a graph run and its steps lie in the same day.
+    """
+    number = 0 if member is None else member + 1
+    name = graph_run_id.bytes + (step << 48 | number << 16 | round_).to_bytes(10, "big")
+    tail = blake2b(name, digest_size=10, person=b"rota step").digest()
+    bits = int.from_bytes(tail, "big")
+    head = graph_run_id.int >> 80 << 80
+    return UUID(int=head | _FRAME | (bits & _TAIL_HIGH) | (bits & _TAIL_LOW))
+
+
 def time_of(id_: UUID) -> datetime:
     """The time in the head of an id."""
     return EPOCH + (id_.int >> 80) * _MILLISECOND

@@ -67,4 +67,9 @@ class Cancelled:
     """The handler stopped because it was asked to."""
 
 
-Outcome = Succeeded | Failed | Snoozed | HandedBack | WorkerLost | Cancelled
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfolded:
+    """A graph run was claimed: from here on its steps are its work."""
+
+
+Outcome = Succeeded | Failed | Snoozed | HandedBack | WorkerLost | Cancelled | Unfolded

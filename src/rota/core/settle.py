@@ -17,6 +17,7 @@ from rota.core.outcome import (
     Outcome,
     Snoozed,
     Succeeded,
+    Unfolded,
     WorkerLost,
 )
 from rota.core.retry import Retries, delay
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 # The third loss quarantines: once is bad luck, twice a coincidence, three times a poison pill.
 MOST_LOSSES = 3
+_PLAIN = {
+    Succeeded: RunEvent.SUCCEED,
+    Unfolded: RunEvent.UNFOLD,
+    Cancelled: RunEvent.FORCE_CANCEL,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +81,8 @@ def _weigh(
 ) -> tuple[RunEvent, timedelta | None]:
     """The event an ending is, and how long to wait if the run goes on."""
     match outcome:
-        case Succeeded():
-            return RunEvent.SUCCEED, None
-        case Cancelled():
-            return RunEvent.FORCE_CANCEL, None
+        case Succeeded() | Unfolded() | Cancelled():
+            return _PLAIN[type(outcome)], None
         case Snoozed():
             return RunEvent.SNOOZE, outcome.delay
         case HandedBack():

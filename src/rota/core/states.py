@@ -50,6 +50,7 @@ class RunState(StrEnum):
 
 
 class RunEvent(StrEnum):
+    UNFOLD = "unfold"
     UNBLOCK = "unblock"
     CLAIM = "claim"
     SUCCEED = "succeed"
@@ -86,6 +87,9 @@ JOB_MOVES: Final[dict[tuple[JobState, JobEvent], JobState]] = {
 }
 
 RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
+    # A graph run is blocked while its steps run; what it comes to, the steps decide.
+    (_R.BLOCKED, _RE.SUCCEED): _R.SUCCEEDED,
+    (_R.BLOCKED, _RE.GIVE_UP): _R.DEAD,
     (_R.BLOCKED, _RE.UNBLOCK): _R.QUEUED,
     (_R.BLOCKED, _RE.CANCEL): _R.CANCELLED,
     (_R.BLOCKED, _RE.EXPIRE): _R.EXPIRED,
@@ -97,6 +101,7 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     (_R.RETRYING, _RE.CLAIM): _R.RUNNING,
     (_R.RETRYING, _RE.CANCEL): _R.CANCELLED,
     (_R.RETRYING, _RE.EXPIRE): _R.EXPIRED,
+    (_R.RUNNING, _RE.UNFOLD): _R.BLOCKED,
     (_R.RUNNING, _RE.SUCCEED): _R.SUCCEEDED,
     (_R.RUNNING, _RE.RETRY): _R.RETRYING,
     (_R.RUNNING, _RE.SNOOZE): _R.QUEUED,
@@ -111,6 +116,7 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     # Whoever asked to cancel was told so: from here every road ends in cancelled.
     (_R.CANCELLING, _RE.CANCEL): _R.CANCELLING,
     (_R.CANCELLING, _RE.FORCE_CANCEL): _R.CANCELLED,
+    (_R.CANCELLING, _RE.UNFOLD): _R.CANCELLED,
     (_R.CANCELLING, _RE.SUCCEED): _R.CANCELLED,
     (_R.CANCELLING, _RE.RETRY): _R.CANCELLED,
     (_R.CANCELLING, _RE.SNOOZE): _R.CANCELLED,

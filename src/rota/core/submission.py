@@ -64,6 +64,8 @@ class JobSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     user_id: str | None = None
     unique: Unique | None = None
+    # The definition of a job whose kind is graph (core/graphs).
+    graph: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

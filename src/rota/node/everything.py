@@ -21,6 +21,7 @@ from rota.node.plugins import executors_of
 from rota.node.process import Place, Write, run_process
 from rota.node.registering import register_schedules, unserved
 from rota.node.scheduler import open_scheduler
+from rota.node.sources import check_sources, open_sources
 from rota.node.upkeep import upkeep
 from rota.node.worker import open_worker
 from rota.runtime.pulse import Pulse
@@ -56,6 +57,7 @@ async def run_everything(
     """Run until told to stop, and return the exit code. `say` hears of the example jobs' runs;
     `app` is `module:attribute` of what the worker serves.
     """
+    check_sources(settings)
     served = DEMO if demo else app
     declared = None if served is None else load_served(served).app
 
@@ -92,13 +94,14 @@ async def open_everything(
         scheduler = await stack.enter_async_context(
             open_scheduler(settings, access, ground, fired=lambda _queue_ids: worker.woken())
         )
+        sources = await stack.enter_async_context(open_sources(settings, access, ground))
         duties = upkeep(settings.retention, pool, ground, freed=worker.woken)
         if demo:
             telling = Telling(source=pool, say=say, name_begins="demo: ")
             duties.append(Duty("telling", telling.tick, Pulse(), ground))
         if place.database.embedded is not None:
             duties.append(looking_after(place.database.embedded, ground))
-        yield [*scheduler, *worker.tiers, Tier(duties, grace=SOON)]
+        yield [*sources, *scheduler, *worker.tiers, Tier(duties, grace=SOON)]
 
 
 async def plant_demo(place: Place) -> int:

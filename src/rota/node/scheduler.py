@@ -24,6 +24,7 @@ from rota.flow.schedule.reading import Reading
 from rota.flow.schedule.rulebook import Rulebook
 from rota.flow.schedule.tenure import Tenure
 from rota.node.process import Place, Write, run_process
+from rota.node.sources import check_sources, open_sources
 from rota.node.upkeep import upkeep
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
@@ -63,6 +64,7 @@ class Parts:
 
 async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], write: Write) -> int:
     """A process that is a scheduler and nothing else; `ready` is told once it is up."""
+    check_sources(settings)
 
     @asynccontextmanager
     async def open_tiers(place: Place) -> AsyncIterator[list[Tier]]:
@@ -70,11 +72,12 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
         async with (
             open_pool(access, size=UPKEEP) as pool,
             open_scheduler(settings, access, ground) as opened,
+            open_sources(settings, access, ground) as sources,
         ):
             # Workers find by polling what a rescue has freed.
             duties = upkeep(settings.retention, pool, ground, freed=lambda: None)
             ready("scheduler ready")
-            yield [*opened, Tier(duties, grace=SOON)]
+            yield [*sources, *opened, Tier(duties, grace=SOON)]
 
     return await run_process(settings, name="rota scheduler", open_tiers=open_tiers, write=write)
 

@@ -7,16 +7,17 @@ are stored, and only then does the heartbeat stop vouching for them.
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.config.settings import Settings
 from rota.core.attempt import Stopping
+from rota.core.describing import Describing
 from rota.core.errors import StoreUnavailable
 from rota.core.events import SessionOpened
 from rota.core.executor import Executor
@@ -32,7 +33,9 @@ from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.executing import Executing
 from rota.flow.execute.overseeing import Overseeing
 from rota.flow.execute.trust import Trust
+from rota.flow.execute.unfolding import UNFOLDING
 from rota.flow.execute.vouching import Vouching
+from rota.flow.graphs.advancing import Advancing
 from rota.flow.record.noting import LastNotes, Noting
 from rota.flow.record.recording import LastRecords, Recording
 from rota.flow.record.rescuing import Rescuing
@@ -44,7 +47,7 @@ from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
-from rota.store import hints, names, sessions
+from rota.store import hints, kinds, names, sessions
 from rota.store.driver import Pool
 from rota.store.pool import Access, Line, open_connection, open_pool
 from rota.store.sessions import Beat, NewSession, Role
@@ -70,6 +73,7 @@ class Lines(NamedTuple):
 
     claims: Line
     records: Line
+    advances: Line
     hints: Line
     ears: Line
 
@@ -87,10 +91,12 @@ class Wakes:
 
     claiming: Pulse
     recording: Pulse
+    advancing: Pulse
     hinting: Pulse
 
     freed: list[Callable[[], None]] = field(default_factory=list)
     lacks_room: Callable[[], bool] = lambda: True
+    made: Callable[[], object] = lambda: None
 
     def changed(self) -> None:
         if self.lacks_room():
@@ -144,18 +150,31 @@ async def open_worker(
         executors = make_executors()
         member = await register(settings, access, ground, executors)
         stack.push_async_callback(leave, access, member.session_id)
-        lines = Lines(*(Line(access, hot=True) for _ in range(4)))
+        lines = Lines(*(Line(access, hot=True) for _ in Lines._fields))
         for line in lines:
             stack.callback(line.close)
         pool = await stack.enter_async_context(open_pool(access, size=2))
-        wakes = Wakes(Pulse(), Pulse(), Pulse())
+        wakes = Wakes(Pulse(), Pulse(), Pulse(), Pulse())
+        advancing = Advancing(
+            source=lines.advances,
+            made=lambda: wakes.made(),  # noqa: PLW0108 — it is known only once the tiers are
+            freed=wakes.gates_freed,
+            wake=wakes.advancing.wake,
+            monotonic=ground.clock.monotonic,
+            emit=ground.emit,
+        )
+        look = partial(asyncio.get_running_loop().call_soon_threadsafe, advancing.look)
         offset, trust = Offset(), Trust()
         # The first stage takes the executors that told us their kinds.
         ready = [executors]
 
         def make_kit(noted: Callable[[Attempt], None]) -> Kit:
             effects = StageEffects(
-                access, session_id=member.session_id, now=ground.clock.now, noted=noted
+                access,
+                session_id=member.session_id,
+                now=ground.clock.now,
+                noted=noted,
+                handed_out=look,
             )
             made = ready.pop() if ready else make_executors()
             return Kit(executors=made, effects=effects, trust=trust)
@@ -169,9 +188,8 @@ async def open_worker(
             emit=ground.emit,
         )
         stack.push_async_callback(crew.close)
-        yield open_tiers(
-            settings, access, ground, Parts(member, crew, wakes, lines, pool, drain, offset, trust)
-        )
+        parts = Parts(member, crew, wakes, lines, pool, drain, offset, trust, advancing)
+        yield open_tiers(settings, access, ground, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +202,13 @@ class Parts:
     drain: Callable[[], object]
     offset: Offset
     trust: Trust
+    advancing: Advancing
 
 
 def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> OpenWorker:
     """What a worker runs, in the order it lets go."""
     member, crew, wakes = parts.member, parts.crew, parts.wakes
-    lines = parts.lines
+    lines, advancing = parts.lines, parts.advancing
     hinting = Hinting(line=lines.hints, pulse=wakes.hinting)
     claiming = Claiming(
         source=lines.claims,
@@ -223,9 +242,25 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         claiming.woken()
         wakes.claiming.wake()
 
-    listening = Listening(line=lines.ears, wakes={hints.RUNS: woken, hints.CANCELS: vouching.hurry})
+    def made() -> None:
+        woken()
+        hinting.hint(hints.RUNS)
+
+    def cancels() -> None:
+        vouching.hurry()
+        advancing.look()
+
+    def rescued() -> None:
+        hinting.hint(hints.RUNS)
+        advancing.look()
+
+    wakes.made = made
+    listening = Listening(
+        line=lines.ears,
+        wakes={hints.RUNS: woken, hints.CANCELS: cancels, hints.MARKS: advancing.look},
+    )
     overseeing = Overseeing(crew=crew, clock=ground.clock, limit=settings.worker.blocked_after)
-    rescuing = Rescuing(source=parts.pool, freed=lambda: hinting.hint(hints.RUNS), emit=ground.emit)
+    rescuing = Rescuing(source=parts.pool, freed=rescued, emit=ground.emit)
     drain = settings.worker.drain
     tiers = [
         Tier(
@@ -250,6 +285,7 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         Tier(
             [
                 Duty("rescuing", rescuing.tick, Pulse(), ground),
+                Duty("advancing", advancing.tick, wakes.advancing, ground),
                 Duty("hinting", hinting.tick, wakes.hinting, ground),
                 vouching,
             ],
@@ -272,6 +308,8 @@ def recording(ground: Ground, parts: Parts) -> LastRecords:
         monotonic=ground.clock.monotonic,
         chance=ground.chance,
         emit=ground.emit,
+        advance=parts.advancing.kick,
+        look=parts.advancing.look,
     )
     return LastRecords(
         duty=Duty("recording", duty.tick, parts.wakes.recording, ground), recording=duty
@@ -295,10 +333,10 @@ async def register(
 ) -> Member:
     """Write the session: its queues, and the kinds it can run."""
     worker = settings.worker
-    kinds = [kind for executor in executors for kind in executor.kinds]
+    served = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
     async with open_connection(access) as conn:
         queue_ids = [await names.queue_id(conn, name) for name in worker.queues]
-        by_id = {await names.kind_id(conn, kind): kind for kind in kinds}
+        by_id = {await names.kind_id(conn, kind): kind for kind in served}
         session = NewSession(
             id=stamped(ground.clock.now(), ground.chance.randbytes(10)),
             role=Role.WORKER,
@@ -308,8 +346,20 @@ async def register(
             slots=worker.slots,
         )
         await sessions.open_session(conn, session, ttl=worker.lease)
+        await kinds.describe(conn, schemas_of(executors))
     ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
     return Member(session_id=session.id, queue_ids=tuple(queue_ids), kinds=by_id)
+
+
+def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
+    """What the executors tell of their payloads, by kind."""
+    return {
+        kind: schema
+        for executor in executors
+        if isinstance(executor, Describing)
+        for kind in executor.kinds
+        if (schema := executor.payload_schema(kind)) is not None
+    }
 
 
 async def leave(access: Access, session_id: UUID) -> None:

@@ -4,7 +4,8 @@ Room: store.
 Nothing is written for the feed. Each row knows its transaction (`xmin`), and PostgreSQL knows which
 transactions are still open; so "new" means "written by a transaction that was open or unborn when I
 last looked", and a row that is committed late is not missed, whatever its time says. The time only
-bounds how much is read. Which of the rows were told already is the caller's to remember.
+bounds how much is read. Which of the rows were told already is the caller's to remember. Members
+of maps are left out: a million of them would drown all else, and their map counts them.
 """
 
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ class Seen(NamedTuple):
     attempt: int | None
     progress: float | None
     message: str | None
+    graph_run_id: UUID | None
     total: int
 
 

@@ -12,10 +12,12 @@ from rota.store.fitness import database_time
 from rota.store.statement import statement
 from rota.store.translate import translated
 
-# Waiting runs appeared; jobs were written or edited; runs were asked to cancel.
+# Waiting runs appeared; jobs were written or edited; runs were asked to cancel; graph runs have
+# marks that no worker left, for example because somebody resumed them.
 RUNS: Final = "rota_runs"
 JOBS: Final = "rota_jobs"
 CANCELS: Final = "rota_cancels"
+MARKS: Final = "rota_marks"
 
 
 class Sent(NamedTuple):

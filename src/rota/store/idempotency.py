@@ -4,6 +4,7 @@ The row of a key is written in the transaction of what it stands for, so that th
 repeat exactly if there was an effect. A request that fails leaves no row, and may be tried again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -39,6 +40,12 @@ class Finished(NamedTuple):
     status: int | None
 
 
+class Begun(NamedTuple):
+    tenant_id: int
+    scope: str
+    key: str
+
+
 class Replay(NamedTuple):
     """What was answered the first time."""
 
@@ -64,8 +71,18 @@ class Asked:
             raise InvalidInput("Idempotency-Key", self.key, wanted)
 
 
+class Answer(NamedTuple):
+    """What was answered to a request with a key."""
+
+    asked: Asked
+    status: int
+    body: bytes
+
+
 PRUNE = statement("idempotency/prune", Pruned)
 BEGIN = statement("idempotency/begin", Taken)
+BEGIN_MANY = statement("idempotency/begin_many", Begun)
+FINISH_MANY = statement("idempotency/finish_many", Finished)
 READ = statement("idempotency/read", Before)
 FINISH = statement("idempotency/finish", Finished)
 
@@ -105,6 +122,35 @@ async def finish(conn: Connection, asked: Asked, *, status: int, body: bytes) ->
         body=body,
     )
     if row is None:
+        raise Conflict(THING, "it was not begun in this transaction")
+
+
+async def begin_many(conn: Connection, all_asked: Sequence[Asked]) -> set[Asked]:
+    """Those that are to be carried out in this transaction: nobody ever used their keys. What to
+    make of the others, `begin` tells.
+    """
+    fresh = await BEGIN_MANY.all(
+        conn,
+        tenant_ids=[asked.tenant_id for asked in all_asked],
+        scopes=[asked.scope for asked in all_asked],
+        keys=[asked.key for asked in all_asked],
+        fingerprints=[asked.fingerprint for asked in all_asked],
+    )
+    begun = set(fresh)
+    return {each for each in all_asked if Begun(each.tenant_id, each.scope, each.key) in begun}
+
+
+async def finish_many(conn: Connection, answers: Sequence[Answer]) -> None:
+    """Keep the answers, in the transaction in which the requests were begun."""
+    rows = await FINISH_MANY.all(
+        conn,
+        tenant_ids=[answer.asked.tenant_id for answer in answers],
+        scopes=[answer.asked.scope for answer in answers],
+        keys=[answer.asked.key for answer in answers],
+        statuses=[answer.status for answer in answers],
+        bodies=[answer.body for answer in answers],
+    )
+    if len(rows) != len(answers):
         raise Conflict(THING, "it was not begun in this transaction")
 
 

@@ -49,6 +49,7 @@ class JobRow(NamedTuple):
     updated_at: datetime
     next_tick_at: datetime | None
     next_fire_at: datetime | None
+    graph: str | None = None
 
 
 class Place(NamedTuple):
@@ -121,7 +122,7 @@ FIND = statement("job_views/find", Named)
 
 async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
     """A job by id, unless it is deleted."""
-    row = await READ.one(conn, tenant_id=tenant_id, ids=[job_id])
+    row = await READ.one(conn, tenant_id=tenant_id, ids=[job_id], with_graph=True)
     return None if row is None or row.state is JobState.DELETED else row
 
 
@@ -157,7 +158,8 @@ async def page(
             **more,
         )
     ids, following = _cut(found, limit=limit)
-    return Page(await READ.all(conn, tenant_id=tenant_id, ids=ids), following)
+    rows = await READ.all(conn, tenant_id=tenant_id, ids=ids, with_graph=False)
+    return Page(rows, following)
 
 
 def _is_unknown(chosen: JobFilter, queue_id: int | None, kind_id: int | None) -> bool:

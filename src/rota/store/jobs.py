@@ -62,6 +62,7 @@ class Job(NamedTuple):
     limits: str | None
     policy: str
     quotas: str | None
+    graph_id: int | None = None
 
 
 class Cursor(NamedTuple):
@@ -123,6 +124,7 @@ class NewJob:
     tick_at: datetime | None = None
     fire_at: datetime | None = None
     fired: int | None = None
+    graph_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +241,7 @@ async def touch(conn: Connection, id_: UUID) -> int:
 async def replace(conn: Connection, job: Job, change: Change) -> int:
     """Write what became of a job that the caller has locked; return its new version.
 
-    `job` has its kind, queue, priority, overlap policy and limits as they are to be.
+    `job` has its kind, graph, queue, priority, overlap policy and limits as they are to be.
     """
     cursor = change.cursor
     row = await REPLACE.one(
@@ -248,6 +250,7 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
         version=job.version,
         state=change.state,
         kind_id=job.kind_id,
+        graph_id=job.graph_id,
         queue_id=job.queue_id,
         priority=job.priority,
         overlap=job.overlap,
@@ -360,4 +363,5 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "shards": [shard_of(job.id) for job in jobs],
         "gates": [array_text(job.gates) for job in jobs],
         "deadlines": [job.deadline for job in jobs],
+        "graph_ids": [job.graph_id for job in jobs],
     }

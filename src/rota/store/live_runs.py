@@ -61,11 +61,19 @@ class Moved(NamedTuple):
 
 class Finished(NamedTuple):
     """The runs of a batch that ended, as two lists: a row for each would cost more than the rest
-    of its way back.
+    of its way back. And the graph runs that some of them are steps of.
     """
 
     ids: list[UUID] | None
     states: list[str] | None
+    graph_run_ids: list[UUID] | None
+
+
+class Stored(NamedTuple):
+    """How runs ended that were moved to history, and the graph runs that have marks now."""
+
+    states: dict[UUID, RunState]
+    graph_run_ids: list[UUID]
 
 
 class Made(NamedTuple):
@@ -203,6 +211,11 @@ async def finish(
     conn: Connection, *, session_id: UUID, endings: Sequence[Ending]
 ) -> dict[UUID, RunState]:
     """Move ended runs to history. A run that is missing in the answer was lost to others."""
+    return (await finish_all(conn, session_id=session_id, endings=endings)).states
+
+
+async def finish_all(conn: Connection, *, session_id: UUID, endings: Sequence[Ending]) -> Stored:
+    """As `finish`, for whoever also advances the graph runs that steps have ended of."""
     ids, attempts, states, failures, results, reasons = _columns(endings, 6)
     row = await FINISH.one(
         conn,
@@ -215,8 +228,9 @@ async def finish(
         reasons=reasons,
     )
     if row is None or row.ids is None or row.states is None:
-        return {}
-    return dict(zip(row.ids, map(STATES.__getitem__, row.states), strict=True))
+        return Stored({}, [])
+    ended = dict(zip(row.ids, map(STATES.__getitem__, row.states), strict=True))
+    return Stored(ended, row.graph_run_ids or [])
 
 
 async def put_back(

@@ -5,6 +5,7 @@ DDL takes no parameters; their only variable parts are dates and ids that Python
 nobody made ahead fell into the `_rest` partition; making it later takes its rows out of there.
 """
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Final
 
@@ -12,7 +13,20 @@ from rota.core.ids import first_id_of
 from rota.store.driver import Connection
 from rota.store.translate import translated
 
-PARENTS: Final = {"runs": "id", "attempts": "run_id", "run_logs": "run_id", "run_notes": "run_id"}
+PARENTS: Final = {
+    "runs": "id",
+    "attempts": "run_id",
+    "run_logs": "run_id",
+    "run_notes": "run_id",
+    "graph_runs": "run_id",
+    "graph_maps": "run_id",
+    "graph_items": "run_id",
+    "events": "id",
+}
+# What is kept for a time of its own, and not as long as runs.
+EVENTS: Final = frozenset({"events"})
+# Their rows change several times: with room beside them the new version needs no entry in an index.
+CHANGING: Final = {"graph_runs": 60, "graph_maps": 50}
 _PARTITIONS: Final = """
 select c.relname from pg_inherits as i
 inner join pg_class as c on i.inhrelid = c.oid
@@ -53,10 +67,12 @@ async def make_ahead(conn: Connection, *, today: date, ahead: int) -> list[str]:
     return made
 
 
-async def drop_older(conn: Connection, *, keep_from: date, most: int = 10) -> list[str]:
+async def drop_older(
+    conn: Connection, *, keep_from: date, most: int = 10, parents: Iterable[str] = PARENTS
+) -> list[str]:
     """Drop whole days before `keep_from`, oldest first, at most `most` of them per table."""
     dropped: list[str] = []
-    for parent in PARENTS:
+    for parent in parents:
         old = [day for day in await days(conn, parent) if day < keep_from][:most]
         dropped += [await _drop(conn, parent, day) for day in old]
     return dropped
@@ -73,7 +89,8 @@ async def _make(conn: Connection, parent: str, day: date) -> bool:
                 return False
             await conn.execute(
                 _lines(
-                    f"create table rota.{name} (like rota.{parent} including all);",
+                    f"create table rota.{name} (like rota.{parent} including all)",
+                    f"with (fillfactor = {CHANGING.get(parent, 100)});",
                     f"with strayed as (delete from rota.{parent}_rest",
                     f"where {key} >= '{low}' and {key} < '{high}' returning *)",
                     f"insert into rota.{name} select * from strayed;",

@@ -46,7 +46,8 @@ async def members(conn: Connection, *, tenant_id: int, project: str) -> list[UUI
 
 async def read(conn: Connection, *, tenant_id: int, ids: Sequence[UUID]) -> dict[str, JobRow]:
     """Jobs as they are shown, by name."""
-    return {row.name: row for row in await READ.all(conn, tenant_id=tenant_id, ids=ids)}
+    rows = await READ.all(conn, tenant_id=tenant_id, ids=ids, with_graph=True)
+    return {row.name: row for row in rows}
 
 
 async def touched(

@@ -54,6 +54,7 @@ COUNT_ALIVE = statement("revival/count_alive", Count)
 ALIVE = statement("revival/alive", Touched)
 DROP = statement("revival/drop", Touched)
 SIGN = statement("revival/sign", Touched)
+SPREAD = statement("revival/spread", Touched)
 LINK = statement("revival/link", Touched)
 ORIGIN = statement("revival/origin", Origin)
 FORGET = statement("revival/forget", Touched)
@@ -109,6 +110,13 @@ async def drop(conn: Connection, ids: Sequence[UUID], *, tenant_id: int, by: str
 async def sign(conn: Connection, ids: Sequence[UUID], *, by: str) -> None:
     """Say who brought these runs back, beside what they had come to."""
     await SIGN.all(conn, ids=ids, by=by)
+
+
+async def spread(
+    conn: Connection, ids: Sequence[UUID], *, spacing: timedelta, before: int = 0
+) -> None:
+    """Let runs that were just brought back begin one after the other, after `before` others."""
+    await SPREAD.all(conn, ids=ids, spacing=spacing, before=before)
 
 
 async def link(conn: Connection, run_id: UUID, *, replay_of: UUID, tenant_id: int, by: str) -> None:

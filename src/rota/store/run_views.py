@@ -37,7 +37,8 @@ TRIGGERS: Final = ("tick", "manual", "api", "event", "graph", "backfill", "repla
 class RunRow(NamedTuple):
     """A run, alive or finished; JSON as text. What is gone meanwhile has no name.
 
-    `ready_at` and `deadline_at` are known of the living only, `progress` is 0 to 1.
+    `ready_at` and `deadline_at` are known of the living only, `progress` is 0 to 1. `step` is the
+    place in the graph.
     """
 
     id: UUID
@@ -65,6 +66,9 @@ class RunRow(NamedTuple):
     deadline_at: datetime | None
     progress: float | None
     message: str | None
+    graph_run_id: UUID | None
+    step: int | None
+    member: int | None
 
 
 class Page(NamedTuple):
@@ -141,6 +145,8 @@ class RunFilter:
     worker: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+    # Those that are steps of this graph run.
+    graph_run_id: UUID | None = None
     # Of dead letters, those that nobody has dropped.
     is_open: bool = False
 
@@ -167,6 +173,11 @@ async def get(conn: Connection, *, tenant_id: int, run_id: UUID) -> RunRow | Non
     return await READ.one(conn, tenant_id=tenant_id, ids=[run_id])
 
 
+async def read(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> list[RunRow]:
+    """Runs by id, newest first."""
+    return await READ.all(conn, tenant_id=tenant_id, ids=ids)
+
+
 async def page(
     conn: Connection,
     *,
@@ -191,7 +202,10 @@ async def page(
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids)
     # A run may have moved on since the walk; then it is not what was asked for any more.
     states = filter.states or frozenset(RunState)
-    return Page([row for row in rows if row.state in states], following)
+    fitting = [row for row in rows if row.state in states]
+    if filter.job_id is not None:
+        fitting = [row for row in fitting if row.job_id == filter.job_id]
+    return Page(fitting, following)
 
 
 async def executions(
@@ -308,7 +322,7 @@ def refuse_odd_limit(limit: int) -> None:
 def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
     """The walk whose index is in the order of what is asked for, and what only it takes."""
     states = chosen.states or frozenset(RunState)
-    if states <= BAD and (chosen.job_id is None or chosen.is_open):
+    if chosen.graph_run_id is None and states <= BAD and (chosen.job_id is None or chosen.is_open):
         bad = {"states": sorted(states), "with_dropped": not chosen.is_open}
         return WALK_BAD, bad | {"job_id": chosen.job_id}
     more: dict[str, Any] = {
@@ -318,8 +332,8 @@ def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
         "waiting": bool(states & (LIVE - HELD)) and chosen.worker is None,
         "held": bool(states & HELD),
     }
-    if chosen.job_id is None:
-        return WALK, more
+    if chosen.job_id is None or chosen.graph_run_id is not None:
+        return WALK, more | {"graph_run_id": chosen.graph_run_id}
     return WALK_JOB, more | {"job_id": chosen.job_id}
 
 
@@ -342,13 +356,18 @@ async def _conditions(
         before = min(before, youngest)
     if chosen.created_before is not None:
         before = min(before, _first_id_from(chosen.created_before))
+    since = _first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID
+    if chosen.graph_run_id is not None:
+        # Steps have the time of their graph run in their ids, to the millisecond.
+        since = max(since, UUID(int=chosen.graph_run_id.int >> 80 << 80))
+        before = min(before, UUID(int=((chosen.graph_run_id.int >> 80) + 1) << 80))
     return {
         "queue_id": names.queue_id,
         "kind_id": names.kind_id,
         "trigger": chosen.trigger,
         "session_ids": session_ids,
         "before_id": before,
-        "from_id": _first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID,
+        "from_id": since,
     }
 
 

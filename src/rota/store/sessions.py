@@ -50,6 +50,11 @@ class Named(NamedTuple):
     id: UUID
 
 
+class Asked(NamedTuple):
+    id: UUID
+    name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSession:
     id: UUID
@@ -64,6 +69,7 @@ OPEN = statement("sessions/open", Opened)
 BEAT = statement("sessions/beat", Beat)
 LIVE = statement("sessions/live", Session)
 CLOSE = statement("sessions/close", Named)
+DRAIN = statement("sessions/drain", Asked)
 BURY = statement("sessions/bury", Buried)
 FORGET = statement("sessions/forget", Named)
 
@@ -97,6 +103,11 @@ async def live(conn: Connection, role: Role) -> list[Session]:
 
 async def close(conn: Connection, session_id: UUID) -> None:
     await CLOSE.one(conn, id=session_id)
+
+
+async def drain(conn: Connection, session_id: UUID) -> Asked | None:
+    """Ask a worker to take no more runs; None if it is not alive."""
+    return await DRAIN.one(conn, id=session_id)
 
 
 async def bury(conn: Connection, *, most: int = 100) -> list[Buried]:

@@ -50,7 +50,6 @@ class Number(NamedTuple):
 class Obstacles(NamedTuple):
     has_jobs: bool
     has_runs: bool
-    has_graphs: bool
     has_platform_key: bool
 
 
@@ -170,7 +169,6 @@ def _refuse(obstacles: Obstacles | None) -> None:
     reasons = {
         "it has jobs; delete them first": obstacles.has_jobs,
         "it has runs that are not finished; cancel them first": obstacles.has_runs,
-        "it has graphs; delete them first": obstacles.has_graphs,
         "a valid key of the platform belongs to it": obstacles.has_platform_key,
     }
     for reason, applies in reasons.items():

@@ -11,8 +11,8 @@ from rota.core.errors import NotFound
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-# Beyond that it is "many": counting a million jobs is not worth a page's time.
-MOST_COUNTED: Final = 10_000
+# Beyond that it is "many": a page shows fifty users, and each count reads its rows.
+MOST_COUNTED: Final = 200
 
 
 class User(NamedTuple):

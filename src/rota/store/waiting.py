@@ -20,6 +20,15 @@ from rota.store.statement import statement
 MOST_AHEAD: Final = 1000
 
 
+class GraphSubject(NamedTuple):
+    """A graph run: its board, and the definition (JSON) that names its steps."""
+
+    board: str
+    path: list[int]
+    paused_at: datetime | None
+    definition: str | None
+
+
 class Subject(NamedTuple):
     """A run and what stands around it; JSON as text."""
 
@@ -114,6 +123,7 @@ class JobSubject(NamedTuple):
     state: JobState
     held: str | None
     is_scheduled: bool
+    event: str | None
     counts_from_end: bool
     tick_at: datetime | None
     fire_at: datetime | None
@@ -126,6 +136,7 @@ class JobSubject(NamedTuple):
 
 
 READ_RUN = statement("waiting/read_run", Subject)
+READ_GRAPH = statement("waiting/read_graph", GraphSubject)
 READ_GATES = statement("waiting/read_gates", Gate)
 READ_WORKERS = statement("waiting/read_workers", Workers)
 COUNT_AHEAD = statement("waiting/count_ahead", Ahead)
@@ -155,6 +166,11 @@ async def gates(conn: Connection, subject: Subject) -> list[Gate]:
         tenant_gate=subject.tenant_gate,
     )
     return sorted(rows, key=lambda row: wanted.index(row.id))
+
+
+async def graph(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphSubject | None:
+    """What a graph run that has unfolded waits for."""
+    return await READ_GRAPH.one(conn, tenant_id=tenant_id, run_id=run_id)
 
 
 async def workers(conn: Connection, subject: Subject) -> Workers:

@@ -22,15 +22,17 @@ from rota.store.partitions import make_ahead
 from rota.store.pool import Access, open_connection
 from tests.chaos.checker import judge
 from tests.chaos.history import History
+from tests.chaos.menu import NEEDS
 from tests.chaos.storm.client import Canceller, Latecomer, Pauser, Submitter
 from tests.chaos.storm.duel import Duels
+from tests.chaos.storm.graphs import Advancer, definition
 from tests.chaos.storm.ledger import Ledger
 from tests.chaos.storm.scheduler import Scheduler
 from tests.chaos.storm.sea import Sea
 from tests.chaos.storm.worker import Reaper, Worker
 from tests.chaos.tables import read_tables
 
-SCHEDULERS, WORKERS, REAPERS = 5, 10, 2
+SCHEDULERS, WORKERS, REAPERS, ADVANCERS = 5, 10, 2, 2
 KILL_EVERY = 0.1
 # Every few seconds a claim looks everywhere; what that does not find, nobody will.
 STANDSTILL = 5.0
@@ -52,6 +54,7 @@ async def storm(url: str, seed: int, seconds: float, *, late: bool) -> dict[str,
         await migrate(conn)
         await make_ahead(conn, today=ledger.wall().date(), ahead=1)
         await sea.fill(conn)
+        await sea.fill_graph(conn, definition("storm"))
         await blow(sea, conn, seconds, late=late)
         history = await told(sea, conn)
         deadlocks = await conn.fetchval(
@@ -70,6 +73,7 @@ async def blow(sea: Sea, conn: Connection, seconds: float, *, late: bool) -> Non
     submitter = Submitter(sea=sea)
     mortal = [lambda: Scheduler(sea=sea).live()] * SCHEDULERS
     mortal += [lambda: Worker(sea=sea).live()] * WORKERS
+    mortal += [lambda: Advancer(sea=sea).live()] * ADVANCERS
     others: list[Role] = [lambda: Reaper(sea=sea).live()] * REAPERS
     others += [submitter.live, Canceller(sea=sea, submitter=submitter).live, Pauser(sea=sea).live]
     duels = Duels(sea=sea, submitter=submitter)
@@ -160,6 +164,7 @@ async def told(sea: Sea, conn: Connection) -> History:
         plans=ledger.plans,
         grants=ledger.grants(),
         uses=ledger.uses,
+        needs=NEEDS,
     )
     await read_tables(conn, history)
     history.effects = [row[0] for row in await conn.fetch("select run_id from rota.storm_effects")]

@@ -11,7 +11,14 @@ from rota.store.live_runs import NewRun
 from tests.chaos.storm.sea import Sea
 
 # What is asked for, and how often in relation.
-SPECIALS = {"plain": 10, "at_most_once": 6, "effects": 4, "limited": 14, "poison": 1}
+SPECIALS = {
+    "plain": 10,
+    "at_most_once": 6,
+    "effects": 4,
+    "limited": 14,
+    "poison": 1,
+    "graph": 4,
+}
 PAUSED = 4
 LATE = timedelta(seconds=1.3)
 
@@ -65,6 +72,8 @@ class Submitter:
         )
         if special == "at_most_once":
             return replace(run, guarantee=Guarantee.AT_MOST_ONCE)
+        if special == "graph":
+            return replace(run, kind_id=self.sea.graph_kind_id, tenant_id=1)
         if special == "limited":
             kind = ledger.chance.choice(self.sea.limited_kinds)
             return replace(run, kind_id=kind, tenant_id=1, gates=(self.sea.gate_id,))

@@ -9,7 +9,7 @@ from uuid import UUID
 from rota.core.ids import stamped
 from rota.core.limits import Limits
 from rota.core.shard import shard_of
-from rota.store import gates, jobs, names
+from rota.store import gates, graphs, jobs, names
 from rota.store.driver import Connection
 from rota.store.jobs import NewJob
 from rota.store.pool import Access, open_connection
@@ -38,6 +38,7 @@ class Sea:
     is_over: bool = False
     queue_id: int = 0
     kind_id: int = 0
+    graph_kind_id: int = 0
     # Runs of the limited job are of two kinds, and a claim asks for one of them: then two claims
     # at a time see different runs, and only the lock of their gate keeps them apart.
     limited_kinds: tuple[int, ...] = ()
@@ -70,6 +71,7 @@ class Sea:
         self.queue_id = await names.queue_id(conn, "default")
         self.kind_id = await names.kind_id(conn, "storm")
         self.limited_kinds = (self.kind_id, await names.kind_id(conn, "other"))
+        self.graph_kind_id = await names.kind_id(conn, "graph")
         self.policy_id = await names.policy_id(conn, "{}")
         for number in range(JOBS):
             await self._write(conn, "skip" if number % 2 else "allow")
@@ -79,16 +81,22 @@ class Sea:
         for special in ("plain", "at_most_once", "effects", "limited", "poison", "alone"):
             self.by_hand[special] = await self._write(conn, special)
 
-    async def _write(self, conn: Connection, special: str) -> UUID:
+    async def fill_graph(self, conn: Connection, definition: str) -> None:
+        """The one job that is a graph."""
+        ids = await graphs.intern(conn, 1, [definition])
+        self.by_hand["graph"] = await self._write(conn, "graph", graph_id=ids[definition])
+
+    async def _write(self, conn: Connection, special: str, *, graph_id: int | None = None) -> UUID:
         has_ticks = special in {"skip", "allow"}
         first = self.ledger.wall() if has_ticks else None
         job = NewJob(
             id=self.new_job_id(),
             tenant_id=1,
             name=f"storm {special} {len(self.ledger.plans)}",
-            kind_id=self.kind_id,
+            kind_id=self.kind_id if graph_id is None else self.graph_kind_id,
             queue_id=self.queue_id,
             policy_id=self.policy_id,
+            graph_id=graph_id,
             overlap=special if has_ticks else "allow",
             tick_at=first,
             fire_at=first,

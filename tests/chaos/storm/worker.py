@@ -16,10 +16,12 @@ from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.dispatch.lanes import LaneMemory
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.effects import StageEffects
+from rota.flow.graphs.plans import Plans
 from rota.store import live_runs, sessions
 from rota.store.driver import Connection
 from rota.store.live_runs import Claimed, Ending, PutBack
 from rota.store.sessions import NewSession, Role
+from tests.chaos.storm import graphs
 from tests.chaos.storm.ledger import Lease, nanoseconds
 from tests.chaos.storm.sea import RETRIES, SESSION_TTL, UNKNOWN_FOR, Sea
 
@@ -57,6 +59,7 @@ class Worker:
     held: dict[UUID, Held] = field(default_factory=dict)
     memory: LaneMemory = field(default_factory=LaneMemory)
     gated: GatedClaims = field(default_factory=GatedClaims)
+    plans: Plans = field(default_factory=Plans)
     lease_until: int = 0
     effects: StageEffects = field(init=False)
 
@@ -131,7 +134,12 @@ class Worker:
         if self.sea.happens(0.01):
             ledger.count("answers lost", len(claimed))
             return
-        self.take(claimed)
+        self.take(run for run in claimed if run.kind_id != self.sea.graph_kind_id)
+        graph_runs = [
+            (run.id, run.attempt) for run in claimed if run.kind_id == self.sea.graph_kind_id
+        ]
+        if graph_runs:
+            await graphs.unfold(self.sea, conn, self.session, graph_runs, self.plans)
         if any(run.job_id == self.sea.by_hand["poison"] for run in claimed):
             raise Killed
 
@@ -161,7 +169,7 @@ class Worker:
             conn,
             session_id=self.session,
             queue_id=queue_id,
-            kind_ids=[self.sea.kind_id],
+            kind_ids=[self.sea.kind_id, self.sea.graph_kind_id],
             walks=walks,
             room=room,
         )
@@ -199,9 +207,11 @@ class Worker:
     async def _tell(self, conn: Connection, ready: list[Held], endings: list[Ending]) -> set[UUID]:
         ledger = self.sea.ledger
         sent = ledger.now()
-        accepted = await live_runs.finish(conn, session_id=self.session, endings=endings)
-        self._note(ready, set(accepted), sent)
-        return set(accepted)
+        stored = await live_runs.finish_all(conn, session_id=self.session, endings=endings)
+        accepted = set(stored.states)
+        self._note(ready, accepted, sent)
+        await graphs.advance(self.sea, conn, stored.graph_run_ids, self.plans)
+        return accepted
 
     def _note(self, ready: list[Held], accepted: set[UUID], sent: int) -> None:
         ledger = self.sea.ledger

@@ -152,6 +152,35 @@ async def test_twenty_requests_with_one_key_at_once_make_one_job(api: Served) ->
     assert await api.conn.fetchval("select count(*) from rota.jobs") == 1
 
 
+async def test_one_bad_request_among_others_with_keys_is_refused_alone(api: Served) -> None:
+    await api.platform.post("/v1/jobs", {"name": "job 7", "schedule_time": FUTURE})
+
+    async def send(n: int) -> Any:
+        body = {"name": f"job {n}", "schedule_time": FUTURE}
+        return await api.platform.post("/v1/jobs", body, Idempotency_Key=f"k-{n}")
+
+    first = await asyncio.gather(*(send(n) for n in range(60)))
+    again = await asyncio.gather(*(send(n) for n in range(60)))
+
+    assert [answer.status for answer in first] == [409 if n == 7 else 201 for n in range(60)]
+    assert [answer.status for answer in again] == [answer.status for answer in first]
+    assert [each.json["job_id"] for each in again if each.status == 201] == [
+        each.json["job_id"] for each in first if each.status == 201
+    ]
+    assert await api.conn.fetchval("select count(*) from rota.jobs") == 60
+
+
+async def test_requests_with_keys_that_come_together_are_written_together(api: Served) -> None:
+    async def send(n: int) -> Any:
+        body = {"name": f"job {n}", "schedule_time": FUTURE}
+        return await api.platform.post("/v1/jobs", body, Idempotency_Key=f"k-{n}")
+
+    await asyncio.gather(*(send(n) for n in range(60)))
+
+    commits = await api.conn.fetchval("select count(distinct xmin::text) from rota.jobs")
+    assert commits < 60
+
+
 async def test_a_change_with_an_old_etag_is_refused(api: Served) -> None:
     made = await api.platform.post("/v1/jobs", {"name": "x", "schedule_time": FUTURE})
     path = f"/v1/jobs/{made.json['job_id']}"
@@ -225,7 +254,7 @@ async def test_what_is_no_json_or_too_large_is_refused(api: Served) -> None:
     assert await send(b"") == 400
     assert await send(b"[" * 100_000) in {400, 422}
     assert await send(b"name=x", "text/plain") == 415
-    assert await send(b'{"name": "' + b"x" * 1_100_000 + b'"}') == 413
+    assert await send(b'{"name": "' + b"x" * 1_600_000 + b'"}') == 413
 
 
 async def test_unknown_paths_and_methods_are_problems_too(api: Served) -> None:

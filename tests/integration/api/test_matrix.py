@@ -20,7 +20,7 @@ ENDLESS = "text/event-stream"
 OPERATIONS = [each for each in catalogue.operations if each.permission is not None]
 PERMITTED_TO_READ = {role.value for role in Role}
 IDS = {"job_id": "job_" + "0" * 32, "run_id": "run_" + "0" * 32, "key_id": "key_" + "0" * 32}
-QUERY = {"list_executions": "?worker_id=w1"}
+QUERY = {"list_executions": "?worker_id=w1", "list_members": "?step=each"}
 
 
 class People(NamedTuple):
@@ -111,6 +111,7 @@ def test_an_operation_without_a_permission_is_one_of_the_few_that_are_open() -> 
 
     assert is_open == {
         *("/healthz", "/readyz", "/v1/openapi.json", "/docs", "/docs/{file}", "/problems/{code}"),
+        "/v1/hooks/{hook_id}",
     }
 
 

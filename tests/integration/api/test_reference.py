@@ -26,20 +26,29 @@ from tests.support.shop import Shop, open_shop
 
 from rota.api import resources
 from rota.api.describe import PARTS, Recorded, heading
-from rota.api.operations import catalogue
+from rota.api.operations import Operation, catalogue
 from rota.api.shapes.jobs import JobView
 from rota.core.executor import Context, Stream
 from rota.core.ids import stamped
+from rota.core.states import RunState
 from rota.runtime.clock import SystemClock
-from rota.store import sessions, shards
+from rota.sdk import webhooks
+from rota.store import sessions, shards, sources
 from rota.store.sessions import NewSession, Role
+from rota.store.sources import Progress, Reader
 
 resources.load()
 EXAMPLES = list(examples(PAGE.read_text()))
 OPERATIONS = {heading(each): each for each in catalogue.operations}
 ANSWERS = PAGE.parents[2] / "tools" / "reference" / "answers.json"
 # Which answer tells an id that later examples use.
-TELLS = {"create_job": "job_id", "create_key": "key_id", "create_tenant": "tenant_id"}
+TELLS = {
+    "create_job": "job_id",
+    "create_backfill": "backfill_id",
+    "create_hook": "hook_id",
+    "create_key": "key_id",
+    "create_tenant": "tenant_id",
+}
 RECORDS = "RECORD" in os.environ
 MOST_LINES = 6
 WIDEST = 300
@@ -58,7 +67,22 @@ class Stage:
         # What an example does to a dead letter cannot be done to it again.
         if "DEAD_RUN_ID" in example.variables:
             self.variables["DEAD_RUN_ID"] = await self.run("import", f"of day {next(self.days)}")
+        if "SIGNATURE" in example.variables:
+            body = example.request(dict.fromkeys(example.variables, "none")).body
+            secret = catalogued("create_hook").example["secret"]
+            signed = webhooks.sign((body or "").encode(), secret, id="msg_4711")
+            names = ("MESSAGE_ID", "MESSAGE_TIME", "SIGNATURE")
+            self.variables |= dict(zip(names, signed.values(), strict=True))
         return self.variables
+
+    def learn(self, name: str, told: Any) -> None:
+        """Keep the ids of an answer that later examples use."""
+        if name == "begin_external_run":
+            self.variables["EXTERNAL_RUN_ID"] = str(told["run_id"])
+        if name == "send_events":
+            self.variables["EVENT_ID"] = str(told["events"][0]["event_id"])
+        if name in TELLS:
+            self.variables[TELLS[name].upper()] = str(told[TELLS[name]])
 
     async def run(self, kind: str, name: str, **given: Any) -> str:
         """A run that has ended."""
@@ -72,10 +96,15 @@ class Stage:
         return str(made.json["run_id"])
 
 
+def catalogued(name: str) -> Operation:
+    return next(each for each in catalogue.operations if each.name == name)
+
+
 @pytest.fixture
 async def stage(api: Served, database: str) -> AsyncIterator[Stage]:
     async with open_shop(database) as shop, working(shop):
         await schedule(shop)
+        await listen(shop)
         key = api.platform.key or ""
         made = Stage(api=api, shop=shop, variables={"ROTA_URL": api.url, "ROTA_KEY": key})
         workers = (await api.platform.get("/v1/workers")).json["data"]
@@ -85,10 +114,39 @@ async def stage(api: Served, database: str) -> AsyncIterator[Stage]:
             ),
             "ENDED_RUN_ID": await made.run("report", "of June", payload={"month": "June"}),
             "WORKER_ID": workers[0]["worker_id"],
+            "SPARE_WORKER_ID": await spare_worker(shop),
         }
         await made.submit(kind="report", name="report that waits longer", queue="batch")
+        waiting = {"name": "invoice", "kind": "report", "schedule": {"event": "order.paid"}}
+        await api.platform.post("/v1/jobs", waiting)
         await made.run("import", "of June")
+        made.variables |= await graphs(made)
         yield made
+
+
+async def graphs(stage: Stage) -> dict[str, str]:
+    """Graph runs that ended well, are dead, and wait for a step."""
+    page = {"$": "item"}
+    each = {"name": "each", "kind": "report", "map": {"over": ["a", "b"]}, "payload": {"of": page}}
+    steps = {
+        "nightly": [each, {"name": "all", "kind": "report", "needs": ["each"]}],
+        "weekly": [{"name": "mail", "kind": "import", "retries": 0}],
+        "monthly": [{"name": "later", "kind": "report", "queue": "batch"}],
+    }
+    runs = {
+        name: await stage.submit(kind="graph", name=name, graph={"steps": said})
+        for name, said in steps.items()
+    }
+    for name in ("nightly", "weekly"):
+        await stage.shop.ends(UUID(runs[name].removeprefix("run_")))
+    await stage.shop.reaches(UUID(runs["monthly"].removeprefix("run_")), RunState.BLOCKED)
+    run = (await stage.api.platform.get(f"/v1/runs/{runs['nightly']}")).json
+    return {
+        "GRAPH_RUN_ID": runs["nightly"],
+        "DEAD_GRAPH_RUN_ID": runs["weekly"],
+        "LIVE_GRAPH_RUN_ID": runs["monthly"],
+        "GRAPH_JOB_ID": run["job_id"],
+    }
 
 
 @asynccontextmanager
@@ -112,6 +170,24 @@ async def schedule(shop: Shop) -> None:
     session = NewSession(id=id_, role=Role.SCHEDULER, name="scheduler-1:4711")
     await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
     await shards.hold(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
+
+
+async def listen(shop: Shop) -> None:
+    """A source that a scheduler reads, without its doing anything."""
+    id_ = stamped(SystemClock().now(), os.urandom(10))
+    reader, ttl = Reader(tenant_id=1, name="orders", owner=id_), timedelta(minutes=10)
+    held = await sources.hold(shop.conn, reader, kind="kafka", shown="scheduler-1:4711", ttl=ttl)
+    assert held is not None
+    progress = Progress(position='{"orders": {"0": 1042}}', taken=1042, lag=3)
+    await sources.advance(shop.conn, held, progress, ttl=ttl)
+
+
+async def spare_worker(shop: Shop) -> str:
+    """A worker that nothing needs, and that does nothing."""
+    id_ = stamped(SystemClock().now(), os.urandom(10))
+    session = NewSession(id=id_, role=Role.WORKER, name="worker-2:4712")
+    await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
+    return f"wrk_{id_.hex}"
 
 
 def test_every_operation_of_the_catalogue_has_an_example_on_the_page() -> None:
@@ -141,11 +217,7 @@ async def test_every_example_answers_what_the_page_says(stage: Stage) -> None:
         operation = OPERATIONS[example.heading]
         answer = await carry_out(stage, example)
         recorded[operation.name] = kept(operation.name, answer)
-        if operation.name == "begin_external_run":
-            stage.variables["EXTERNAL_RUN_ID"] = str(answer.json["run_id"])
-        if operation.name in TELLS:
-            name = TELLS[operation.name]
-            stage.variables[name.upper()] = str(answer.json[name])
+        stage.learn(operation.name, answer.json)
 
         good = (operation.status, *operation.other_statuses)
         assert answer.status in good, f"{example.heading}: {answer.text}"
@@ -223,8 +295,9 @@ def kept(name: str, answer: Answer) -> Recorded:
     body = json.loads(json.dumps(answer.json).replace(here, "worker-1:4711"))
     if name in PARTS:
         body = {key: body[key] for key in PARTS[name]}
-    if "key" in body:
-        body["key"] = f"{body['key'][:14]}…"
+    for secret in ("key", "secret"):
+        if secret in body:
+            body[secret] = f"{body[secret][:14]}…"
     return Recorded(answer.status, media, shortened(body))
 
 

@@ -48,7 +48,7 @@ def test_example_jobs_run_and_status_shows_them(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         code, errors = ended(process)
 
-    assert "9 example jobs were added" in said
+    assert "10 example jobs were added" in said
     assert {node["role"] for node in seen["nodes"]} == {"scheduler", "worker"}
     assert "PROCESS" in shown
     assert "succeeded" in shown
@@ -56,7 +56,7 @@ def test_example_jobs_run_and_status_shows_them(tmp_path: Path) -> None:
 
 
 def test_a_second_start_does_not_add_the_example_jobs_again(tmp_path: Path) -> None:
-    for expected in ("9 example jobs", "0 example jobs"):
+    for expected in ("10 example jobs", "0 example jobs"):
         with started(tmp_path, "--demo") as process:
             said = said_when_up(process)
             process.send_signal(signal.SIGTERM)

@@ -114,7 +114,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(installation: Installation) -
 
 
 def test_ctrl_c_ends_what_follows_without_a_word(installation: Installation) -> None:
-    with installation.started("events", "--json") as process:
+    with installation.started("feed", "--json") as process:
         job = installation.client.create_job(kind="kit.fail").job_id
         while not speaks(process, within=0.5):
             installation.client.run_job_now(job)

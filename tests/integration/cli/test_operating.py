@@ -225,13 +225,13 @@ def test_figures_are_told(installation: Installation, word: str) -> None:
 def test_events_are_told_as_they_happen(installation: Installation, word: str) -> None:
     job = installation.rota("jobs", "create", word, "--kind", "kit.fail", "--quiet").out.strip()
     choice = ("--job", word, "--type", "run.ended", "--count", "1")
-    with installation.started("events", *choice, "--json") as following:
+    with installation.started("feed", *choice, "--json") as following:
         # Nobody can see from outside when it has connected: something happens until it was told.
         while not speaks(following, within=0.5):
             installation.client.run_job_now(job)
         out, _ = following.communicate(timeout=PATIENCE)
 
-    wrong = installation.rota("events", "--after", "yesterday")
+    wrong = installation.rota("feed", "--after", "yesterday")
 
     (event,) = map(json.loads, out.splitlines())
     assert (event["type"], event["job_name"], event["status"]) == ("run.ended", word, "dead")

@@ -1,7 +1,9 @@
 """The schedules of an app become jobs, once, however often and by however many it starts (I3)."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -223,3 +225,44 @@ async def test_a_tenant_that_does_not_exist_is_refused(registry: Registry) -> No
 
     with pytest.raises(NotFound, match="no tenant 'nowhere'"):
         await registry.register(app)
+
+
+def etl(*names: str) -> rota.App:
+    """An app with a graph of these steps, one after the other."""
+    made = rota.App("etl")
+    work = made.job(name="work")(report)
+
+    def nightly(region: str = "eu") -> None:
+        steps = [work.step(region).options(name=name) for name in names]
+        for first, second in pairwise(steps):
+            first >> second
+
+    made.graph(cron="0 2 * * *", args={"region": "us"})(nightly)
+    return made
+
+
+async def test_a_declared_graph_is_made_once_and_follows_its_steps(registry: Registry) -> None:
+    await registry.register(etl("a", "b"))
+    await registry.register(etl("a", "b"))
+    first = await registry.job("etl.nightly")
+
+    await registry.register(etl("a", "b", "c"))
+
+    after = await registry.job("etl.nightly")
+    assert (first.kind, first.version, first.payload) == ("graph", 1, '{"region": "us"}')
+    assert [step["name"] for step in json.loads(first.graph or "")["steps"]] == ["a", "b"]
+    assert (after.version, after.next_tick_at) == (2, first.next_tick_at)
+    assert json.loads(after.graph or "")["steps"][2]["needs"] == ["b"]
+
+
+async def test_a_graph_that_is_wrong_is_told_and_nothing_is_registered(
+    registry: Registry,
+) -> None:
+    broken = etl("a", "b")
+    work = next(iter(broken))
+    broken.graph(cron="0 3 * * *")(lambda: work.step().when("steps.nope.result"))
+
+    with pytest.raises(InvalidInput, match="nope"):
+        await registry.register(broken)
+
+    assert await job_views.by_name(registry.conn, tenant_id=TENANT, name="etl.nightly") is None

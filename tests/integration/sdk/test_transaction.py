@@ -448,3 +448,22 @@ async def job_of_an_app_is_submitted_with_its_arguments_checked(native: Owner, c
     )
     assert json.loads(row["payload"]) == {"order": 42, "to": "zoe"}
     assert (row["queue"], row["kind"]) == ("mail", "shop.send_receipt")
+
+
+async def test_a_graph_is_handed_in_with_the_transaction(shared: str, conn: Any) -> None:
+    steps: list[dict[str, Any]] = [
+        {"name": "a", "kind": "x"},
+        {"name": "b", "kind": "x", "needs": ["a"]},
+    ]
+    selfish = [{"name": "a", "kind": "x", "needs": ["a"]}]
+    async with KINDS["asyncpg"](shared) as owner:
+        await create(owner, name="flow", kind="graph", graph={"steps": steps})
+        with pytest.raises(InvalidInput, match="another step than itself"):
+            await create(owner, name="bad", kind="graph", graph={"steps": selfish})
+        await owner.commit()
+
+    kept = await conn.fetchval(
+        "select g.definition from rota.jobs as j"
+        " inner join rota.graphs as g on j.graph_id = g.id where j.name = 'flow'"
+    )
+    assert json.loads(kept) == {"steps": steps}

@@ -21,9 +21,9 @@ from rota.store.statement import Statement
 
 RATE = Rate(count=10, per=timedelta(minutes=1), burst=2)
 HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
-    "survey": (gates.SURVEY, {"live_runs_gated", "live_runs_held"}),
+    "survey": (gates.SURVEY, {"live_runs_gated", "live_runs_held", "live_runs_unfolded"}),
     "candidates": (gates.CANDIDATES, {"live_runs_gated", "live_runs_in_order"}),
-    "count held": (gates.COUNT_HELD, {"live_runs_held"}),
+    "count held": (gates.COUNT_HELD, {"live_runs_held", "live_runs_unfolded"}),
     "heads": (gates.HEADS, {"live_runs_in_order"}),
     "claim": (gates.CLAIM, {"live_runs_pkey"}),
 }

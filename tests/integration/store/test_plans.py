@@ -12,14 +12,15 @@ from uuid import uuid4
 
 import pytest
 
-from rota.store import cursors, live_runs, sessions, shards
+from rota.store import backfills, cursors, graph_maps, graphs, live_runs, sessions, shards
 from rota.store.driver import Connection
 from rota.store.pool import Access, open_connection
 from rota.store.sessions import NewSession, Role
 from rota.store.statement import Statement
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
-LARGE = {"rota.live_runs", "rota.cursors", "rota.runs", "rota.jobs"}
+HELD = {"live_runs_held", "live_runs_unfolded"}
+LARGE = {"rota.live_runs", "rota.cursors", "rota.runs", "rota.jobs", "rota.graph_runs"}
 
 HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "claim": (live_runs.CLAIM, {"live_runs_waiting"}),
@@ -37,6 +38,27 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     ),
     "move": (cursors.MOVE, {"cursors_pkey"}),
     "ends": (cursors.ENDS, {"live_runs_of_job", "live_runs_held"}),
+    "unfold": (graphs.UNFOLD, {"live_runs_pkey", "jobs_pkey"}),
+    "lock graph runs": (graphs.LOCK, {"graph_runs_rest_pkey", "live_runs_pkey"}),
+    "take marks": (graphs.TAKE_MARKS, {"step_marks_pkey"}),
+    "find marks": (graphs.MARKED, {"step_marks_pkey"}),
+    "begin steps": (graphs.INSERT_STEPS, {"live_runs_pkey"}),
+    "store boards": (graphs.STORE_BOARDS, {"graph_runs_rest_pkey"}),
+    "finish graph runs": (graphs.FINISH, {"live_runs_pkey"}),
+    "results": (graphs.RESULTS, {"runs_rest_pkey"}),
+    "inputs": (graphs.INPUTS, {"live_runs_pkey", "jobs_pkey"}),
+    "live steps": (graphs.LIVE_STEPS, {"live_runs_of_graph"}),
+    "count members": (graph_maps.ADD, {"graph_maps_rest_pkey"}),
+    "make members": (graph_maps.MAKE, {"graph_maps_rest_pkey", "live_runs_pkey"}),
+    "items": (graph_maps.TAKE_ITEMS, {"graph_items_rest_pkey"}),
+    "results of members": (graph_maps.RESULTS, {"runs_rest_pkey"}),
+    "bad members": (graph_maps.BAD, {"runs_rest_id_idx"}),
+    "live members": (graph_maps.ALIVE, set()),
+    "revive members": (graph_maps.REVIVE, {"runs_rest_pkey"}),
+    "hand out": (graph_maps.HAND_OUT, {"graph_maps_rest_pkey", "live_runs_pkey"}),
+    "settle a backfill": (backfills.SETTLE, {"backfill_runs_pkey", "live_runs_pkey"}),
+    "waiting runs of a backfill": (backfills.WAITING, {"live_runs_pkey"}),
+    "what became of ticks": (backfills.STANDING, {"live_runs_pkey"}),
     "hold": (shards.HOLD, {"shards_pkey"}),
     "renew": (shards.RENEW, {"shards_pkey"}),
 }
@@ -101,8 +123,8 @@ def forbidden(plan: list[dict[str, Any]]) -> Iterator[str]:
         if kind == "Seq Scan" and table in LARGE:
             yield f"{kind} on {table}"
         # An index without a condition is a scan of the whole table in another order. Only the
-        # index of the runs that somebody holds is meant to be read as a whole.
-        whole = "Index Cond" not in node and node.get("Index Name") != "live_runs_held"
+        # indexes of the runs that somebody holds are meant to be read as a whole.
+        whole = "Index Cond" not in node and node.get("Index Name") not in HELD
         if kind in {"Index Scan", "Index Only Scan"} and table in LARGE and whole:
             yield f"all of {node['Index Name']}"
 

@@ -39,6 +39,7 @@ PYTHON_OF = {
     "guarantee": str,
     "overlap": str,
     "session_role": str,
+    "backfill_state": str,
     "bytea": bytes,
 }
 

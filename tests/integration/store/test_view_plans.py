@@ -17,7 +17,7 @@ import pytest
 from tests.support.databases import clone_url, drop
 
 from rota.core.states import BAD, JobState, RunState
-from rota.store import job_views, partitions, run_views
+from rota.store import job_views, outcomes, partitions, run_views
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
 from rota.store.job_views import Doing, JobFilter
@@ -86,6 +86,18 @@ async def test_the_latest_runs_are_one_step_each(filled: str, walled: bool) -> N
     # The few that are found are sorted by their job.
     assert [each for each in forbidden(plan) if not each.startswith("Sort")] == []
     assert read_from(plan, "runs_") <= DAYS + 2
+
+
+@pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
+async def test_outcomes_of_a_job_read_what_they_show(filled: str, walled: bool) -> None:
+    arguments = {"tenant_id": LARGEST, "job_ids": [JOB], "from_id": run_views.FIRST_ID}
+
+    async with connected(filled, LARGEST, walled=walled) as conn:
+        plan = await explain(conn, outcomes.OUTCOMES, arguments)
+
+    # The few that run are sorted by their job.
+    assert [each for each in forbidden(plan) if not each.startswith("Sort")] == []
+    assert read_from(plan, "runs_") <= outcomes.MOST + DAYS + 2
 
 
 @pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])

@@ -54,12 +54,38 @@ SEEDS = {
     " sha256(gen_random_uuid()::text::bytea), 'admin')",
     "idempotency": "insert into rota.idempotency (tenant_id, scope, key, fingerprint)"
     " values ($1, 's', gen_random_uuid()::text, sha256(''))",
+    "sources": "insert into rota.sources (tenant_id, name, kind, owner, reader, expires_at)"
+    " values ($1, gen_random_uuid()::text, 'folder', gen_random_uuid(), 'r', rota.now())",
+    "backfills": "insert into rota.backfills (id, tenant_id, job_id, since, until, schedule, picks,"
+    " newest_first, at_once, priority, gate_id, reached, expected, is_guess, look_at, created_at,"
+    " created_by) values (gen_random_uuid(), $1, gen_random_uuid(), rota.now(), rota.now(), '{}',"
+    " 'all', false, 1, 5, $1, rota.now(), 0, false, rota.now(), rota.now(), 'a')",
     "audit": "insert into rota.audit (tenant_id, actor, action, thing, thing_id)"
     " values ($1, 'a', 'b', 'c', 'd')",
-    "graphs": "insert into rota.graphs (id, tenant_id, name, body)"
-    " values (gen_random_uuid(), $1, gen_random_uuid()::text, '{}')",
-    "events": "insert into rota.events (id, tenant_id, type, external_id)"
-    " values (gen_random_uuid(), $1, 't', gen_random_uuid()::text)",
+    "graphs": "insert into rota.graphs (tenant_id, digest, definition)"
+    " values ($1, replace(gen_random_uuid()::text, '-', ''), '{}')",
+    "graph_runs": "insert into rota.graph_runs (run_id, tenant_id, job_id, started_at)"
+    " values (gen_random_uuid(), $1, gen_random_uuid(), rota.now())",
+    "graph_maps": "insert into rota.graph_maps (run_id, step, tenant_id)"
+    " values (gen_random_uuid(), 0, $1)",
+    "graph_items": "insert into rota.graph_items (run_id, step, first, tenant_id, number, items)"
+    " values (gen_random_uuid(), 0, 0, $1, 1, '[1]')",
+    "step_marks": "insert into rota.step_marks (graph_run_id, step, tenant_id)"
+    " values (gen_random_uuid(), 0, $1)",
+    "events": "insert into rota.events (id, tenant_id, type, source, received_at, body)"
+    " values (gen_random_uuid(), $1, 't', 's', rota.now(), '{}')",
+    "event_keys": "insert into rota.event_keys (tenant_id, digest, event_id, received_at)"
+    " values ($1, substring(sha256(gen_random_uuid()::text::bytea) for 16), gen_random_uuid(),"
+    " rota.now())",
+    "event_types": "insert into rota.event_types (tenant_id, type, job_id)"
+    " values ($1, 't', gen_random_uuid())",
+    "event_piles": "insert into rota.event_piles (job_id, key, tenant_id, run_id, opened_at,"
+    " due_at, count, size, filled) values (gen_random_uuid(), '', $1, gen_random_uuid(),"
+    " rota.now(), rota.now(), 1, 1, 0)",
+    "event_members": "insert into rota.event_members (run_id, part, event_id, tenant_id)"
+    " values (gen_random_uuid(), 0, gen_random_uuid(), $1)",
+    "hooks": "insert into rota.hooks (id, tenant_id, name, type, style, key_id, ciphertext)"
+    " values (gen_random_uuid(), $1, 'h', 't', 'standard', 'k', '')",
     "secrets": "insert into rota.secrets (tenant_id, name, key_id, ciphertext)"
     " values ($1, gen_random_uuid()::text, 'k', '')",
     "calendars": "insert into rota.calendars (tenant_id, name, body)"

@@ -15,12 +15,14 @@ from rota.sdk.client.errors import ApiError, Unreachable
 SOURCE = Path(output.__file__).parent
 # What has no use on a command line, or is the same by another name.
 ELSEWHERE = {
+    "call_hook": "whoever calls it signs, and has no key",
     "get_health": "readiness says more, and `doctor` asks for it",
     "get_openapi": "a document for programs that generate clients",
     "get_page": "for browsers",
     "get_page_file": "for browsers",
     "get_problem": "for browsers",
     "list_executions": "`runs list --worker`",
+    "list_outcomes": "`jobs runs`, for one job",
     "patch_job": "the same as update_job",
 }
 

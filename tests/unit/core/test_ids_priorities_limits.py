@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rota.core.errors import InvalidInput, cut
-from rota.core.ids import first_id_of, keyed_run_id, stamped, tick_run_id, time_of
+from rota.core.ids import (
+    first_id_of,
+    keyed_run_id,
+    stamped,
+    step_run_id,
+    tick_run_id,
+    time_of,
+)
 from rota.core.limits import Limits, Rate, admit
 from rota.core.priority import aged, parse_priority, rank
 
@@ -47,6 +54,22 @@ def test_an_id_lies_between_the_bounds_of_its_day(at: datetime) -> None:
     assert first_id_of(day) <= tick_run_id(JOB, at)
     if day < date(9998, 12, 31):
         assert tick_run_id(JOB, at) < first_id_of(day + timedelta(days=1))
+
+
+def test_the_id_of_a_steps_run_is_derived_and_begins_with_the_time_of_its_graph_run() -> None:
+    graph_run = tick_run_id(JOB, NOW)
+    ids = {
+        step_run_id(graph_run, step, member=member, round_=round_)
+        for step in (0, 1, 999)
+        for member in (None, 0, 1, 999_999)
+        for round_ in (0, 1, 32_767)
+    }
+
+    assert len(ids) == 3 * 4 * 3
+    assert {time_of(id_) for id_ in ids} == {NOW}
+    assert {id_.version for id_ in ids} == {7}
+    assert step_run_id(graph_run, 1, round_=0) == step_run_id(graph_run, 1, round_=0)
+    assert step_run_id(tick_run_id(JOB, NOW + timedelta(1)), 1, round_=0) not in ids
 
 
 def test_ticks_a_microsecond_apart_and_other_jobs_have_other_ids() -> None:

@@ -56,6 +56,19 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
             'rota_attempt_duration_seconds_bucket{le="+Inf"}': 3,
         },
     ),
+    (events.SourceHeld(source="s", kind="kafka"), {}),
+    (
+        events.SourceFailed(source="s", kind="kafka", reason="x", pause=SECOND),
+        {'rota_sources_failed_total{source="s"}': 1},
+    ),
+    (
+        events.MessageRefused(source="s", message="m", reason="x"),
+        {'rota_messages_refused_total{source="s"}': 1},
+    ),
+    (
+        events.EventsTaken(source="s", count=3, duplicates=1),
+        {'rota_events_taken_total{source="s"}': 3},
+    ),
     (events.FiresRefused(count=4), {"rota_fires_refused_total": 4}),
     (
         events.TicksCaughtUp(job_id=ID, ran=2, recorded=9),
@@ -71,6 +84,7 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         },
     ),
     (events.RescueFailed(reason="x"), {"rota_rescues_failed_total": 1}),
+    (events.AdvanceFailed(run_id=UUID(int=1), reason="x"), {"rota_advances_failed_total": 1}),
     (events.RunsExpired(count=6), {"rota_runs_expired_total": 6}),
     (events.ResultsRefused(count=2), {"rota_results_refused_total": 2}),
     (failed(), {'rota_attempts_failed_total{kind="http"}': 1}),

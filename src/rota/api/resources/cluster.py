@@ -16,6 +16,7 @@ from rota.api.shapes.cluster import (
     SchedulerView,
     Shards,
     ShardView,
+    WorkerDrained,
     Workers,
     WorkersQuery,
     WorkerView,
@@ -25,7 +26,7 @@ from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.limits import Limits, Rate
 from rota.core.time import durations
-from rota.store import cluster_views, gates, hints, names
+from rota.store import cluster_views, gates, hints, names, sessions
 from rota.store.cluster_views import QueueRow
 
 
@@ -155,6 +156,30 @@ async def list_workers(call: Call) -> Reply:
             ]
         )
     )
+
+
+@operation(
+    "POST",
+    "/v1/workers/{worker_id}/drain",
+    tag="cluster",
+    permission=Permission.PLATFORM,
+    scope="platform",
+    answer=WorkerDrained,
+    status=202,
+)
+async def drain_worker(call: Call) -> Reply:
+    """Let a worker take no more runs, and end when those that it has have ended.
+
+    It hears of it with its next heartbeat. What it runs may take as long as it stays within the
+    time that the process has to stop; there is no way back but to start another worker.
+    """
+    session_id = identifiers.read("worker_id", call.params["worker_id"])
+    asked = await sessions.drain(call.conn, session_id)
+    if asked is None:
+        raise NotFound("worker", call.params["worker_id"])
+    worker_id = identifiers.shown("wrk", asked.id)
+    await audited(call, "worker.drain", "worker", worker_id, {"name": asked.name})
+    return Reply(WorkerDrained(worker_id=worker_id, name=asked.name, is_draining=True))
 
 
 @operation("GET", "/v1/schedulers", tag="cluster", permission=Permission.READ, answer=Schedulers)

@@ -17,11 +17,13 @@ from rota.api.shapes.runs import (
     DeadGroups,
     DeadGroupsQuery,
     DeadGroupView,
+    ReplayManyDraft,
     RunsQuery,
     RunView,
 )
 from rota.core.access import Permission
 from rota.flow.submit import reviving
+from rota.flow.submit.reviving import AT_ONCE, Pace
 from rota.store import hints, run_views
 
 # Dead letters are shown of this time unless it is said.
@@ -81,7 +83,7 @@ async def list_dead_groups(call: Call) -> Reply:
     "/v1/dead-letters/replay",
     tag="dead letters",
     permission=Permission.OPERATE,
-    body=BulkDraft,
+    body=ReplayManyDraft,
     answer=BulkDone,
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
@@ -94,11 +96,22 @@ async def replay_dead_letters(call: Call) -> Reply:
         )
         return counted_reply(counted)
     done = await reviving.replay_dead(
-        call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
+        call.conn,
+        which,
+        tenant_id=call.tenant_id,
+        token=needed(token),
+        by=call.actor,
+        pace=pace_of(call.body),
     )
     await audited(call, "dead.replay", "run", "many", {"number": len(done.ids)})
     call.hints.add(hints.RUNS)
     return done_reply(done)
+
+
+def pace_of(draft: ReplayManyDraft) -> Pace:
+    if draft.per_minute is None:
+        return AT_ONCE
+    return Pace(spacing=timedelta(minutes=1) / draft.per_minute, before=draft.before)
 
 
 @operation(

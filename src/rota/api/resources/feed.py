@@ -82,6 +82,8 @@ def event_bytes(event: FeedEvent) -> bytes:
         data["job_name"] = event.job_name
     if event.run_id is not None:
         data["run_id"] = identifiers.run(event.run_id)
+    if event.graph_run_id is not None:
+        data["graph_run_id"] = identifiers.run(event.graph_run_id)
     for name in ("state", "attempt", "progress", "message"):
         value = getattr(event, name)
         if value is not None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from rota.api import identifiers, views
 from rota.api.call import Call, Reply
+from rota.api.changes import changes
 from rota.api.drafts import edit_of, spec_of
-from rota.api.gathering import note_made
+from rota.api.gathering import GoAlone, note_made
 from rota.api.operations import operation
 from rota.api.paging import Page, cursor, place_of
 from rota.api.problems import Refusal
@@ -35,9 +36,10 @@ from rota.flow.submit.drafting import Drafting
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, job_views
 from rota.store.job_views import Doing, JobFilter, JobRow, Place
-from rota.store.walls import behind_wall
 
 BULK: Final = 5_000_000
+# A graph of the largest size, a payload of the largest size, and the rest.
+LARGEST: Final = 1_500_000
 EXAMPLE: Final = {
     "name": "nightly report",
     "schedule_type": "CRON",
@@ -58,16 +60,18 @@ async def create_job_gathered(call: Call) -> Reply:
     with alone():
         spec = _spec(call, call.body)
         if spec.schedule and spec.schedule.get("calendars"):
-            # They are read and held in the transaction of the job: it goes alone.
-            async with call.connection() as conn, behind_wall(conn, call.tenant_id):
-                call.at(conn)
-                return await create_job(call)
+            # They are read and held in the transaction of the job.
+            raise GoAlone
         draft = Drafting(call.now, NO_CALENDARS).draft(spec, call.service.new_id())
-        submitted = await call.service.gathering.submit(call, draft)
+        served = await call.service.served.kinds(call.service.pool)
+
+        def answer(submitted: Submitted) -> Reply:
+            made = _made(submitted, spec, served)
+            return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
+
+        submitted, reply = await call.service.gathering.submit(call, draft, answer)
     call.hints |= _hints(call, [submitted])
-    served = await call.service.served.kinds(call.service.pool)
-    made = _made(submitted, spec, served)
-    return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
+    return reply
 
 
 @operation(
@@ -76,6 +80,7 @@ async def create_job_gathered(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobDraft,
+    largest_body=LARGEST,
     answer=JobMade,
     status=201,
     problems=SCHEDULE,
@@ -228,6 +233,7 @@ def job_reply(row: JobRow, status: int | None = None) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobEdit,
+    largest_body=LARGEST,
     answer=JobView,
     problems=CHANGES,
     example={"payload": {"format": "csv"}},
@@ -246,6 +252,7 @@ async def update_job(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobEdit,
+    largest_body=LARGEST,
     answer=JobView,
     problems=CHANGES,
     example={"priority": "high"},
@@ -261,6 +268,7 @@ async def patch_job(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobDraft,
+    largest_body=LARGEST,
     answer=JobView,
     other_statuses=(201,),
     problems=CHANGES,
@@ -304,14 +312,11 @@ async def _edit(call: Call, row: JobRow) -> Reply:
     after = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=row.id)
     if after is None:
         raise RuntimeError("a job that was changed in this transaction is gone")
-    await audited(call, "job.update", "job", identifiers.job(row.id), _changes(row, after))
+    different = changes(views.job_view(row), views.job_view(after))
+    await audited(
+        call, "job.update", "job", identifiers.job(row.id), different.after, different.before
+    )
     return job_reply(after)
-
-
-def _changes(old: JobRow, new: JobRow) -> dict[str, Any]:
-    """Which fields are different; their values are in the job's versions, not in the log."""
-    pairs = zip(old._fields, old, new, strict=True)
-    return {"changed": [name for name, was, now in pairs if was != now and name != "updated_at"]}
 
 
 @operation(

@@ -35,7 +35,7 @@ from rota.flow.observe.explaining import explain
 from rota.flow.submit import cancelling, reviving
 from rota.flow.submit.changing import KEEP
 from rota.flow.submit.reviving import Replay
-from rota.store import hints, run_views
+from rota.store import backfills, hints, run_views
 from rota.store.run_views import AttemptRow, RunFilter, RunRow
 
 UUID_LIKE: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
@@ -75,10 +75,14 @@ def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
         kind=query.kind,
         queue=query.queue,
         worker=worker_of(query.worker_id),
+        graph_run_id=(
+            None if query.graph_run_id is None else identifiers.read("run_id", query.graph_run_id)
+        ),
         created_after=instant(query.created_after, "created_after"),
         created_before=instant(query.created_before, "created_before"),
     )
     said = [sorted(query.status), query.job_id, query.kind, query.queue, query.worker_id]
+    said += [query.graph_run_id]
     return chosen, [*said, query.created_after, query.created_before]
 
 
@@ -122,7 +126,10 @@ async def list_executions(call: Call) -> Reply:
 @operation("GET", "/v1/runs/{run_id}", tag="runs", permission=Permission.READ, answer=RunDetail)
 async def get_run(call: Call) -> Reply:
     """One run, with its payload and its result."""
-    return Reply(views.run_detail(await run_row(call)))
+    row, made_by = await run_row(call), None
+    if row.trigger == "backfill":
+        made_by = await backfills.of_run(call.conn, row.id, tenant_id=call.tenant_id)
+    return Reply(views.run_detail(row, backfill_id=made_by))
 
 
 @operation(

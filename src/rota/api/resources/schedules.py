@@ -6,6 +6,7 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.resources.shared import audited, instant, job_row
+from rota.api.shapes.backfills import BackfillPlan, BackfillPlanned
 from rota.api.shapes.pieces import moment
 from rota.api.shapes.schedules import (
     BackfillDraft,
@@ -16,13 +17,15 @@ from rota.api.shapes.schedules import (
     WarningView,
 )
 from rota.core.access import Permission
+from rota.core.backfills import Only, Order
 from rota.core.errors import InvalidInput
 from rota.core.priority import parse_priority
 from rota.core.submission import within
-from rota.core.time import plain
+from rota.core.time import durations, plain
 from rota.core.time.preview import Preview, preview
 from rota.flow.submit import backfilling
-from rota.flow.submit.backfilling import LOW, Only, Range
+from rota.flow.submit.backfilling import LOW, Range
+from rota.flow.submit.backfills.asking import Asked, Wanted, ask
 from rota.store import calendars, hints
 
 
@@ -80,7 +83,10 @@ def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
     example={"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z", "dry_run": True},
 )
 async def backfill_job(call: Call) -> Reply:
-    """Make runs for ticks of a past range; a dry run tells how many there would be."""
+    """Make runs for ticks of a past range, all at once; a dry run only counts them.
+
+    At most 1,000 runs; `POST /v1/jobs/{job_id}/backfills` is for ranges of any length.
+    """
     row = await job_row(call)
     draft: BackfillDraft = call.body
     since, until = instant(draft.since, "since"), instant(draft.until, "until")
@@ -109,3 +115,68 @@ async def backfill_job(call: Call) -> Reply:
         call.hints.add(hints.RUNS)
     counts = {key: value for key, value in done._asdict().items() if key != "run_ids"}
     return Reply(BackfillView(**counts, run_ids=[identifiers.run(each) for each in done.run_ids]))
+
+
+@operation(
+    "POST",
+    "/v1/jobs/{job_id}/backfills",
+    tag="jobs",
+    permission=Permission.OPERATE,
+    body=BackfillPlan,
+    answer=BackfillPlanned,
+    status=201,
+    other_statuses=(200,),
+    problems=("invalid_schedule", "conflict"),
+    example={"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z", "dry_run": True},
+)
+async def create_backfill(call: Call) -> Reply:
+    """Begin to make runs for a past range of any length (201), or only count them (200).
+
+    A node makes the runs little by little; `GET /v1/backfills/{backfill_id}` tells how far it is. A
+    job has one at a time.
+    """
+    row = await job_row(call)
+    plan: BackfillPlan = call.body
+    since, until = instant(plan.since, "since"), instant(plan.until, "until")
+    if since is None or until is None:
+        raise InvalidInput("since", plan.since, "a time, and one in `until`")
+    asked = await ask(
+        call.conn,
+        Wanted(
+            since=since,
+            until=until,
+            only=Only(plan.only),
+            order=Order(plan.order),
+            at_once=plan.at_once,
+            priority=LOW if plan.priority is None else parse_priority(plan.priority),
+            payload=plan.payload,
+        ),
+        tenant_id=call.tenant_id,
+        job_id=row.id,
+        by=call.actor,
+        now=call.now,
+        new_id=call.service.new_id,
+        calendars=await calendars.read_all(call.conn, tenant_id=call.tenant_id),
+        dry_run=plan.dry_run,
+    )
+    if asked.backfill_id is not None:
+        told = {"since": plan.since, "until": plan.until, "only": plan.only, "job": row.name}
+        shown = identifiers.backfill(asked.backfill_id)
+        await audited(call, "backfill.create", "backfill", shown, told)
+    return Reply(planned_view(asked), 200 if plan.dry_run else 201)
+
+
+def planned_view(asked: Asked) -> BackfillPlanned:
+    counted, id_ = asked
+    return BackfillPlanned(
+        backfill_id=None if id_ is None else identifiers.backfill(id_),
+        ticks=counted.ticks,
+        ran=counted.ran,
+        alive=counted.alive,
+        failed=counted.failed,
+        missing=counted.missing,
+        new=counted.new,
+        undecided=counted.undecided,
+        estimated=counted.is_guess,
+        takes=None if counted.takes is None else durations.iso(counted.takes),
+    )

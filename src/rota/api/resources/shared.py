@@ -28,7 +28,12 @@ async def job_row(call: Call) -> JobRow:
 
 
 async def audited(
-    call: Call, action: str, thing: str, thing_id: str, after: Mapping[str, Any] | None = None
+    call: Call,
+    action: str,
+    thing: str,
+    thing_id: str,
+    after: Mapping[str, Any] | None = None,
+    before: Mapping[str, Any] | None = None,
 ) -> None:
     """Write down who did what, in the transaction that does it."""
     principal = call.principal
@@ -42,6 +47,7 @@ async def audited(
             action=action,
             thing=thing,
             thing_id=thing_id,
+            before=before,
             after=after,
             request_id=call.request_id,
         ),

@@ -57,6 +57,12 @@ class Workers(Struct, kw_only=True, frozen=True):
     data: list[WorkerView]
 
 
+class WorkerDrained(Struct, kw_only=True, frozen=True):
+    worker_id: str
+    name: str
+    is_draining: bool
+
+
 class WorkersQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     with_dead: Annotated[bool, Meta(description="Also those that have died or stopped lately.")] = (
         False

@@ -129,6 +129,10 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(description="An IANA name for the flat fields; UTC unless it is said."),
     ] = UNSET
     payload: Annotated[Json | UnsetType, Meta(description="What the handler is given.")] = UNSET
+    graph: Annotated[
+        dict[str, Json] | UnsetType | None,
+        Meta(description="With the kind `graph`: its steps, as in docs/howto/graphs.md."),
+    ] = UNSET
     max_retries: Annotated[
         Most | UnsetType,
         Meta(description="How many more attempts after the first. Short for `retries.max`."),
@@ -242,6 +246,10 @@ class JobView(Struct, kw_only=True, frozen=True):
     timezone: str | None
     status: str
     payload: Any
+    graph: Annotated[
+        dict[str, Any] | None,
+        Meta(description="The steps of a graph; null for another kind, and in lists."),
+    ]
     max_retries: int
     retries: dict[str, Any]
     timeout: str | None

@@ -25,7 +25,9 @@ RunStatus = Literal[
 
 
 class RunView(Struct, kw_only=True, frozen=True):
-    """A run as it is now; `modified_time` is the last time that anything happened to it."""
+    """A run as it is now; `modified_time` is the last time that anything happened to it. The run of
+    a step tells its graph run and the place of the step in it, and a member of a map its index.
+    """
 
     run_id: str
     job_id: str
@@ -49,15 +51,19 @@ class RunView(Struct, kw_only=True, frozen=True):
     reason: dict[str, Any] | None
     progress: float | None
     progress_message: str | None
+    graph_run_id: str | None
+    step: int | None
+    member: int | None
     log_url: str
 
 
 class RunDetail(RunView, kw_only=True, frozen=True):
-    """One run with what it was given and what came of it."""
+    """One run with what it was given and what came of it, and the backfill that made it."""
 
     payload: Any
     result: Any
     deadline_at: str | None
+    backfill_id: str | None
 
 
 class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -72,6 +78,10 @@ class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     worker_id: Annotated[
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
         Meta(description="Executed last by this worker: its id or its name."),
+    ] = None
+    graph_run_id: Annotated[
+        Annotated[str, Meta(pattern="^run_[0-9a-f]{32}$")] | None,
+        Meta(description="Steps of this graph run."),
     ] = None
     created_after: Annotated[Moment | None, Meta(description="Made at this time or later.")] = None
     created_before: Annotated[Moment | None, Meta(description="Made before this time.")] = None
@@ -195,6 +205,19 @@ class BulkDraft(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[str, Meta(min_length=1, max_length=500)] | None,
         Meta(description="The token of a dry run with the same filter."),
     ] = None
+
+
+class ReplayManyDraft(BulkDraft, kw_only=True, forbid_unknown_fields=True):
+    """The same, and how fast: what they died of may not bear them all at once."""
+
+    per_minute: Annotated[
+        Annotated[int, Meta(ge=1, le=60_000)] | None,
+        Meta(description="How many may begin in a minute; all at once unless it is said."),
+    ] = None
+    before: Annotated[
+        Annotated[int, Meta(ge=0, le=10_000_000)],
+        Meta(description="How many were let go by calls before this one, at the same pace."),
+    ] = 0
 
 
 class BulkDone(Struct, kw_only=True, frozen=True):

@@ -90,7 +90,7 @@ class KeyMade(KeyView, kw_only=True, frozen=True):
 
 
 class UserView(Struct, kw_only=True, frozen=True):
-    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 10,000; `keys`
+    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 200; `keys`
     are those that are valid.
     """
 

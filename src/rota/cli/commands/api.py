@@ -36,6 +36,7 @@ def api(
 def announce(opened: Open) -> None:
     """Where it listens, and the first key if it was just made."""
     say(f"API at {opened.url}, its page at {opened.url}/docs")
+    say(f"dashboard at {opened.url}/; `rota open` logs in")
     if opened.key_file is not None:
         say(f"the first API key (role platform) was made and is in {opened.key_file}:")
         say(f"  {opened.key_file.read_text().strip()}")

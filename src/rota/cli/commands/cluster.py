@@ -1,11 +1,14 @@
-"""`rota workers`, `rota schedulers`, `rota shards`: the processes. Room: cli."""
+"""`rota workers`, `rota drain`, `rota kinds`, `rota schedulers`, `rota shards`: the processes.
+
+Room: cli.
+"""
 
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from rota.cli import times
-from rota.cli.options import TALK, Talk
+from rota.cli.options import TALK, Talk, some
 from rota.cli.tables import Column
 
 
@@ -43,6 +46,45 @@ def status(worker: Any) -> str:
     if not worker.is_alive:
         return "gone"
     return "draining" if worker.is_draining else "alive"
+
+
+def drain(*workers: str, talk: Talk = TALK) -> int:
+    """Let workers take no more runs; each ends when those that it has have ended.
+
+    Parameters
+    ----------
+    workers
+        Their ids, as `rota workers` shows them.
+    """
+    some("worker", workers)
+    with talk.open() as client:
+        for worker in workers:
+            asked = client.drain_worker(worker)
+            talk.done(asked, f"{asked.name} takes no more runs", id_=asked.worker_id)
+    return 0
+
+
+def kinds(*, talk: Talk = TALK) -> int:
+    """List the kinds of jobs that workers carry out, with the fields of their payloads."""
+    with talk.open() as client:
+        found = client.list_kinds().items
+    columns: list[Column[Any]] = [
+        Column("KIND", lambda each: each.kind),
+        Column("WORKERS", lambda each: each.workers, right=True),
+        Column("PAYLOAD", lambda each: fields(each.payload_schema), flexible=True),
+    ]
+    empty = "no worker has told what it carries out; `rota worker module:app` starts one"
+    talk.rows(found, columns, ids="kind", empty=empty)
+    return 0
+
+
+def fields(schema: dict[str, Any] | None) -> str:
+    """The fields of a payload; what is needed without brackets."""
+    if schema is None:
+        return "any"
+    needed = set(schema.get("required", ()))
+    names = schema.get("properties", {})
+    return " ".join(name if name in needed else f"[{name}]" for name in names) or "none"
 
 
 def schedulers(*, talk: Talk = TALK) -> int:

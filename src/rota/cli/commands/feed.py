@@ -1,4 +1,4 @@
-"""`rota events`: what happens, as it happens. Room: cli."""
+"""`rota feed`: what happens, as it happens. Room: cli."""
 
 from typing import Annotated, Any, Final
 
@@ -13,7 +13,7 @@ MOODS: Final = {"run.made": "waits", "run.started": "busy", "run.attempted": "wa
 ENDINGS: Final = {"succeeded": "good", "dead": "bad", "lost": "bad", "quarantined": "bad"}
 
 
-def events(
+def feed(
     *,
     type_: Annotated[list[str] | None, Parameter(name="--type", negative=())] = None,
     job: Annotated[list[str] | None, MANY] = None,

@@ -144,6 +144,7 @@ def told(job: Any) -> list[tuple[str, object]]:
         ("queue", job.queue),
         ("priority", job.priority),
         ("payload", job.payload),
+        ("graph", job.graph and f"{len(job.graph['steps'])} steps; `rota graph show` draws them"),
         ("retries", job.max_retries),
         ("max time", job.timeout),
         ("deadline", job.deadline),

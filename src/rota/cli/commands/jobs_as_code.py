@@ -173,7 +173,12 @@ def export(
     """
     with talk.open() as client:
         listed = client.each(client.list_jobs, limit=200)
-        found = [job for job in listed if exporting.belongs(job, project)]
+        # Lists leave the steps of graphs out.
+        found = [
+            client.get_job(job.job_id) if job.kind == exporting.GRAPH else job
+            for job in listed
+            if exporting.belongs(job, project)
+        ]
         calendars = exporting.calendars(found, client.each(client.list_calendars, limit=200))
     found.sort(key=lambda job: job.name)
     jobs = [exporting.declared(job) for job in found]

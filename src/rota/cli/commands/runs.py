@@ -179,6 +179,44 @@ def attempts(run: str, /, *, talk: Talk = TALK) -> int:
 
 
 @app.command
+def members(
+    run: str,
+    step: str,
+    /,
+    *,
+    status: Annotated[list[Status] | None, MANY] = None,
+    most: Most = SOME,
+    talk: Talk = TALK,
+) -> int:
+    """List the members of a map of a graph run, in their order.
+
+    Parameters
+    ----------
+    run
+        The id of the graph run, or the beginning of it.
+    step
+        The name of the step that is a map.
+    status
+        Those in this state; may be given several times.
+    """
+    with talk.open() as client:
+        id_ = naming.run_id(client, run)
+        found = gather(client.list_members, id_, most=most, step=step, status=status)
+    now = times.now()
+    columns: list[Column[Any]] = [
+        Column("MEMBER", lambda each: each.member, right=True),
+        Column("RUN", lambda each: each.run_id),
+        Column("STATUS", lambda each: each.status, mood=True),
+        Column("TRY", lambda each: each.attempt_number, right=True),
+        Column("TOOK", lambda each: took(each, now), right=True),
+        Column("MESSAGE", message, flexible=True),
+    ]
+    talk.rows(found.rows, columns, ids="run_id", empty="there are no such members")
+    tell_more(found, talk)
+    return 0
+
+
+@app.command
 def cancel(
     *runs: str,
     reason: str | None = None,

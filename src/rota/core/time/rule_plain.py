@@ -12,7 +12,7 @@ from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from rota.core.errors import InvalidSchedule
-from rota.core.time import cron, durations, moments, rrule, zones
+from rota.core.time import cron, durations, moments, rrule, trigger, zones
 from rota.core.time.cron import Cron, DayMatch
 from rota.core.time.interval import EPOCH, SHORTEST, Every, EveryAfterEnd
 from rota.core.time.reading import Fields, fields
@@ -27,7 +27,6 @@ LIMIT = 32
 # The hardest rule that is accepted takes some 15 ms to search.
 RRULES = 4
 TEXT_LIMIT = 8192
-EVENT_LIMIT = 200
 EVERY = "an interval such as @every 90s, or @every 1h/10m for ten past each hour"
 
 
@@ -94,7 +93,7 @@ def _written(rule: Rule) -> tuple[str, object]:
         case Immediate():
             return "immediate", True
         case OnEvent():
-            return "event", rule.name
+            return "event", trigger.write(rule.trigger)
         case OnDemand():
             return "on_demand", True
         case _:
@@ -200,7 +199,7 @@ def _alone(given: Fields, key: str, origin: Origin) -> Rule:
             raise given.refusal(key, "`at`, with the instant that it came to")
         return Once(at=origin.now + delay)
     if key == "event":
-        return OnEvent(name=given.text(key, limit=EVENT_LIMIT))
+        return OnEvent(trigger=trigger.read(given.get(key), given.name(key)))
     if not given.flag(key, default=False):
         raise given.refusal(key, "true, or another rule instead")
     return Immediate() if key == "immediate" else OnDemand()

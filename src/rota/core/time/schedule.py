@@ -17,6 +17,7 @@ from rota.core.time.jitter import Jitter
 from rota.core.time.policies import Misfire, OnBlackout, Window
 from rota.core.time.rrule import Rrule
 from rota.core.time.tick import DstGap, DstOverlap, Tick
+from rota.core.time.trigger import Trigger
 
 # The smallest step of a datetime: "from this instant on" is "after the one before".
 STEP = timedelta(microseconds=1)
@@ -38,9 +39,9 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnEvent:
-    """No ticks: a run is made when an event of this name arrives (S7)."""
+    """No ticks: a run is made when events arrive that it waits for (S7)."""
 
-    name: str
+    trigger: Trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,12 @@ class Schedule:
     @property
     def has_ticks(self) -> bool:
         return not isinstance(self.rules[0], TICKLESS)
+
+    @property
+    def trigger(self) -> Trigger | None:
+        """The events that it waits for, if it does."""
+        first = self.rules[0]
+        return first.trigger if isinstance(first, OnEvent) else None
 
     @property
     def follows_end(self) -> bool:

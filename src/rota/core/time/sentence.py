@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 from zoneinfo import ZoneInfo
 
-from rota.core.time import durations
+from rota.core.time import durations, trigger
 from rota.core.time.cron import Cron
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.policies import OnBlackout
@@ -67,7 +67,7 @@ def _rule(rule: Rule, zone: ZoneInfo) -> str:
         case Immediate():
             return "Right away, once"
         case OnEvent():
-            return f"Whenever the event {rule.name} arrives"
+            return trigger.sentence(rule.trigger)
         case OnDemand():
             return "Only when somebody runs it"
         case _:

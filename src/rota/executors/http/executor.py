@@ -24,6 +24,7 @@ from rota.core.time import moments
 from rota.executors.http.answer import Answer, Body, clip
 from rota.executors.http.connecting import Lookup, SystemLookup, TargetRefused, open_session
 from rota.executors.http.guard import Guard
+from rota.executors.http.schemas import HTTP
 from rota.executors.http.spec import Request, read_request
 from rota.executors.http.target import Target, redirected
 
@@ -62,6 +63,9 @@ class HttpExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,)
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return HTTP
 
     def read(self, kind: str, payload: Any) -> Request:
         if kind != KIND:

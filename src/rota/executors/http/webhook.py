@@ -18,6 +18,7 @@ from rota.core.outcome import Outcome
 from rota.executors.http.connecting import Lookup
 from rota.executors.http.executor import HttpExecutor
 from rota.executors.http.guard import Guard
+from rota.executors.http.schemas import WEBHOOK
 from rota.executors.http.webhook_spec import Delivery, read_delivery
 from rota.runtime.clock import SystemClock
 
@@ -60,6 +61,9 @@ class WebhookExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self._webhooks else ()
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return WEBHOOK
 
     def read(self, kind: str, payload: Any) -> Delivery:
         if kind != KIND:

@@ -11,6 +11,7 @@ from typing import Any
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.executors.notify.schemas import NOTIFY
 from rota.executors.notify.sending import (
     MAIL,
     Channel,
@@ -40,6 +41,9 @@ class NotifyExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self._channels else ()
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return NOTIFY
 
     def read(self, kind: str, payload: Any) -> Message:
         if kind != KIND:

@@ -2,6 +2,7 @@
 
 handlers.py       which function carries out which kind, and how it is kept apart
 executor.py       the way of one attempt: on the loop, in a thread, or in a child process
+sources.py        handlers that yield: the sources of maps
 contexts.py       what a handler gets that does not run on the worker's loop
 output.py         prints and log records find the attempt that made them
 threads.py        sync handlers, and what becomes of one that does not stop

@@ -124,6 +124,10 @@ class ChildProcess:
                     await self._answer(context.checkpoint(frames.from_json(frame.value)))
                 case frames.Resume():
                     await self._answer(context.resume())
+                case frames.HandOut():
+                    await self._answer(context.hand_out(frames.from_json(frame.items)))
+                case frames.Members():
+                    await self._answer(context.member_page(frame.step, frame.after))
                 case frames.Returned():
                     self.resident = frame.resident
                     return Succeeded(result=frames.from_json(frame.value))

@@ -5,12 +5,13 @@ whose methods block; an async handler in a child process gets a `ChildContext`. 
 engine through a line: threads.py has one to the loop, link.py one through a socket.
 """
 
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any, NoReturn, Protocol, Self
 from uuid import UUID
 
-from rota.core.executor import Context, Fail, Stream
+from rota.core.executor import Context, Fail, Member, Stream
 
 NO_TRANSACTION = "context.transaction() needs an async handler without isolation"
 
@@ -30,6 +31,8 @@ class Line(Protocol):
     def progress(self, fraction: float, message: str) -> None: ...
     def checkpoint(self, value: object) -> None: ...
     def resume(self) -> Any: ...
+    def hand_out(self, items: Sequence[object]) -> None: ...
+    def member_page(self, step: str, after: int) -> list[Member]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +81,7 @@ class Remote(Facts):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SyncContext(Remote):
     """`Context` for sync handlers: the same, but nothing is awaited, and once the attempt was asked
-    to stop, `progress`, `checkpoint` and `resume` raise `AttemptCancelled`.
+    to stop, all that asks the engine raises `AttemptCancelled`.
     """
 
     def progress(self, fraction: float, message: str = "") -> None:
@@ -95,6 +98,23 @@ class SyncContext(Remote):
         """The last checkpoint of an earlier attempt, or None."""
         self._refuse_if_cancelled()
         return self.line.resume()
+
+    def hand_out(self, items: Sequence[object]) -> None:
+        """Give a map more items; durable once this returns. Raises `LeaseLost`."""
+        self._refuse_if_cancelled()
+        self.line.hand_out(items)
+        self._refuse_if_cancelled()
+
+    def member_page(self, step: str, after: int) -> list[Member]:
+        self._refuse_if_cancelled()
+        return self.line.member_page(step, after)
+
+    def members(self, step: str) -> Iterator[Member]:
+        """All members of a map of this graph run, in their order."""
+        after = -1
+        while page := self.member_page(step, after):
+            yield from page
+            after = page[-1].index
 
     def _refuse_if_cancelled(self) -> None:
         if self.line.cancelled:
@@ -117,3 +137,16 @@ class ChildContext(Remote):
 
     async def resume(self) -> Any:
         return self.line.resume()
+
+    async def hand_out(self, items: Sequence[object]) -> None:
+        self.line.hand_out(items)
+
+    async def member_page(self, step: str, after: int) -> list[Member]:
+        return self.line.member_page(step, after)
+
+    async def members(self, step: str) -> AsyncIterator[Member]:
+        after = -1
+        while page := await self.member_page(step, after):
+            for member in page:
+                yield member
+            after = page[-1].index

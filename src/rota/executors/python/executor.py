@@ -7,7 +7,7 @@ worker is turned into a failure here.
 
 import asyncio
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -75,6 +75,9 @@ class PythonExecutor:
     def abandoned(self) -> int:
         """Threads of handlers that did not stop when asked to, and still run."""
         return self._threads.abandoned
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any] | None:
+        return self._handlers.find(kind).schema
 
     def read(self, kind: str, payload: Any) -> Spec:
         return self._handlers.read(kind, payload)

@@ -7,7 +7,7 @@ child sees the numbers and strings that the engine sees.
     worker                 child
     Call          ──▶
                   ◀──      Written, Progressed            as often as the handler likes
-                  ◀──      Checkpoint | Resume
+                  ◀──      Checkpoint | Resume | HandOut | Members
     Reply         ──▶
                   ◀──      Returned | Raised              and then the next Call
 """
@@ -51,7 +51,7 @@ class Call(Frame, frozen=True, kw_only=True):
 
 
 class Reply(Frame, frozen=True, kw_only=True):
-    """To a checkpoint or a wish to resume; `error` says why it could not be."""
+    """To a question; `error` says why it could not be."""
 
     value: bytes = b"null"
     error: str = ""
@@ -76,6 +76,15 @@ class Resume(Frame, frozen=True, kw_only=True):
     pass
 
 
+class HandOut(Frame, frozen=True, kw_only=True):
+    items: bytes
+
+
+class Members(Frame, frozen=True, kw_only=True):
+    step: str
+    after: int
+
+
 class Returned(Frame, frozen=True, kw_only=True):
     """`resident` is the memory the child holds now, in bytes."""
 
@@ -96,7 +105,8 @@ class Raised(Frame, frozen=True, kw_only=True):
 
 
 FromWorker = Call | Reply
-FromChild = Written | Progressed | Checkpoint | Resume | Returned | Raised
+Question = Checkpoint | Resume | HandOut | Members
+FromChild = Written | Progressed | Question | Returned | Raised
 
 ENCODER: Final = msgspec.msgpack.Encoder()
 TO_WORKER: Final[msgspec.msgpack.Decoder[FromChild]] = msgspec.msgpack.Decoder(FromChild)

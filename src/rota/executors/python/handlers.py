@@ -5,11 +5,12 @@ anywhere else. Nothing here calls a handler.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from rota.core.errors import InvalidInput
+from rota.executors.python import sources
 
 MB: Final = 2**20
 USUAL_MEMORY: Final = 512 * MB
@@ -32,6 +33,7 @@ class Handler:
     in_child: bool
     memory: int
     check: Callable[[Any], Any] | None
+    schema: Mapping[str, Any] | None
     # The hot path asks this one question, so its answer is kept.
     on_loop: bool
 
@@ -63,12 +65,15 @@ class Handlers:
         isolation: Isolation = "none",
         memory: int | None = None,
         check: Callable[[Any], Any] | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> Callable[[F], F]:
         """Register the decorated function `(context, payload)` for a kind.
 
         `async def` runs on the loop of the attempts, `def` in a thread, either one in a process of
-        its own with `isolation="process"`. `check` gets the payload before the attempt begins and
-        returns what the handler gets; it refuses by raising `InvalidInput`.
+        its own with `isolation="process"`. One that yields is the source of a map. `check` gets the
+        payload before the attempt begins and returns what the handler gets; it refuses by raising
+        `InvalidInput`.
+        `schema` is the payload as JSON Schema, which the dashboard makes a form of.
         """
         self._refuse_kind(kind)
         in_child = _chosen(isolation) == "process"
@@ -79,11 +84,12 @@ class Handlers:
             self._refuse_kind(kind)  # once more: a decorator may be kept and used twice
             self._by_kind[kind] = Handler(
                 kind=kind,
-                call=call,
+                call=sources.handing_out(call) if sources.yields(call) else call,
                 is_async=is_async,
                 in_child=in_child,
                 memory=room,
                 check=check,
+                schema=schema,
                 on_loop=is_async and not in_child,
             )
             return call
@@ -143,6 +149,4 @@ def _is_async(call: object) -> bool:
         raise InvalidInput("handler", call, "a function of (context, payload)")
     # An object with `async def __call__` is as good as a function.
     faces = (call, getattr(call, "__call__", None))  # noqa: B004 — its own method is wanted
-    if any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in faces):
-        raise InvalidInput("handler", call, "a function that returns its result, without yield")
-    return any(inspect.iscoroutinefunction(each) for each in faces)
+    return sources.yields_async(call) or any(inspect.iscoroutinefunction(each) for each in faces)

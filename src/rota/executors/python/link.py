@@ -11,13 +11,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from rota.core.errors import LeaseLost
-from rota.core.executor import Stream
+from rota.core.executor import Member, Stream
 from rota.executors.python import frames
 
 
@@ -148,6 +148,13 @@ class CallLine:
     def resume(self) -> Any:
         return frames.from_json(self._ask(frames.Resume()).value)
 
+    def hand_out(self, items: Sequence[object]) -> None:
+        self._ask(frames.HandOut(items=frames.to_json(items)))
+
+    def member_page(self, step: str, after: int) -> list[Member]:
+        reply = self._ask(frames.Members(step=step, after=after))
+        return [Member(**each) for each in frames.from_json(reply.value)]
+
     def end(self, last: frames.Returned | frames.Raised) -> None:
         with self._link.alone():
             self._is_over = True
@@ -158,7 +165,7 @@ class CallLine:
             if not self._is_over:
                 self._link.send(frame)
 
-    def _ask(self, frame: frames.Checkpoint | frames.Resume) -> frames.Reply:
+    def _ask(self, frame: frames.Question) -> frames.Reply:
         with self._link.alone():
             if self._is_over:
                 raise RuntimeError("this attempt is over")

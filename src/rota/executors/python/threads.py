@@ -8,12 +8,12 @@ nobody's place, it is counted, and being a daemon it cannot keep the process fro
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from rota.core.executor import Context, Stream
+from rota.core.executor import Context, Member, Stream
 
 
 class Ending(NamedTuple):
@@ -152,6 +152,13 @@ class LoopLine:
 
     def resume(self) -> Any:
         return self._ask(self._context.resume())
+
+    def hand_out(self, items: Sequence[object]) -> None:
+        self._ask(self._context.hand_out(items))
+
+    def member_page(self, step: str, after: int) -> list[Member]:
+        page: list[Member] = self._ask(self._context.member_page(step, after))
+        return page
 
     def _ask(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

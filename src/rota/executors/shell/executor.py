@@ -11,7 +11,7 @@ import contextlib
 import pwd
 import signal
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -21,6 +21,7 @@ from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
 from rota.core.time import moments
 from rota.executors.shell.limits import ShellLimits
+from rota.executors.shell.schemas import SHELL
 from rota.executors.shell.spec import ANY_PROGRAM, Command, read_command
 from rota.executors.shell.warded import BUFFER, Ending, Warded, warded
 from rota.executors.shell.warden import Order
@@ -53,6 +54,9 @@ class ShellExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self.allow else ()
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return SHELL
 
     def read(self, kind: str, payload: Any) -> Command:
         if kind != KIND:

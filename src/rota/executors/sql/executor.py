@@ -9,7 +9,7 @@ before it could say so is repeated, and a statement that must not be repeated as
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -22,6 +22,7 @@ from rota.executors.sql.connections import Connections
 from rota.executors.sql.faults import Fault
 from rota.executors.sql.folder import Folder
 from rota.executors.sql.opening import session_of
+from rota.executors.sql.schemas import SQL
 from rota.executors.sql.session import Answer, Row, Session
 from rota.executors.sql.spec import Query, read_query
 from rota.executors.sql.values import plain
@@ -41,6 +42,9 @@ class SqlExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,)
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return SQL
 
     def read(self, kind: str, payload: Any) -> Query:
         if kind != KIND:

@@ -18,6 +18,7 @@ from rota.executors.sync.folders import FolderTree
 from rota.executors.sync.objects import ObjectTree
 from rota.executors.sync.places import FILES, SFTP, Location, Place
 from rota.executors.sync.planning import Comparison, Plan, Planner, Removal, new_listing
+from rota.executors.sync.schemas import SYNC
 from rota.executors.sync.sftp import SftpTree
 from rota.executors.sync.spec import Order, read_order
 from rota.executors.sync.spool import Sorter
@@ -50,6 +51,9 @@ class SyncExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self._places else ()
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return SYNC
 
     def read(self, kind: str, payload: Any) -> Order:
         if kind != KIND:

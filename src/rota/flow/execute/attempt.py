@@ -5,18 +5,22 @@ is asked. The engine's thread and the stage's thread share it: each field has on
 """
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
 import msgspec
 
 from rota.core.attempt import Stopping
 from rota.core.errors import InvalidInput
-from rota.core.executor import Executor, Stream
+from rota.core.executor import Executor, Member, Stream
 from rota.core.policy import Policy
 from rota.flow.execute.output import Output
 from rota.store.live_runs import Claimed
+
+if TYPE_CHECKING:
+    from rota.flow.execute.handing import Handing
 
 LONGEST_MESSAGE: Final = 200
 
@@ -29,6 +33,8 @@ class Effects(Protocol):
     async def checkpoint(self, attempt: "Attempt", value: object, /) -> None: ...
     async def resume(self, attempt: "Attempt", /) -> Any: ...
     def transaction(self, attempt: "Attempt", result: object, /) -> Any: ...
+    async def hand_out(self, attempt: "Attempt", items: Sequence[object], /) -> None: ...
+    async def members(self, attempt: "Attempt", step: str, after: int, /) -> list[Member]: ...
 
 
 class Attempt:
@@ -40,6 +46,7 @@ class Attempt:
         "began",
         "executor",
         "give_up_at",
+        "handing",
         "is_closed",
         "is_counted",
         "is_gated",
@@ -85,6 +92,8 @@ class Attempt:
         # It completed its run in a transaction of its own.
         self.is_recorded = False
         self.output: Output | None = None
+        # What it hands out, if it is the source of a map.
+        self.handing: Handing | None = None
         self._effects = effects
         self._progress: tuple[float, str] | None = None
 
@@ -166,3 +175,16 @@ class Attempt:
 
     def transaction(self, result: object = None) -> Any:
         return self._effects.transaction(self, result)
+
+    async def hand_out(self, items: Sequence[object]) -> None:
+        await self._effects.hand_out(self, items)
+
+    async def member_page(self, step: str, after: int) -> list[Member]:
+        return await self._effects.members(self, step, after)
+
+    async def members(self, step: str) -> AsyncIterator[Member]:
+        after = -1
+        while page := await self.member_page(step, after):
+            for member in page:
+                yield member
+            after = page[-1].index

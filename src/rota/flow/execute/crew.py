@@ -17,12 +17,13 @@ from uuid import UUID
 from rota.core.attempt import Ended, Stopping
 from rota.core.events import AttemptStuck, Emit, LoopBlocked
 from rota.core.executor import Executor
-from rota.core.outcome import Failed, Failure, HandedBack, Outcome
+from rota.core.outcome import Failed, Failure, HandedBack, Outcome, Unfolded
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.briefing import Briefing
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.stage import Stage
 from rota.flow.execute.trust import Trust
+from rota.flow.execute.unfolding import UNFOLDING
 from rota.store.live_runs import Claimed
 from rota.store.logs import Piece
 from rota.store.notes import Progress
@@ -108,18 +109,30 @@ class Crew:
         payloads = await self._briefing.brief(runs)
         policy, by_kind, kinds = self._briefing.policy, self._by_kind, self._kinds
         attempts = []
+        unfolded = []
         for run, payload in zip(runs, payloads, strict=True):
             kind = kinds[run.kind_id]
-            attempt = Attempt(
-                run, kind, policy(run.policy_id), payload, by_kind[kind], self._effects
-            )
+            executor = by_kind[kind]
+            attempt = Attempt(run, kind, policy(run.policy_id), payload, executor, self._effects)
             attempt.is_gated = gated
             if run.started_at == run.ready_at:  # claimed ahead of its time
                 attempt.start_at = self._reached(run.ready_at)
             self.running[run.id] = attempt
-            attempts.append(attempt)
+            if executor is UNFOLDING:
+                unfolded.append(attempt)
+            else:
+                attempts.append(attempt)
+        if unfolded:
+            self._unfold(unfolded)
         self._busy += len(attempts)
         self._stage.begin(attempts)
+
+    def _unfold(self, attempts: Sequence[Attempt]) -> None:
+        """Graph runs end here: their steps are runs of their own."""
+        for attempt in attempts:
+            attempt.is_closed = attempt.is_counted = True
+            self._ended.append(ended_by_us(attempt, Unfolded(), lasted=0.0))
+        self._changed()
 
     def stop(self, run_ids: Iterable[UUID], why: Stopping) -> None:
         """Ask runs to stop; those that are not here are not ours."""
@@ -218,7 +231,8 @@ class Crew:
             (*kit.executors,), closing=kit.effects.close, tell=self._tell, trust=kit.trust
         )
         stage.open()
-        by_kind = {kind: executor for executor in kit.executors for kind in executor.kinds}
+        executors: list[Executor] = [UNFOLDING, *kit.executors]
+        by_kind = {kind: executor for executor in executors for kind in executor.kinds}
         return stage, by_kind, kit.effects
 
     def _note(self, attempt: Attempt) -> None:

@@ -1,12 +1,12 @@
 """What an attempt may write to the database while it runs. Room: flow/execute.
 
-Checkpoints, and transactions in which the handler's own effects and the completion of the run are
-committed together (exactly once, E2). Connections belong to the loop of a stage, so each stage has
-effects of its own; the pool is opened when somebody first needs it.
+Checkpoints, items of a map, and transactions in which the handler's own effects and the completion
+of the run are committed together (exactly once, E2). Connections belong to the loop of a stage, so
+each stage has effects of its own; the pool is opened when somebody first needs it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -15,12 +15,15 @@ from uuid import UUID
 import msgspec
 
 from rota.core.errors import InvalidInput, LeaseLost
+from rota.core.executor import Member
 from rota.core.outcome import Failed, Succeeded
 from rota.core.states import RunState
 from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.handing import Handing, page_of
 from rota.flow.execute.performing import result_of
 from rota.store import live_runs, notes
 from rota.store.driver import Connection, Pool
+from rota.store.graph_maps import Fence
 from rota.store.live_runs import Ending
 from rota.store.pool import Access, open_pool
 
@@ -29,7 +32,9 @@ MOST_CHECKPOINT: Final = 256_000
 
 
 class StageEffects:
-    """`noted` hears of attempts that have something to store: output or progress."""
+    """`noted` hears of attempts that have something to store: output or progress; `handed_out` is
+    called when a source has given items that somebody should make members of.
+    """
 
     def __init__(
         self,
@@ -38,8 +43,10 @@ class StageEffects:
         session_id: UUID,
         now: Callable[[], datetime],
         noted: Callable[[Attempt], None],
+        handed_out: Callable[[], object] = lambda: None,
     ) -> None:
         self.now = now
+        self._handed_out = handed_out
         self.noted = noted
         self._access = access
         self._session_id = session_id
@@ -88,11 +95,30 @@ class StageEffects:
             await self._complete(conn, attempt, told)
         attempt.is_recorded = True
 
+    async def hand_out(self, attempt: Attempt, items: Sequence[object]) -> None:
+        if attempt.handing is None:
+            fence = Fence(attempt.run_id, attempt.attempt, self._session_id)
+            attempt.handing = Handing(
+                self._connected,
+                fence,
+                handed=self._handed_out,
+                is_stopped=lambda: attempt.cancelled,
+            )
+        await attempt.handing.hand_out(items)
+
+    async def members(self, attempt: Attempt, step: str, after: int) -> list[Member]:
+        return await page_of(self._connected, attempt.run_id, step, after)
+
     async def _complete(self, conn: Connection, attempt: Attempt, result: str | None) -> None:
         ending = Ending(attempt.run_id, attempt.attempt, RunState.SUCCEEDED, None, result)
         moved = await live_runs.finish(conn, session_id=self._session_id, endings=[ending])
         if moved.get(attempt.run_id) is not RunState.SUCCEEDED:
             raise LeaseLost(thing="run", id=attempt.run_id)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Connection]:
+        async with (await self._connections()).acquire() as conn:
+            yield conn
 
     async def _connections(self) -> Pool:
         async with self._opening:

@@ -20,6 +20,7 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.WorkersBuried: ("workers.buried", Level.WARNING),
     events.RunsReclaimed: ("runs.reclaimed", Level.WARNING),
     events.RescueFailed: ("rescue.failed", Level.ERROR),
+    events.AdvanceFailed: ("advance.failed", Level.ERROR),
     events.RunsExpired: ("runs.expired", Level.INFO),
     events.ResultsRefused: ("results.refused", Level.WARNING),
     events.AttemptsEnded: ("attempts.ended", Level.DEBUG),
@@ -27,6 +28,10 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.AttemptStuck: ("attempt.stuck", Level.ERROR),
     events.LoopBlocked: ("loop.blocked", Level.ERROR),
     events.ClockApart: ("clock.apart", Level.WARNING),
+    events.SourceHeld: ("source.held", Level.INFO),
+    events.SourceFailed: ("source.failed", Level.WARNING),
+    events.MessageRefused: ("message.refused", Level.ERROR),
+    events.EventsTaken: ("events.taken", Level.DEBUG),
 }
 
 

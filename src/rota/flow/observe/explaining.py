@@ -6,6 +6,7 @@ lets through is core's (core/gates.py), the same that the claims ask, so the two
 Nothing is locked and nothing is changed; a moment later another sentence may be the true one.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,11 +16,13 @@ from uuid import UUID
 from rota.core.errors import NotFound
 from rota.core.limits import admit
 from rota.core.states import FINAL, JobState, RunState
+from rota.core.time import trigger
 from rota.core.time.durations import words
 from rota.flow.observe.endings import counted, failure, read, said_ending, short, shown
+from rota.flow.observe.graph_steps import listed, live_steps
 from rota.store import waiting
 from rota.store.driver import Connection
-from rota.store.waiting import MOST_AHEAD, Gate, JobSubject, Subject, Workers
+from rota.store.waiting import MOST_AHEAD, Gate, GraphSubject, JobSubject, Subject, Workers
 
 MOST_KINDS: Final = 20
 
@@ -38,7 +41,10 @@ async def explain(conn: Connection, *, tenant_id: int, run_id: UUID) -> Explanat
     run = await waiting.run(conn, tenant_id=tenant_id, run_id=run_id)
     if run is None:
         raise NotFound("run", run_id)
-    told = _settled(run) or _paused(run) or _early(run)
+    told = _settled(run)
+    if told is None and run.state is RunState.BLOCKED:
+        told = _unfolded(await waiting.graph(conn, tenant_id=tenant_id, run_id=run_id))
+    told = told or _paused(run) or _early(run)
     if told is not None:
         return told
     workers = await waiting.workers(conn, run)
@@ -84,9 +90,20 @@ def _settled(run: Subject) -> Explanation | None:
     return _told("running", sentence, **details)
 
 
+def _unfolded(graph: GraphSubject | None) -> Explanation:
+    """A graph run: it waits for its steps, or for somebody to let it go on."""
+    live = [] if graph is None else live_steps(graph)
+    steps = "" if not live else f"its {'step' if len(live) == 1 else 'steps'} {listed(live)}"
+    if graph is not None and graph.paused_at is not None:
+        at_work = f"; {steps} may still run" if live else ""
+        sentence = f"It has been paused since {shown(graph.paused_at)}{at_work}."
+        return _told("graph_paused", sentence, since=graph.paused_at, steps=live)
+    if not live:
+        return _told("advancing", "What follows in its graph is about to begin.")
+    return _told("blocked", f"It waits for {steps}.", steps=live)
+
+
 def _paused(run: Subject) -> Explanation | None:
-    if run.state is RunState.BLOCKED:
-        return _told("blocked", "It waits for runs that come before it in its graph.")
     if run.tenant_paused_at is not None:
         sentence = f"Its tenant has been paused since {shown(run.tenant_paused_at)}."
         return _told("tenant_paused", sentence, since=run.tenant_paused_at)
@@ -163,6 +180,9 @@ def _shut(gate: Gate, run: Subject) -> Explanation | None:
         return _out_of_turn(gate, run.now)
     if standing.places(wanted=1, now=run.now):
         return None
+    if gate.key.startswith("backfill:") and standing.limits.rate is not None:
+        # No backfill has a rate; one that is paused is shut by it.
+        return _told("backfill_paused", "Its backfill is paused.")
     where = _place(gate, run)
     details: dict[str, object] = {"limit": where, "key": gate.key}
     rate = standing.limits.rate
@@ -223,6 +243,11 @@ def _held(job: JobSubject) -> Explanation | None:
         return _told("finished", "It has no more ticks: its schedule has come to its end.")
     if not job.is_scheduled:
         return _told("on_demand", "It has no schedule and runs only when somebody asks for it.")
+    if job.event is not None:
+        waits = trigger.read(json.loads(job.event), "event")
+        types = " and ".join(waits.types)
+        sentence = f"It waits for {short(types)}; `rota events list` tells what has come."
+        return _told("waits_for_event", sentence, types=list(waits.types))
     return None
 
 

@@ -63,6 +63,8 @@ class FeedEvent:
     attempt: int | None = None
     progress: float | None = None
     message: str | None = None
+    # Of the run of a step.
+    graph_run_id: UUID | None = None
     missed: tuple[tuple[str, int], ...] = ()
 
 
@@ -297,6 +299,7 @@ def event_of(row: Seen, id_: str) -> FeedEvent:
         attempt=row.attempt,
         progress=row.progress,
         message=row.message,
+        graph_run_id=row.graph_run_id,
     )
 
 

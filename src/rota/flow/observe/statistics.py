@@ -21,8 +21,8 @@ from rota.store.driver import Connection
 from rota.store.figures import Depth, Ended, Slice, Times
 from rota.store.fitness import database_time
 
-# About 0.2 s of reading.
-MOST_EXACT: Final = 200_000
+# About 40 ms of reading.
+MOST_EXACT: Final = 40_000
 LONGEST: Final = timedelta(days=31)
 SECOND: Final = timedelta(seconds=1)
 # A tick that is decided this late is late; schedulers take a fraction of it.

@@ -11,6 +11,7 @@ from typing import Final
 from rota.store import partitions
 from rota.store.driver import Pool
 from rota.store.fitness import database_time
+from rota.store.partitions import EVENTS, PARENTS
 
 INTERVAL: Final = timedelta(hours=1)
 
@@ -20,6 +21,7 @@ class KeepingDays:
     pool: Pool
     ahead: timedelta
     keep: timedelta
+    keep_events: timedelta = timedelta(days=30)
 
     async def tick(self) -> float:
         """Bring the partitions up to date by the database's calendar."""
@@ -28,5 +30,8 @@ class KeepingDays:
             await partitions.make_ahead(conn, today=today, ahead=self.ahead.days)
             # One day more than asked: a run that is `keep` old to the minute is still there.
             oldest = today - self.keep - timedelta(days=1)
-            await partitions.drop_older(conn, keep_from=oldest)
+            history = sorted(PARENTS.keys() - EVENTS)
+            await partitions.drop_older(conn, keep_from=oldest, parents=history)
+            oldest = today - self.keep_events - timedelta(days=1)
+            await partitions.drop_older(conn, keep_from=oldest, parents=EVENTS)
         return INTERVAL.total_seconds()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from rota.store import idempotency, revival, sessions, unique
+from rota.store import backfills, idempotency, revival, sessions, unique
 from rota.store.driver import Source
 
 MOST: Final = 500
@@ -17,6 +17,7 @@ EVERY: Final = 30.0
 KEEP_SESSIONS: Final = timedelta(days=1)
 KEEP_KEYS: Final = timedelta(hours=24)
 KEEP_REPLAYS: Final = timedelta(days=90)
+KEEP_BACKFILLS: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,5 +29,6 @@ class Pruning:
             forgotten = await sessions.forget(conn, after=KEEP_SESSIONS, most=MOST)
             pruned = await idempotency.prune(conn, keep=KEEP_KEYS, most=MOST)
             freed = await unique.prune(conn, most=MOST)
+            ended = await backfills.forget(conn, keep=KEEP_BACKFILLS, most=MOST)
             unlinked = await revival.forget(conn, keep=KEEP_REPLAYS, most=MOST)
-        return 0.0 if max(forgotten, pruned, freed, unlinked) >= MOST else EVERY
+        return 0.0 if max(forgotten, pruned, freed, ended, unlinked) >= MOST else EVERY

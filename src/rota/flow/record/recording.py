@@ -21,12 +21,20 @@ import msgspec
 from rota.core.attempt import Ended
 from rota.core.errors import StoreFailed
 from rota.core.events import AttemptFailed, AttemptsEnded, Emit, ResultsRefused
-from rota.core.outcome import Cancelled, Failed, HandedBack, Outcome, Snoozed, Succeeded
+from rota.core.outcome import (
+    Cancelled,
+    Failed,
+    HandedBack,
+    Outcome,
+    Snoozed,
+    Succeeded,
+    Unfolded,
+)
 from rota.core.settle import Attempted, Settlement, settle
 from rota.core.states import RunState
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
-from rota.store import live_runs, logs
+from rota.store import graphs, live_runs, logs
 from rota.store.driver import Connection, Source
 from rota.store.live_runs import Ending, PutBack
 from rota.store.logs import Piece
@@ -42,7 +50,8 @@ _SUCCEEDED: Final = RunState.SUCCEEDED
 @dataclass(slots=True, kw_only=True)
 class Recording:
     """`take` gives endings, `give_back` takes those that could not be stored, `forget` hears of
-    those that need no vouching any more. `last_words` gives the output of attempts, once.
+    those that need no vouching any more. `last_words` gives the output of attempts, once. `advance`
+    hears of graph runs that have marks now, `look` that some may have.
     """
 
     source: Source
@@ -55,6 +64,8 @@ class Recording:
     monotonic: Callable[[], float]
     chance: Random
     emit: Emit
+    advance: Callable[[Sequence[UUID]], object] = lambda _: None
+    look: Callable[[], object] = lambda: None
     _is_repeated: bool = False
     _began: float = float("-inf")
     # Output that is on its way.
@@ -102,17 +113,23 @@ class Recording:
     async def _store(self, batch: Sequence[Ended]) -> None:
         endings: list[Ending] = []
         back: list[PutBack] = []
+        unfolded: list[tuple[UUID, int]] = []
         for ended in batch:
             if type(ended.outcome) is Succeeded:
-                if not ended.is_recorded:
+                if ended.is_recorded:
+                    # Its own transaction has stored it, and has left its mark if it is a step.
+                    self.look()
+                else:
                     endings.append(
                         Ending(ended.run_id, ended.attempt, _SUCCEEDED, None, ended.result)
                     )
+            elif type(ended.outcome) is Unfolded:
+                unfolded.append((ended.run_id, ended.attempt))
             elif not ended.is_recorded:
                 self._sort(ended, endings, back)
         async with self.source.acquire() as conn:
             try:
-                await self._send(conn, endings, back)
+                await self._send(conn, endings, back, unfolded)
             except StoreFailed as error:
                 if len(batch) == 1:
                     await self._give_up(conn, batch[0], error)
@@ -132,14 +149,28 @@ class Recording:
         await live_runs.finish(conn, session_id=self.session_id, endings=[ending])
 
     async def _send(
-        self, conn: Connection, endings: Sequence[Ending], back: Sequence[PutBack]
+        self,
+        conn: Connection,
+        endings: Sequence[Ending],
+        back: Sequence[PutBack],
+        unfolded: Sequence[tuple[UUID, int]],
     ) -> None:
-        kept = 0
+        kept, mine = 0, self.session_id
         if endings:
-            kept += len(await live_runs.finish(conn, session_id=self.session_id, endings=endings))
+            stored = await live_runs.finish_all(conn, session_id=mine, endings=endings)
+            kept += len(stored.states)
+            if stored.graph_run_ids:
+                self.advance(stored.graph_run_ids)
         if back:
-            kept += len(await live_runs.put_back(conn, session_id=self.session_id, attempts=back))
-        refused = len(endings) + len(back) - kept
+            moved = await live_runs.put_back(conn, session_id=mine, attempts=back)
+            kept += len(moved)
+            if any(run.state is RunState.CANCELLED for run in moved):
+                self.look()
+        if unfolded:
+            moved = await graphs.unfold(conn, session_id=mine, runs=unfolded)
+            kept += len(moved)
+            self.advance([run.id for run in moved])
+        refused = len(endings) + len(back) + len(unfolded) - kept
         # What a repeated batch finds refused may have been stored by the first sending.
         if refused and not self._is_repeated:
             self.emit(ResultsRefused(count=refused))
@@ -196,6 +227,8 @@ def word_for(outcome: Outcome) -> str:
     """The word for it among the figures."""
     if type(outcome) is Succeeded:
         return "succeeded"
+    if type(outcome) is Unfolded:
+        return "unfolded"
     return "cancelled" if type(outcome) is Cancelled else kind_of(outcome)
 
 

@@ -335,6 +335,7 @@ def _edit(spec: JobSpec, fields: frozenset[str]) -> Edit:
         payload=if_changed("payload", spec.payload),
         policy=spec.policy if fields & POLICY else KEEP,
         kind=if_changed("kind", spec.kind),
+        graph=if_changed("graph", spec.graph),
         queue=if_changed("queue", spec.queue),
         priority=if_changed("priority", spec.priority),
         overlap=if_changed("overlap", spec.overlap),

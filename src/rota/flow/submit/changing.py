@@ -39,7 +39,8 @@ from rota.core.time.schedule import STEP, Immediate, Schedule
 from rota.flow.submit.allowing import allow_schedule
 from rota.flow.submit.drafting import fires_once, limits_text, policy_text
 from rota.flow.submit.going_by import hold_calendars, shared_text
-from rota.flow.submit.placing import passing, place, policy_of, recorded, ticked
+from rota.flow.submit.graph_jobs import graph_after
+from rota.flow.submit.placing import passing_ticks, place, policy_of, recorded, ticked
 from rota.store import jobs, live_runs, names
 from rota.store.driver import Connection
 from rota.store.jobs import Change, Cursor, Description, Job
@@ -72,6 +73,7 @@ class Edit:
     limits: tuple[Limit, ...] | Literal[Keep.KEEP] = KEEP
     labels: Mapping[str, str] | Literal[Keep.KEEP] = KEEP
     user_id: str | Literal[Keep.KEEP] | None = KEEP
+    graph: object = KEEP
 
 
 class Changed(NamedTuple):
@@ -176,8 +178,9 @@ async def edit(
 
 
 async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
-    """The job with the kind, queue, priority, overlap policy and limits that it is to have."""
-    new: dict[str, Any] = {}
+    """The job with the kind, graph, queue, priority, overlap and limits that it is to have."""
+    graph_id = await graph_after(conn, job, wanted.kind, wanted.graph, keep=KEEP)
+    new: dict[str, Any] = {"graph_id": graph_id}
     if wanted.kind is not KEEP:
         new["kind_id"] = await names.kind_id(conn, check_name(wanted.kind, "kind"))
     if wanted.queue is not KEEP:
@@ -239,10 +242,10 @@ async def _write(
     `after` is the job with what else is changed about it; those runs are still as it was before.
     """
     same_payload = change.payload == job.payload
-    through = await passing(conn, job, json.loads(job.payload or "null"))
+    through = await passing_ticks(conn, job, job.schedule, job.payload)
     hence, after = through, after or job
-    if not same_payload or after != job:
-        hence = await passing(conn, after, json.loads(change.payload or "null"))
+    if not same_payload or after != job or change.schedule != job.schedule:
+        hence = await passing_ticks(conn, after, change.schedule, change.payload)
     if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
         # There is no such move: it is let go on first, and ends then.
         version = await jobs.replace(conn, after, replace(change, state=JobState.ACTIVE))
@@ -280,10 +283,11 @@ def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
 
 
 def _shown(job: Job, cursor: Cursor | None) -> Job:
-    """A job without a tick to come is finished, marked or not yet."""
-    if job.state is JobState.ACTIVE and job.schedule is not None and cursor is None:
-        return job._replace(state=JobState.FINISHED)
-    return job
+    """A job without a tick to come is finished, marked or not yet, unless it waits to be told."""
+    if job.state is not JobState.ACTIVE or job.schedule is None or cursor is not None:
+        return job
+    waits = {"event", "on_demand"} & json.loads(job.schedule).keys()
+    return job if waits else job._replace(state=JobState.FINISHED)
 
 
 def _unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from rota.core import policy as policies
+from rota.core.graphs import graph_plain, read_graph
 from rota.core.limits import limit_to_plain
 from rota.core.manifest.timetable import settled
 from rota.core.states import JobState
@@ -27,6 +28,7 @@ def plain_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
     policy = policies.from_plain(json.loads(row.policy or "{}"))
     return {
         "kind": row.kind,
+        "graph": json.loads(row.graph or "null"),
         "queue": row.queue,
         "schedule": plain.to_plain(schedule or settled(None, None, seed="", now=row.created_at)),
         "payload": json.loads(row.payload or "null"),
@@ -45,6 +47,7 @@ def plain_spec(spec: JobSpec, schedule: Schedule, *, paused: bool) -> dict[str, 
     """The same of a job that is declared."""
     return {
         "kind": spec.kind,
+        "graph": None if spec.graph is None else graph_plain(read_graph(spec.graph)),
         "queue": spec.queue,
         "schedule": plain.to_plain(schedule),
         "payload": spec.payload,

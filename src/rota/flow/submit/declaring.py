@@ -95,6 +95,8 @@ def digest(spec: JobSpec) -> str:
         *(spec.overlap.value, spec.keep_first, limits_text(spec.limits)),
         *(dict(spec.labels), spec.user_id),
     ]
+    if spec.graph is not None:
+        rest.append(spec.graph)
     return f"{_short(spec.schedule)}.{_short(rest)}"
 
 
@@ -125,6 +127,7 @@ async def _write(conn: Connection, spec: JobSpec, found: JobRow | None, moment: 
             payload=spec.payload,
             policy=spec.policy,
             kind=spec.kind,
+            graph=spec.graph,
             queue=spec.queue,
             priority=spec.priority,
             overlap=spec.overlap,

@@ -12,9 +12,11 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core import policy as policies
+from rota.core.arrivals.payloads import check_template
 from rota.core.errors import InvalidInput
-from rota.core.limits import Limit, Limits, limit_to_plain
-from rota.core.overlap import ONE_BY_ONE, Overlap
+from rota.core.gates import keys_of
+from rota.core.limits import Limit, limit_to_plain
+from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.submission import (
@@ -23,7 +25,6 @@ from rota.core.submission import (
     check_labels,
     check_limits,
     check_name,
-    filled,
     json_text,
     within,
 )
@@ -32,9 +33,9 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.planning import Planned
 from rota.core.time.schedule import HORIZON, USUAL, Immediate, Once, Schedule, elapsed_tick
 from rota.flow.submit.going_by import shared_text
+from rota.flow.submit.graph_jobs import graph_text
 from rota.store.gates import NewGate
 
-IN_ORDER: Final = Limits(in_order=True)
 # What stands before and after the time in the text of a schedule that is nothing but a time.
 ONCE: Final = canonical(plain.to_plain(Schedule(rules=(Once(at=moments.FIRST),)))).split(
     moments.rfc3339(moments.FIRST)
@@ -54,10 +55,16 @@ class Draft:
     policy_text: str
     labels_text: str
     limits_text: str | None
+    graph_text: str | None = None
 
     @property
     def is_immediate(self) -> bool:
         return self.schedule is not None and isinstance(self.schedule.rules[0], Immediate)
+
+    @property
+    def waits_for_events(self) -> bool:
+        """Then its payload may be a template, and gates come with the runs."""
+        return self.schedule is not None and self.schedule.trigger is not None
 
     def interned_schedule(self, tenant_id: int) -> str | None:
         """The schedule a scheduler must know; none for a job without ticks or with one only."""
@@ -91,6 +98,8 @@ class Drafting:
         if spec.schedule is not None:
             with within("schedule"):
                 table = self._timetable(spec.schedule, job_id)
+            if table.schedule is not None and table.schedule.trigger is not None:
+                check_template(spec.payload)
         return Draft(
             id=job_id,
             spec=spec,
@@ -101,6 +110,7 @@ class Drafting:
             policy_text=policy_text(spec.policy),
             labels_text=check_labels(spec.labels),
             limits_text=limits_text(spec.limits),
+            graph_text=graph_text(spec.kind, spec.graph),
         )
 
     def _timetable(self, given: Mapping[str, object], job_id: UUID) -> Timetable:
@@ -159,16 +169,9 @@ def limits_text(limits: Sequence[Limit]) -> str | None:
 def gates_of(
     job_id: UUID, tenant_id: int, overlap: Overlap, limits: Sequence[Limit], payload: object
 ) -> list[NewGate]:
-    """The gates that a run with this payload passes. First the one that keeps an order, which a
-    claim looks for there; then the narrowest.
-    """
-    found = [
-        NewGate(tenant_id, f"key:{filled(limit.key, payload, f'limits[{n}].key')}", limit.limits)
-        for n, limit in enumerate(limits)
-    ]
-    found.sort(key=lambda gate: (gate.limits.most is None, gate.limits.most or 0))
-    own = [NewGate(tenant_id, f"job:{job_id}", IN_ORDER)] if overlap in ONE_BY_ONE else []
-    return [*own, *found]
+    """The gates that a run with this payload passes."""
+    found = keys_of(job_id, overlap, limits, payload)
+    return [NewGate(tenant_id, key, limit) for key, limit in found]
 
 
 def _checked(spec: JobSpec) -> JobSpec:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
+from rota.core.arrivals.payloads import check_template
 from rota.core.ids import tick_run_id
 from rota.core.limits import Limit, limit_from_plain
 from rota.core.overlap import Alive, Overlap, arrange
@@ -44,6 +45,19 @@ async def passing(conn: Connection, job: Job, payload: object) -> tuple[int, ...
     wanted = gates_of(job.id, job.tenant_id, job.overlap, limits_of(job), payload)
     made = await gates.put_many(conn, wanted)
     return tuple(made[gate.tenant_id, gate.key] for gate in wanted)
+
+
+async def passing_ticks(
+    conn: Connection, job: Job, schedule: str | None, payload: str | None
+) -> tuple[int, ...]:
+    """The gates of the runs of its ticks. A job that waits for events has none: its gates come with
+    the runs, and its payload may be a template, which is checked instead.
+    """
+    given = json.loads(payload or "null")
+    if "event" in json.loads(schedule or "{}"):
+        check_template(given)
+        return ()
+    return await passing(conn, job, given)
 
 
 async def place(

@@ -9,9 +9,9 @@ all the same. Dropping a dead letter takes it off the list and leaves it in hist
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from rota.core.bulk import RunFilter
@@ -37,6 +37,19 @@ REPLAY: Final = Action(
     ids=partial(revival.dead, of_deleted=False),
 )
 DROP: Final = Action(name="drop", count=revival.count_dead, ids=revival.dead)
+
+
+class Pace(NamedTuple):
+    """At most so many in a call, one after the other at this distance; `before` were let go by
+    calls before this one.
+    """
+
+    spacing: timedelta = timedelta(0)
+    before: int = 0
+    most: int = 1_000
+
+
+AT_ONCE: Final = Pace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,15 +121,21 @@ async def replay_dead(
     tenant_id: int,
     token: str,
     by: str,
-    most: int = 1_000,
+    pace: Pace = AT_ONCE,
 ) -> Done:
-    """Let at most `most` of the dead letters that a dry run counted go again, as themselves."""
+    """Let some of the dead letters that a dry run counted go again, as themselves: all at once, or
+    at a pace that whatever they need can bear.
+    """
     check_name(by, "by")
     async with transaction(conn):
-        chosen = await bulk.choose(conn, REPLAY, which, tenant_id=tenant_id, token=token, most=most)
+        chosen = await bulk.choose(
+            conn, REPLAY, which, tenant_id=tenant_id, token=token, most=pace.most
+        )
         quotas = (await tenants.get(conn, tenant_id)).quotas
         await allow_runs(conn, quotas, tenant_id=tenant_id, more=len(chosen.ids))
         revived = await live_runs.replay(conn, ids=chosen.ids)
+        if pace.spacing:
+            await revival.spread(conn, revived, spacing=pace.spacing, before=pace.before)
         await revival.sign(conn, revived, by=by)
     return chosen.done(revived)
 

@@ -22,6 +22,7 @@ from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.allowing import UNLIMITED, allow_jobs, allow_period, allow_runs, quotas_of
 from rota.flow.submit.drafting import Draft, Drafting, gates_of
 from rota.flow.submit.going_by import hold_calendars
+from rota.flow.submit.graph_jobs import graph_ids
 from rota.flow.submit.interned import Interned
 from rota.flow.submit.unique import NewHolder, find_jobs, key_of_job
 from rota.store import gates, jobs, live_runs, names
@@ -53,6 +54,12 @@ class _Ids:
     queues: dict[str, int]
     policies: dict[str, int]
     schedules: dict[str, int]
+    graphs: dict[tuple[int, str], int]
+
+    def graph(self, each: Draft) -> int | None:
+        if each.graph_text is None:
+            return None
+        return self.graphs[self.tenants[each.spec.tenant], each.graph_text]
 
 
 async def submit(
@@ -165,6 +172,10 @@ async def _intern(conn: Connection, drafts: Sequence[Draft], known: Interned) ->
             conn, "policy", [each.policy_text for each in drafts], intern=names.policy_ids
         ),
         schedules=await names.schedule_ids(conn, [body for body in schedules if body]),
+        graphs=await graph_ids(
+            conn,
+            [(found[each.spec.tenant].id, each.graph_text) for each in drafts if each.graph_text],
+        ),
     )
 
 
@@ -193,7 +204,7 @@ async def _hold_calendars(
 
 def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
     spec = each.spec
-    if not spec.limits and spec.overlap not in ONE_BY_ONE:
+    if each.waits_for_events or (not spec.limits and spec.overlap not in ONE_BY_ONE):
         return []
     with within(f"jobs[{place}]"):
         return gates_of(each.id, ids.tenants[spec.tenant], spec.overlap, spec.limits, spec.payload)
@@ -227,6 +238,7 @@ def _new_job(each: Draft, ids: _Ids, passing: tuple[int, ...]) -> NewJob:
         tick_at=None if first is None else first.tick.at,
         fire_at=None if first is None else first.due_at,
         fired=0 if capped else None,
+        graph_id=ids.graph(each),
     )
 
 

@@ -17,6 +17,7 @@ NOOP: Final = "bench.noop"
 STAMP: Final = "bench.stamp"
 NAP: Final = "bench.nap"
 BARRIER: Final = "bench.barrier"
+MEMBER: Final = "bench.member"
 
 BARRIER_PATIENCE: Final = 20.0
 
@@ -26,6 +27,11 @@ handlers = Handlers()
 @handlers.handler(NOOP)
 async def noop(_context: Context, _payload: Any) -> None:
     """Nothing: what is left is Rota's own cost."""
+
+
+@handlers.handler(MEMBER)
+async def member(_context: Context, _payload: Any) -> None:
+    """Nothing, as a member of a map."""
 
 
 @handlers.handler(STAMP)

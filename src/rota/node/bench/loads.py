@@ -51,7 +51,7 @@ class Writer:
                 RunSpec(job_id=self.owners[each % len(self.owners)], payload=payload)
                 for each in batch
             ]
-            made += await submit_runs(self.conn, specs, now=now, new_id=self._new_id)
+            made += await submit_runs(self.conn, specs, now=now, new_id=self.new_id)
         return made
 
     async def run(self) -> None:
@@ -93,12 +93,12 @@ class Writer:
                 )
                 for schedule in batch
             ]
-            done = await submit(self.conn, specs, now=self.clock.now(), new_id=self._new_id)
+            done = await submit(self.conn, specs, now=self.clock.now(), new_id=self.new_id)
             made += [each.job_id for each in done]
         await hints.give(self.conn, hints.JOBS)
         return made
 
-    def _new_id(self) -> UUID:
+    def new_id(self) -> UUID:
         return stamped(self.clock.now(), self.chance.randbytes(10))
 
 

@@ -1,4 +1,4 @@
-"""How much processor time programs used, read from /proc. Room: node/bench.
+"""How much processor time and memory programs use, read from /proc. Room: node/bench.
 
 A process's own time and that of its children that ended and were waited for, so the time of a
 database session that is over is not lost: the postmaster has inherited it. Resolution is a clock
@@ -43,6 +43,15 @@ def read_stat(line: str, *, tick: float) -> Usage:
         own=(utime + stime) * tick,
         ended_children=(cutime + cstime) * tick,
     )
+
+
+def resident(pid: int) -> float | None:
+    """The memory that a process holds, in bytes; None if there is none, or no /proc."""
+    try:
+        pages = (PROC / str(pid) / "statm").read_text("utf-8").split()[1]
+    except (OSError, IndexError):
+        return None
+    return float(int(pages) * os.sysconf("SC_PAGE_SIZE"))
 
 
 def tree_seconds(root: int) -> float | None:

@@ -17,14 +17,26 @@ from rota.node.bench.draining import drain, throughput
 from rota.node.bench.failure import WrittenTooLate
 from rota.node.bench.figures import medians
 from rota.node.bench.fleet import fleet
+from rota.node.bench.graphs import graphs
 from rota.node.bench.lagging import cron, herd, lag, pickup
+from rota.node.bench.mapping import map_members
 from rota.node.bench.sharing import in_flight, neighbour
 from rota.node.bench.trial import FULL, QUICK, Trial
 from rota.runtime.clock import SystemClock
 from rota.runtime.collector import relax_collector
 
 Part = Literal[
-    "drain", "throughput", "lag", "pickup", "herd", "cron", "neighbour", "inflight", "api"
+    "drain",
+    "throughput",
+    "lag",
+    "pickup",
+    "herd",
+    "cron",
+    "neighbour",
+    "inflight",
+    "api",
+    "graphs",
+    "map",
 ]
 
 PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
@@ -37,6 +49,8 @@ PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
     "neighbour": neighbour,
     "inflight": in_flight,
     "api": api,
+    "graphs": graphs,
+    "map": map_members,
 }
 
 # How much longer than it seems the writing of jobs may take, at the first try and the next ones.

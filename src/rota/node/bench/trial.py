@@ -35,6 +35,8 @@ class Sizes:
     neighbour_samples: int = 25
     submits: int = 20_000
     bulks: int = 60
+    graphs: int = 10_000
+    mapped: int = 1_000_000
 
 
 FULL: Final = Sizes()
@@ -47,6 +49,8 @@ QUICK: Final = Sizes(
     neighbour_samples=20,
     submits=3_000,
     bulks=10,
+    graphs=2_000,
+    mapped=100_000,
 )
 
 

@@ -17,6 +17,20 @@ from rota.store.driver import Connection
 # The tenant `default`, which is there from the beginning.
 TENANT: Final = 1
 QUICK: Final = Policy(retries=Retries(first=timedelta(seconds=2)), timeout=timedelta(minutes=1))
+# Two branches that meet again, one of them with many members, and what happens if something fails.
+PIPELINE: Final = [
+    {"name": "extract", "kind": "demo.report", "payload": {"pages": {"$": "input.pages"}}},
+    {"name": "clean", "kind": "demo.flaky", "needs": ["extract"]},
+    {
+        "name": "each_page",
+        "kind": "demo.customer",
+        "needs": ["extract"],
+        "map": {"over": "steps.extract.result.pages"},
+        "payload": {"customer": {"$": "index"}},
+    },
+    {"name": "load", "kind": "demo.heartbeat", "needs": ["clean", "each_page"]},
+    {"name": "alarm", "kind": "demo.heartbeat", "needs": ["clean", "each_page"], "when": "failure"},
+]
 
 
 def specs() -> list[JobSpec]:
@@ -65,6 +79,14 @@ def specs() -> list[JobSpec]:
             schedule={"every": "15s"},
             priority=9,
             overlap=Overlap.QUEUE_ALL,
+        ),
+        JobSpec(
+            name="demo: pipeline",
+            kind="graph",
+            schedule={"every": "1m"},
+            payload={"pages": 4},
+            policy=QUICK,
+            graph={"steps": PIPELINE},
         ),
     ]
 

@@ -7,7 +7,7 @@ before the first submission.
 
 from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Any, Never, Unpack
+from typing import TYPE_CHECKING, Any, Never, Unpack
 
 from rota.core.errors import InvalidInput
 from rota.core.submission import check_name
@@ -16,6 +16,9 @@ from rota.sdk.app import declaring
 from rota.sdk.app.declaring import Declaration, Options
 from rota.sdk.app.job import Decorator, Job, refuse_bare
 from rota.sdk.app.sending import ClientSender, Sender
+
+if TYPE_CHECKING:
+    from rota.sdk.graph.graph import Graph, GraphDecorator
 
 AnyJob = Job[..., Any, ..., Any]
 
@@ -44,6 +47,7 @@ class App:
         self.handlers = Handlers()
         self.sender: Sender = ClientSender(url, key)
         self._jobs: dict[str, AnyJob] = {}
+        self._graphs: dict[Graph, None] = {}
         for each in jobs:
             self.add(each)
 
@@ -75,15 +79,42 @@ class App:
             isolation=declared.isolation,
             memory=declared.memory,
             check=job.arguments.read,
+            schema=job.arguments.schema(),
         )
         register(job.handler)
         job.home.app = self
         self._jobs[kind] = job
 
+    def graph(self, /, *bare: Never, **given: Unpack[Declaration]) -> "GraphDecorator":
+        """Declare a graph of this app: a function whose calls of jobs are its steps."""
+        from rota.sdk.graph.graph import GraphDecorator  # noqa: PLC0415 — who has none needs none
+
+        if bare:
+            raise InvalidInput("graph", bare[0], "parentheses after it: @app.graph()")
+        return GraphDecorator(self, given)
+
+    def add_graph(self, graph: "Graph") -> None:
+        """Take in a graph."""
+        for each in self._graphs:
+            if each.label == graph.label and each is not graph:
+                raise InvalidInput("name", graph.label, "a name that no other graph of it has")
+        graph.app = self
+        self._graphs[graph] = None
+
+    @property
+    def graphs(self) -> "tuple[Graph, ...]":
+        return tuple(self._graphs)
+
     def include(self, module: ModuleType) -> None:
-        """Take in all jobs that a module has declared with `rota.job`."""
+        """Take in all jobs that a module has declared with `rota.job`, and its graphs."""
+        from rota.sdk.graph.graph import Graph  # noqa: PLC0415 — as above
+
         found = [each for each in vars(module).values() if isinstance(each, Job)]
-        if not found:
+        graphs = [each for each in vars(module).values() if isinstance(each, Graph)]
+        for graph in graphs:
+            if not graph.has_app:
+                self.add_graph(graph)
+        if not found and not graphs:
             raise InvalidInput("module", module.__name__, "a module with a function under rota.job")
         for each in found:
             # What another module has already put into an app is only imported there.
@@ -94,11 +125,18 @@ class App:
     def queues(self) -> tuple[str, ...]:
         """The queues that its jobs wait in."""
         usual = self.defaults.get("queue", "default")
-        return tuple(sorted({each.declared.options.get("queue", usual) for each in self}))
+        found = {each.declared.options.get("queue", usual) for each in self}
+        return tuple(sorted(found.union(*(graph.queues for graph in self._graphs))))
 
     def declarations(self) -> list[dict[str, Any]]:
-        """Its scheduled jobs, each as a request."""
-        return [said for each in self if (said := each.declaration()) is not None]
+        """Its scheduled jobs and graphs, each as a request."""
+        everything = (*self, *self._graphs)
+        found = [said for each in everything if (said := each.declaration()) is not None]
+        names = [said["name"] for said in found]
+        for name in names:
+            if names.count(name) > 1:
+                raise InvalidInput("name", name, "a job and a graph of different names")
+        return found
 
     def close(self) -> None:
         """Let connections go; the next submission makes new ones."""

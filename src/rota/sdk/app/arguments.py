@@ -5,6 +5,7 @@ annotations before it is sent, and once more by the worker, which may know anoth
 function. A parameter with a default may be left out; the function's own default holds then.
 """
 
+import contextlib
 import functools
 import inspect
 import re
@@ -47,19 +48,50 @@ class Arguments:
         self._signature = signature.replace(parameters=parameters)
         self._shape = _shape(parameters, hints, named)
 
-    def payload(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """These arguments as JSON knows them; `InvalidInput` names the one that is wrong."""
-        try:
-            bound = self._signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            given = ", ".join([*map(cut, args), *(f"{k}={cut(v)}" for k, v in kwargs.items())])
-            wanted = f"arguments for {self._signature}: {error}"
-            raise InvalidInput("arguments", f"({given})", wanted) from None
+    def payload(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], *, whole: bool = False
+    ) -> dict[str, Any]:
+        """These arguments as JSON knows them; `InvalidInput` names the one that is wrong. If it is
+        to be `whole`, those with a default are written out.
+        """
+        bound = self._bound(args, kwargs, whole=whole)
         plain = {name: _plain(name, value) for name, value in bound.items()}
         self.read(plain)
         for name, value in plain.items():
             json_text(value, name)
         return plain
+
+    def partly(
+        self,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        *,
+        unknown: type[Any],
+        whole: bool = False,
+    ) -> dict[str, Any]:
+        """The arguments by name, where some hold what is not known yet; the others are checked."""
+        bound = self._bound(args, kwargs, whole=whole)
+        hints = {field.name: field.type for field in msgspec.structs.fields(self._shape)}
+        for name, value in bound.items():
+            if not _holds(value, unknown):
+                try:
+                    msgspec.convert(_plain(name, value), hints[name], str_keys=True)
+                except msgspec.ValidationError as error:
+                    raise refusal(error, value, within=name) from None
+        return bound
+
+    def _bound(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], *, whole: bool
+    ) -> dict[str, Any]:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            given = ", ".join([*map(cut, args), *(f"{k}={cut(v)}" for k, v in kwargs.items())])
+            wanted = f"arguments for {self._signature}: {error}"
+            raise InvalidInput("arguments", f"({given})", wanted) from None
+        if whole:
+            bound.apply_defaults()
+        return bound.arguments
 
     def read(self, payload: Any) -> dict[str, Any]:
         """The arguments in a payload, as the annotations want them."""
@@ -69,6 +101,22 @@ class Arguments:
         except msgspec.ValidationError as error:
             raise refusal(error, given) from None
         return {name: value for name in self.names if (value := getattr(found, name)) is not UNSET}
+
+    def schema(self) -> dict[str, Any] | None:
+        """The payload as JSON Schema, with the defaults; None if a type has none."""
+        try:
+            made = msgspec.json.schema(self._shape)
+        except TypeError:
+            return None
+        known = made.pop("$defs", {})
+        shape: dict[str, Any] = known.pop("Arguments", {})
+        for name, field in shape.get("properties", {}).items():
+            default = self._signature.parameters[name].default
+            if default is not inspect.Parameter.empty and default is not None:
+                with contextlib.suppress(TypeError, ValueError, RecursionError):
+                    field["default"] = msgspec.to_builtins(default, str_keys=True)
+        shape.pop("title", None)
+        return shape | ({"$defs": known} if known else {})
 
     def result(self, value: Any) -> Any:
         """A result as JSON has it, as the function returned it where the annotation says so."""
@@ -136,6 +184,23 @@ def _refuse_unknown(hint: Any, name: str, named: str) -> None:
         raise InvalidInput(name, hint, f"{wanted}: a dataclass or a Struct, for example")
 
 
+def _holds(value: Any, unknown: type[Any]) -> bool:
+    """Whether something of this type is in a value."""
+    found = False
+
+    def seen(each: Any) -> Any:
+        nonlocal found
+        if not isinstance(each, unknown):
+            raise NotImplementedError
+        found = True
+
+    try:
+        msgspec.to_builtins(value, str_keys=True, enc_hook=seen)
+    except (TypeError, ValueError, RecursionError, NotImplementedError):
+        return False
+    return found
+
+
 def _plain(name: str, value: Any) -> Any:
     try:
         return msgspec.to_builtins(value, str_keys=True)
@@ -143,11 +208,16 @@ def _plain(name: str, value: Any) -> Any:
         raise InvalidInput(name, value, f"a value that JSON can carry: {error}") from None
 
 
-def refusal(error: msgspec.ValidationError, payload: Any) -> InvalidInput:
+def refusal(
+    error: msgspec.ValidationError, payload: Any, *, within: str | None = None
+) -> InvalidInput:
     """What msgspec says, with the argument that it is about."""
     found = _AT.match(str(error))
     said = found["said"] if found else str(error)
     path = (found["path"] if found else None) or ""
+    if within is not None:
+        payload = {within: payload}
+        path = f"{within}{'' if not path or path.startswith('[') else '.'}{path}"
     top = re.split(r"[.\[]", path, maxsplit=1)[0]
     value = payload.get(top) if isinstance(payload, Mapping) and top else payload
     about = _FIELD.match(said)

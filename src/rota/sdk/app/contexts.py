@@ -5,12 +5,13 @@ context, and the logger when it is first used: a job that needs neither pays for
 """
 
 import logging
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 from uuid import UUID
 
 from rota.core import executor
-from rota.core.executor import Stream
+from rota.core.executor import Member, Stream
 from rota.executors.python import contexts as apart
 from rota.executors.python.output import Records
 
@@ -73,6 +74,13 @@ class SyncContext(Protocol):
 
     def resume(self) -> Any:
         """The last checkpoint of an earlier attempt, or None."""
+
+    def hand_out(self, items: Sequence[object]) -> None:
+        """Give a map more items, as its source; durable once this returns."""
+
+    def members(self, step: str) -> Iterator[Member]:
+        """All members of a map of this graph run, in their order."""
+        ...
 
 
 # An annotation with one of these asks for the context.

@@ -26,7 +26,7 @@ OverlapName = Literal[
 GuaranteeName = Literal["at_least_once", "at_most_once", "exactly_once"]
 Duration = str | timedelta
 # The ways to say when; each is a rule of a schedule.
-RULES: Final = ("cron", "rrule", "every", "at", "after")
+RULES: Final = ("cron", "rrule", "every", "at", "after", "on")
 POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee")
 CLOCK: Final = SystemClock()
 
@@ -67,6 +67,7 @@ class Declaration(Options, total=False):
     every: Duration
     at: str | datetime | Sequence[str | datetime]
     after: Duration
+    on: str | Mapping[str, Any]
     timezone: str
     schedule: Mapping[str, Any]
     args: Mapping[str, Any]
@@ -150,7 +151,7 @@ def schedule_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
             raise InvalidInput("schedule", said, "an object, such as {'cron': '0 2 * * *'}")
     elif rules:
         names = [*rules, *(["timezone"] if given.get("timezone") else [])]
-        said = {name: plainly(given[name]) for name in names}
+        said = {"event" if name == "on" else name: plainly(given[name]) for name in names}
         for name in ("every", "after"):
             if isinstance(said.get(name), int | float):
                 durations.parse(said[name], field=name)  # which says what is wrong with it
@@ -161,7 +162,7 @@ def schedule_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
     with within("schedule"):
         # A time may lie in the past: the module of a job that has run must still be imported. What
         # depends on the moment, such as the end of `after`, is read again when it is stored.
-        is_times = [rule for rule in (*RULES, "fixed_delay") if rule in said] == ["at"]
+        is_times = [rule for rule in (*RULES, "fixed_delay", "event") if rule in said] == ["at"]
         read = plain.from_plain(said) if is_times else plain.parse(said, now=CLOCK.now())
         if isinstance(read.rules[0], Immediate):
             raise InvalidInput("immediate", True, "a rule with times; `submit` runs it at once")

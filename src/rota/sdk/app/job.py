@@ -20,22 +20,25 @@ from typing import (
     ParamSpec,
     TypeVar,
     Unpack,
+    cast,
     overload,
 )
 
 from rota.core.errors import InvalidInput
 from rota.core.submission import within
 from rota.core.time import moments
-from rota.sdk.app import declaring
+from rota.sdk.app import declaring, waiting
 from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.contexts import Context, SyncContext
 from rota.sdk.app.declaring import Declaration, Declared, Sending
 from rota.sdk.app.sending import Made
 from rota.sdk.app.serving import Call, call_of
 from rota.sdk.app.submission import Submission
+from rota.sdk.graph.current import BUILDING, current
 
 if TYPE_CHECKING:
     from rota.sdk.app.app import App
+    from rota.sdk.graph.steps import Linked, Step, Steps
 
 # What the function is called with and gives, what is submitted, and what comes of it.
 C = ParamSpec("C")
@@ -68,10 +71,20 @@ class Job(Generic[C, F, P, R]):
         self._sending: dict[str, Any] = {}
         if declared.schedule is not None:
             with within("args"):
-                self.arguments.payload((), declared.args)
+                self._scheduled_payload(declared.schedule)
 
     def __call__(self, *args: C.args, **kwargs: C.kwargs) -> F:
+        graph = BUILDING.get()
+        if graph is not None:
+            # In a graph a call is a step, and what it gives stands for the result.
+            return cast("F", graph.step_of(self, args, kwargs))
         return self.function(*args, **kwargs)
+
+    def __rshift__(self, other: "Linked") -> "Step | Steps":
+        return self.as_step() >> other
+
+    def __rrshift__(self, other: "Linked") -> "Step | Steps":
+        return other >> self.as_step()
 
     def __repr__(self) -> str:
         return f"<job {self.declared.kind or self.__name__}>"
@@ -114,8 +127,28 @@ class Job(Generic[C, F, P, R]):
             "name": self.name,
             "kind": self.kind,
             "schedule": declared.schedule,
-            "payload": self.arguments.payload((), declared.args),
+            "payload": self._scheduled_payload(declared.schedule),
         }
+
+    def _scheduled_payload(self, schedule: Mapping[str, Any]) -> dict[str, Any] | None:
+        if waiting.is_waiting(schedule):
+            return waiting.payload_of(self.arguments, schedule, self.declared.args)
+        return self.arguments.payload((), self.declared.args)
+
+    def step(self, *args: Any, **kwargs: Any) -> "Step":
+        """A step of the graph that is being built; as calling it, for type checkers that want to
+        know of `when`, `map` and `options`, and that values of other steps may be arguments.
+        """
+        return current().step_of(self, args, kwargs)
+
+    def as_step(self) -> "Step":
+        """The step of a job that is only named, as in `extract >> load`."""
+        return current().bare(self)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What was said about its runs: by the app, the declaration, and `options`."""
+        return {**self.app.defaults, **self.declared.options, **self._sending}
 
     def options(self, **given: Unpack[Sending]) -> "Job[C, F, P, R]":
         """The same job, submitted in another way: `charge.options(queue="slow").submit(7)`."""
@@ -178,7 +211,7 @@ class Job(Generic[C, F, P, R]):
         *,
         schedule: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        said = {**self.app.defaults, **self.declared.options, **self._sending}
+        said = self.said
         said.pop("idempotency_key", None)  # a header of the request, not a field
         if schedule is not None:
             said["schedule"] = schedule

@@ -19,7 +19,7 @@ from rota.sdk.client.answers import GOOD, headers_of, problem_of, read_answer
 from rota.sdk.client.errors import ApiError, Unreachable
 from rota.sdk.client.finding import find
 from rota.sdk.client.generated.operations import Operations
-from rota.sdk.client.generated.shapes import LogLine
+from rota.sdk.client.generated.shapes import EventTaken, LogLine
 from rota.sdk.client.pages import Page
 from rota.sdk.client.patience import RETRIES, Patience
 from rota.sdk.client.requests import Request
@@ -98,6 +98,12 @@ class Client(Operations):
         """The things of a list, over all of its pages: `client.each(client.list_jobs)`."""
         for page in self.pages(operation, *args, **given):
             yield from page.items
+
+    def send_event(self, type: str, data: Any = None, /, **more: Any) -> EventTaken:  # noqa: A002
+        """Hand in one event: `client.send_event("order.paid", {"order": 7}, id="7")`. `more` are
+        the other fields of `send_events`.
+        """
+        return (self.send_events(type=type, data=data, **more)).events[0]
 
     def follow_logs(self, run_id: str, *, after: str | None = None) -> Generator[LogLine]:
         """What a run writes, as it comes, until the run has ended and all was told.

@@ -22,6 +22,7 @@ USUAL: Final[Mapping[str, Any]] = {
     "payload": None,
 }
 NEVER: Final = "none"
+GRAPH: Final = "graph"
 
 
 def belongs(job: Any, project: str) -> bool:
@@ -37,6 +38,8 @@ def belongs(job: Any, project: str) -> bool:
 def declared(job: Any) -> Written:
     """What the file says about it: only what is not usual."""
     body: dict[str, Any] = {"kind": job.kind}
+    if job.graph is not None:
+        body["graph"] = job.graph
     if job.schedule is not None and not job.schedule.get("on_demand"):
         body["schedule"] = slim(job.schedule)
     policy = {

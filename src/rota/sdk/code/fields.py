@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rota.core.time import calendar_plain
+from rota.sdk.code import graphs
 from rota.sdk.code.problems import Wrong, unknown
 from rota.sdk.code.yaml_text import Path, Text
 
@@ -17,10 +18,10 @@ WHEN: Final = ("schedule", "schedule_type", "schedule_time", "cron_expression", 
 JOB: Final = (
     *("kind", "job_type", *WHEN, "payload", "max_retries", "retries", "timeout", "deadline"),
     *("grace", "guarantee", "queue", "priority", "overlap", "keep_first", "limits", "labels"),
-    *("user_id", "paused"),
+    *("user_id", "paused", "graph"),
 )
 # What all jobs may have in common. When a job runs is its own, but for the zone.
-DEFAULTS: Final = tuple(each for each in JOB if each not in WHEN or each == "timezone")
+DEFAULTS: Final = tuple(each for each in JOB if each not in (*WHEN, "graph") or each == "timezone")
 RETRIES: Final = ("max", "kind", "base", "cap", "delays", "jitter")
 LIMIT: Final = ("key", "max", "rate")
 RATE: Final = ("count", "per", "burst")
@@ -64,6 +65,7 @@ def _job(text: Text, job: Any, path: Path, known: tuple[str, ...]) -> Iterator[W
         yield Wrong(text.spot(path), f"{path[-1]} is an object with fields such as kind")
         return
     yield from _words(text, job, path, known, "field of a job")
+    yield from graphs.wrongs(text, job, path)
     yield from _words(text, job.get("retries"), (*path, "retries"), RETRIES, "field of retries")
     limits = job.get("limits")
     for place, limit in enumerate(limits if isinstance(limits, list) else ()):

@@ -2,6 +2,7 @@
 
 run_inline          one attempt of a job, here and now; `run_until_ended` with all its retries
 Clock               a clock that the test moves
+run_graph           a graph with all its steps, here and now
 simulate            a schedule over months, with outages and clock changes
 recording           what an app submits, written down instead of sent
 serving             a real Rota in a folder, for integration tests
@@ -9,6 +10,7 @@ pytest_plugin       fixtures; named in `pytest_plugins`
 RecordingContext    an attempt that keeps what an executor says, without a database
 executor_contract   the tests that every executor must pass; needs pytest, so it is imported
                     by name: `from rota.sdk.testing.executor_contract import ExecutorContract`
+source_contract     the same for sources of events: `SourceContract`
 """
 
 from importlib import import_module
@@ -18,6 +20,7 @@ from rota.sdk.testing.context import Recorded, RecordingContext
 
 if TYPE_CHECKING:
     from rota.sdk.testing.clock import Clock
+    from rota.sdk.testing.graphs import Played, PlayedStep, run_graph, run_graph_async
     from rota.sdk.testing.inline import (
         Ran,
         Story,
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "Clock": "clock",
     "NotStarted": "server",
+    "Played": "graphs",
+    "PlayedStep": "graphs",
     "Ran": "inline",
     "Server": "server",
     "Simulation": "simulating",
@@ -41,6 +46,8 @@ _WHERE = {
     "Submissions": "submissions",
     "Submitted": "submissions",
     "recording": "submissions",
+    "run_graph": "graphs",
+    "run_graph_async": "graphs",
     "run_inline": "inline",
     "run_inline_async": "inline",
     "run_until_ended": "inline",
@@ -52,6 +59,8 @@ _WHERE = {
 __all__ = [
     "Clock",
     "NotStarted",
+    "Played",
+    "PlayedStep",
     "Ran",
     "Recorded",
     "RecordingContext",
@@ -61,6 +70,8 @@ __all__ = [
     "Submissions",
     "Submitted",
     "recording",
+    "run_graph",
+    "run_graph_async",
     "run_inline",
     "run_inline_async",
     "run_until_ended",

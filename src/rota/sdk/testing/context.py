@@ -8,12 +8,13 @@ does not have is a database: `transaction` refuses.
 import json
 import threading
 from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.executor import Stream
+from rota.core.executor import Fail, Member, Stream
 
 # As much as a worker keeps of one attempt's output.
 KEPT = 1024 * 1024
@@ -57,6 +58,9 @@ class RecordingContext:
     # The JSON text of the last checkpoint.
     stored: str | None = None
     told: list[tuple[float, str]] = field(default_factory=list)
+    # What it handed out as the source of a map, and the maps that it may read, by step.
+    handed: list[Any] = field(default_factory=list)
+    maps: Mapping[str, Sequence[Member]] = field(default_factory=dict)
     _streams: dict[Stream, Recorded] = field(default_factory=lambda: defaultdict(Recorded))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -88,3 +92,15 @@ class RecordingContext:
 
     def transaction(self, result: object = None) -> Any:
         raise NotImplementedError("a test of transactions needs a database, and a worker")
+
+    async def hand_out(self, items: Sequence[object]) -> None:
+        self.handed += json.loads(json.dumps(list(items), allow_nan=False))
+
+    async def member_page(self, step: str, after: int) -> list[Member]:
+        if step not in self.maps:
+            raise Fail(f"there is no map {step!r} in this test: give the context its members")
+        return [member for member in self.maps[step] if member.index > after]
+
+    async def members(self, step: str) -> AsyncIterator[Member]:
+        for member in await self.member_page(step, -1):
+            yield member

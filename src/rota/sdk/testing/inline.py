@@ -9,7 +9,7 @@ runs in this one.
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 from rota.core import policy as policies
 from rota.core.attempt import Stopping
 from rota.core.errors import InvalidInput
-from rota.core.executor import Fail
+from rota.core.executor import Fail, Member
 from rota.core.outcome import Failed, Guarantee, Outcome, Succeeded
 from rota.core.retry import Retries
 from rota.core.settle import Attempted, settle
@@ -75,6 +75,8 @@ class Ran:
     output: str
     progress: tuple[tuple[float, str], ...]
     checkpoints: tuple[Any, ...]
+    # What it yielded or handed out, as the source of a map.
+    handed_out: tuple[Any, ...] = ()
 
     @property
     def succeeded(self) -> bool:
@@ -141,13 +143,14 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
     attempt: int = 1,
     checkpoint: Any = None,
     clock: Clock | None = None,
+    members: Mapping[str, Sequence[Any]] | None = None,
     timeout: timedelta | str | None = None,  # noqa: ASYNC109 — of the attempt, as jobs have it
     cancel_after: timedelta | str | None = None,
 ) -> Ran:
     """Run one attempt. `job` is a job of an app, a function as one is made of, or a handler
     `(context, payload)`; `payload` is the object of its arguments. `checkpoint` is what an earlier
-    attempt left. `timeout` and `cancel_after` are real time: the attempt is asked to stop then, as
-    a worker asks.
+    attempt left, `members` the results that `ctx.members` reads, by step. `timeout` and
+    `cancel_after` are real time: the attempt is asked to stop then, as a worker asks.
     """
     called = called_of(job)
     time = clock or Clock()
@@ -160,6 +163,7 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
         scheduled_at=time.now(),
         due_at=time.now(),
         stored=None if checkpoint is None else json.dumps(checkpoint),
+        maps={step: maps_of(results) for step, results in (members or {}).items()},
     )
     await executor.open()
     try:
@@ -175,7 +179,14 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
         output=context.everything,
         progress=tuple(context.told),
         checkpoints=tuple(context.checkpoints),
+        handed_out=tuple(context.handed),
     )
+
+
+def maps_of(results: Sequence[Any]) -> list[Member]:
+    """Members that succeeded with these results."""
+    plain = json.loads(json.dumps(list(results)))
+    return [Member(index, "succeeded", result) for index, result in enumerate(plain)]
 
 
 async def _stopped(

@@ -38,7 +38,7 @@ KNOWN: Final = (
     *("name", "kind", "job_type", "payload", "queue", "priority", "overlap", "keep_first"),
     *("schedule", "schedule_type", "schedule_time", "cron_expression", "timezone"),
     *("max_retries", "retries", "timeout", "deadline", "grace", "guarantee"),
-    *("limits", "labels", "user_id", "unique"),
+    *("limits", "labels", "user_id", "unique", "graph"),
 )
 
 
@@ -55,7 +55,8 @@ def spec_of(fields: Mapping[str, Any], *, tenant: str, suffix: Callable[[], str]
         tenant=tenant,
         queue=_text(given, "queue", "default"),
         schedule=_schedule(given),
-        payload=_json(given.get("payload")),
+        payload=_json(given.get("payload"), "payload"),
+        graph=_json(given.get("graph"), "graph"),
         policy=_policy(given),
         priority=_priority(given.get("priority", DEFAULT)),
         overlap=_overlap(given.get("overlap", Overlap.SKIP)),
@@ -172,12 +173,12 @@ def _text(given: Mapping[str, Any], field: str, usual: Any) -> Any:
     return value
 
 
-def _json(payload: object) -> object:
+def _json(value: object, field: str) -> object:
     """Dates, UUIDs, dataclasses become what JSON has, as they do on their way to the API."""
     try:
-        return msgspec.to_builtins(payload, str_keys=True)
+        return msgspec.to_builtins(value, str_keys=True)
     except (TypeError, ValueError) as error:
-        raise InvalidInput("payload", payload, f"values that JSON can hold ({error})") from None
+        raise InvalidInput(field, value, f"values that JSON can hold ({error})") from None
 
 
 def _labels(labels: object) -> Mapping[str, str]:

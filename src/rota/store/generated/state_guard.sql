@@ -45,6 +45,7 @@ when (
         ('queued', 'running'),
         ('retrying', 'running'),
         ('blocked', 'queued'),
+        ('running', 'blocked'),
         ('running', 'cancelling'),
         ('running', 'queued'),
         ('running', 'retrying')
@@ -68,8 +69,10 @@ when (
     and (new.left_state, new.state) not in (
         ('running', 'succeeded'),
         ('blocked', 'cancelled'),
+        ('blocked', 'dead'),
         ('blocked', 'expired'),
         ('blocked', 'skipped'),
+        ('blocked', 'succeeded'),
         ('cancelling', 'cancelled'),
         ('queued', 'cancelled'),
         ('queued', 'expired'),

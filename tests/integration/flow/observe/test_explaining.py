@@ -186,14 +186,6 @@ async def test_a_run_of_another_tenant_is_not_found(world: World) -> None:
             await why(world, foreign, tenant_id=2)
 
 
-async def test_a_blocked_run_waits_for_its_graph(world: World) -> None:
-    run_id = await world.run()
-    await world.conn.execute("set session_replication_role = replica")
-    await world.conn.execute("update rota.live_runs set state = 'blocked'")
-
-    assert (await why(world, run_id)).code == "blocked"
-
-
 async def test_a_paused_tenant_comes_before_a_paused_queue(world: World) -> None:
     await worker(world)
     run_id = await world.run()

@@ -58,6 +58,17 @@ async def test_a_quarantined_job_says_what_is_wrong_with_it(world: World) -> Non
 
 async def test_a_job_without_a_schedule_runs_on_demand(world: World) -> None:
     assert (await why(world, await a_job(world))).code == "on_demand"
+    asked = await a_job(world, name="asked", schedule={"on_demand": True})
+    assert (await why(world, asked)).code == "on_demand"
+
+
+async def test_a_job_that_waits_for_events_says_for_which(world: World) -> None:
+    job_id = await a_job(world, schedule={"event": {"all_of": ["a.b", "c"], "within": "1m"}})
+
+    told = await why(world, job_id)
+
+    assert (told.code, told.details["types"]) == ("waits_for_event", ["a.b", "c"])
+    assert told.sentence == "It waits for a.b and c; `rota events list` tells what has come."
 
 
 async def test_a_job_whose_schedule_came_to_its_end_is_finished(world: World) -> None:

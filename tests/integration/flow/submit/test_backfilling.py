@@ -7,13 +7,14 @@ from uuid import UUID
 import pytest
 from tests.support.world import NOON, World
 
+from rota.core.backfills import Only
 from rota.core.errors import InvalidInput, NotFound
 from rota.core.ids import tick_run_id
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.core.submission import JobSpec
-from rota.flow.submit.backfilling import Backfilled, Only, Range, backfill
+from rota.flow.submit.backfilling import Backfilled, Range, backfill
 from rota.flow.submit.submitting import submit
 from rota.store import jobs
 from rota.store.jobs import Record

@@ -19,6 +19,7 @@ from rota.flow.submit.changing import delete
 from rota.flow.submit.reviving import (
     DROP,
     REPLAY,
+    Pace,
     Replay,
     count_dead,
     drop,
@@ -242,13 +243,39 @@ async def test_dead_letters_are_replayed_in_batches(world: World) -> None:
     which = RunFilter(error="ValueError")
 
     counted = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
-    first = await replay_dead(world.conn, which, tenant_id=1, token=counted.token, by="ana", most=2)
+    first = await replay_dead(
+        world.conn, which, tenant_id=1, token=counted.token, by="ana", pace=Pace(most=2)
+    )
     rest = await replay_dead(world.conn, which, tenant_id=1, token=first.token or "", by="ana")
 
     assert (counted.found, first.left, rest.left, rest.token) == (3, 1, 0, None)
     assert sorted([*first.ids, *rest.ids]) == sorted(dead)
     assert {(await world.get(run_id)).state for run_id in dead} == {S.QUEUED}
     assert (await world.get(other)).state is S.DEAD
+
+
+async def test_dead_letters_go_again_at_the_pace_that_was_chosen(world: World) -> None:
+    job_id = await a_job(world)
+    for _ in range(3):
+        await ended(world, job_id)
+    which = RunFilter(kind="noop")
+    pace = Pace(spacing=timedelta(seconds=10), most=2)
+
+    counted = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
+    first = await replay_dead(
+        world.conn, which, tenant_id=1, token=counted.token, by="ana", pace=pace
+    )
+    await replay_dead(
+        world.conn,
+        which,
+        tenant_id=1,
+        token=first.token or "",
+        by="ana",
+        pace=pace._replace(before=2),
+    )
+
+    rows = await world.conn.fetch("select ready_at from rota.live_runs order by ready_at")
+    assert [row[0] - world.now for row in rows] == [timedelta(seconds=wait) for wait in (0, 10, 20)]
 
 
 async def test_the_token_of_one_call_is_not_good_for_another(world: World) -> None:

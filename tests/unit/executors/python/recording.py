@@ -2,12 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.executor import Stream
+from rota.core.executor import Member, Stream
 
 KEPT = 1_000_000
 DEADLINE = 20.0
@@ -30,9 +30,12 @@ class Recording:
         self.cancelled = False
         self.told: list[tuple[float, str]] = []
         self.stored = checkpoint
-        # Set to make checkpoints fail, or wait.
+        # Set to make checkpoints and handing out fail, or wait.
         self.refusal: Exception | None = None
         self.gate: asyncio.Event | None = None
+        self.handed: list[list[object]] = []
+        self.members_of: list[Member] = []
+        self.pages: list[tuple[str, int]] = []
         self.size = 0
         self.longest = 0
         self._said: list[tuple[Stream, bytes]] = []
@@ -66,6 +69,22 @@ class Recording:
 
     async def resume(self) -> Any:
         return self.stored
+
+    async def hand_out(self, items: Sequence[object]) -> None:
+        self.handed.append(list(items))
+        self._wake()
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def member_page(self, step: str, after: int) -> list[Member]:
+        self.pages.append((step, after))
+        return [member for member in self.members_of if member.index > after][:2]
+
+    async def members(self, step: str) -> AsyncIterator[Member]:
+        for member in await self.member_page(step, -1):
+            yield member
 
     def transaction(self, result: object = None) -> Any:
         raise NotImplementedError

@@ -1,7 +1,6 @@
 """The registry: which function carries out which kind (E17)."""
 
 import functools
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -99,16 +98,8 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], field: 
     assert refusal.value.field == field
 
 
-def generator(context: Any, payload: Any) -> Iterator[int]:
-    yield 1
-
-
-async def async_generator(context: Any, payload: Any) -> AsyncIterator[int]:
-    yield 1
-
-
-@pytest.mark.parametrize("thing", [generator, async_generator, "billing.charge", None])
-def test_what_cannot_return_a_result_is_refused_as_a_handler(thing: Any):
+@pytest.mark.parametrize("thing", ["billing.charge", None])
+def test_what_cannot_be_called_is_refused_as_a_handler(thing: Any):
     with pytest.raises(InvalidInput) as refusal:
         Handlers().handler("charge")(thing)
 

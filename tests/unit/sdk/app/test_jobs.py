@@ -276,12 +276,35 @@ def test_a_decorator_without_parentheses_is_told_so(app: rota.App) -> None:
             def one() -> None: ...
 
 
-def test_a_generator_is_no_job(app: rota.App) -> None:
-    with pytest.raises(InvalidInput, match="without yield"):
+async def test_a_generator_is_the_source_of_a_map(app: rota.App) -> None:
+    @app.job()
+    async def letters(ctx: rota.Context, text: str):
+        for letter in text:
+            yield f"{letter}{ctx.attempt}"
 
-        @app.job()
-        def one():
-            yield 1
+    @app.job()
+    def digits(number: int):
+        yield from range(number)
+
+    context = RecordingContext(kind="billing.letters")
+    for name, payload in (("letters", {"text": "ab"}), ("digits", {"number": 2})):
+        handler = app.handlers.find(f"billing.{name}")
+        assert handler.check is not None
+        given = SyncSide(context) if name == "digits" else context
+        called = handler.call(given, handler.check(payload))
+        assert (called if name == "digits" else await called) == {"items": 2}
+
+    assert context.handed == ["a1", "b1", 0, 1]
+
+
+class SyncSide:
+    """As a `def` job sees it: nothing is awaited."""
+
+    def __init__(self, context: RecordingContext) -> None:
+        self._context = context
+
+    def hand_out(self, items: list[object]) -> None:
+        self._context.handed += items
 
 
 async def test_a_handler_gets_its_arguments_and_a_context_with_a_log(app: rota.App) -> None:

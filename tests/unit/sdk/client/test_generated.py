@@ -17,7 +17,8 @@ from rota.sdk.client import AsyncClient, Client
 resources.load()
 OPERATIONS = catalogue.operations
 ENDINGS = ("_at", "_time", "_seen", "_since")
-NAMES = [each.name for each in OPERATIONS]
+# Whoever calls a hook signs, and has no key.
+NAMES = [each.name for each in OPERATIONS if each.name != "call_hook"]
 
 
 @pytest.mark.parametrize("name", NAMES)

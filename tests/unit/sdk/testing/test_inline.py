@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -221,3 +222,21 @@ def test_a_clock_moves_on_and_never_back() -> None:
         clock.move_to("2026-03-01T00:00:00Z")
     with pytest.raises(InvalidInput):
         Clock("yesterday")
+
+
+def test_a_source_tells_what_it_yields_and_a_reducer_reads_what_it_is_given() -> None:
+    def letters(text: str) -> Iterator[str]:
+        yield from text
+
+    async def joined(ctx: sdk.Context) -> str:
+        return "".join([member.result async for member in ctx.members("each")])
+
+    source = run_inline(letters, {"text": "abc"})
+    reduced = run_inline(joined, members={"each": ["x", "y"]})
+    lost = run_inline(joined)
+
+    assert source.handed_out == ("a", "b", "c")
+    assert source.result == {"items": 3}
+    assert reduced.result == "xy"
+    assert lost.error is not None
+    assert "there is no map 'each' in this test" in lost.error

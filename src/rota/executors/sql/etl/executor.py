@@ -7,7 +7,7 @@ mark says that it was (loading.py). A file appears under its name when it is who
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -30,6 +30,7 @@ from rota.executors.sql.etl.workbench import (
 from rota.executors.sql.faults import Fault
 from rota.executors.sql.folder import Folder
 from rota.executors.sql.opening import session_of
+from rota.executors.sql.schemas import ETL
 from rota.executors.sql.staging import Staging
 from rota.executors.sql.writing import stage
 
@@ -57,6 +58,9 @@ class EtlExecutor:
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,)
+
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+        return ETL
 
     def read(self, kind: str, payload: Any) -> Etl:
         if kind != KIND:

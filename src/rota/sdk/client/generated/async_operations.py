@@ -16,6 +16,8 @@ from msgspec import UNSET, UnsetType
 from rota.sdk.client.generated.shapes import (
     AttemptView,
     AuditView,
+    BackfillPlanned,
+    BackfillProgress,
     BackfillView,
     BulkDone,
     BulkFilter,
@@ -24,20 +26,30 @@ from rota.sdk.client.generated.shapes import (
     DeclaredCalendar,
     DeclaredJob,
     Duration,
+    EventDraft,
+    EventFilter,
+    EventsTaken,
+    EventView,
     Explained,
     ExternalAnswer,
     ExternalRun,
+    GraphView,
     Guarantee,
     Health,
+    HookMade,
+    HookView,
     JobDraft,
     JobMade,
+    JobOutcomes,
     JobsMade,
     JobStatus,
     JobView,
     KeyMade,
     KeysRevoked,
     KeyView,
+    KindView,
     LimitDraft,
+    LoadView,
     Logs,
     Moment,
     OutputPiece,
@@ -49,9 +61,11 @@ from rota.sdk.client.generated.shapes import (
     QueueView,
     QuotasDraft,
     RateDraft,
+    Replayed,
     RetriesDraft,
     RoleName,
     RunDetail,
+    RunGraphView,
     RunState,
     RunStatus,
     RunView,
@@ -60,13 +74,16 @@ from rota.sdk.client.generated.shapes import (
     SecretView,
     SeriesView,
     ShardView,
+    SourceView,
     StatisticsView,
     Status,
     TenantView,
+    TicketView,
     Triggered,
     UniqueDraft,
     UserView,
     WhoAmI,
+    WorkerDrained,
     WorkerView,
 )
 from rota.sdk.client.pages import Page
@@ -93,6 +110,7 @@ class AsyncOperations:
         cron_expression: str | UnsetType = UNSET,
         timezone: str | UnsetType = UNSET,
         payload: Any | UnsetType = UNSET,
+        graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
         timeout: Duration | UnsetType = UNSET,
@@ -124,6 +142,7 @@ class AsyncOperations:
             cron_expression: Run by this expression. Short for `schedule.cron`.
             timezone: An IANA name for the flat fields; UTC unless it is said.
             payload: What the handler is given.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
             timeout: The longest an attempt may take; 15 minutes unless it is said.
@@ -156,6 +175,7 @@ class AsyncOperations:
                     "cron_expression": cron_expression,
                     "timezone": timezone,
                     "payload": payload,
+                    "graph": graph,
                     "max_retries": max_retries,
                     "retries": retries,
                     "timeout": timeout,
@@ -277,6 +297,7 @@ class AsyncOperations:
         cron_expression: str | UnsetType = UNSET,
         timezone: str | UnsetType = UNSET,
         payload: Any | UnsetType = UNSET,
+        graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
         timeout: Duration | UnsetType = UNSET,
@@ -306,6 +327,7 @@ class AsyncOperations:
             cron_expression: Run by this expression. Short for `schedule.cron`.
             timezone: An IANA name for the flat fields; UTC unless it is said.
             payload: What the handler is given.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
             timeout: The longest an attempt may take; 15 minutes unless it is said.
@@ -338,6 +360,7 @@ class AsyncOperations:
                     "cron_expression": cron_expression,
                     "timezone": timezone,
                     "payload": payload,
+                    "graph": graph,
                     "max_retries": max_retries,
                     "retries": retries,
                     "timeout": timeout,
@@ -369,6 +392,7 @@ class AsyncOperations:
         cron_expression: str | UnsetType = UNSET,
         timezone: str | UnsetType = UNSET,
         payload: Any | UnsetType = UNSET,
+        graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
         timeout: Duration | UnsetType = UNSET,
@@ -396,6 +420,7 @@ class AsyncOperations:
             cron_expression: Run by this expression. Short for `schedule.cron`.
             timezone: An IANA name for the flat fields; UTC unless it is said.
             payload: What the handler is given.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
             timeout: The longest an attempt may take; 15 minutes unless it is said.
@@ -428,6 +453,7 @@ class AsyncOperations:
                     "cron_expression": cron_expression,
                     "timezone": timezone,
                     "payload": payload,
+                    "graph": graph,
                     "max_retries": max_retries,
                     "retries": retries,
                     "timeout": timeout,
@@ -458,6 +484,7 @@ class AsyncOperations:
         cron_expression: str | UnsetType = UNSET,
         timezone: str | UnsetType = UNSET,
         payload: Any | UnsetType = UNSET,
+        graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
         timeout: Duration | UnsetType = UNSET,
@@ -485,6 +512,7 @@ class AsyncOperations:
             cron_expression: Run by this expression. Short for `schedule.cron`.
             timezone: An IANA name for the flat fields; UTC unless it is said.
             payload: What the handler is given.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
             timeout: The longest an attempt may take; 15 minutes unless it is said.
@@ -517,6 +545,7 @@ class AsyncOperations:
                     "cron_expression": cron_expression,
                     "timezone": timezone,
                     "payload": payload,
+                    "graph": graph,
                     "max_retries": max_retries,
                     "retries": retries,
                     "timeout": timeout,
@@ -675,6 +704,30 @@ class AsyncOperations:
             )
         )
 
+    async def list_outcomes(
+        self,
+        *,
+        job_id: Sequence[str] | None = None,
+        each: int | None = None,
+    ) -> Page[JobOutcomes]:
+        """How the last runs of several jobs went: what runs, how it ended, or why there was none.
+
+        In the order in which the jobs are named; one that is not there has no runs.
+
+        Args:
+            job_id: Of this job; may be given up to 50 times.
+            each: How many of each job at most.
+        """
+        return await self._send(
+            Request(
+                name="list_outcomes",
+                method="GET",
+                path="/v1/jobs/outcomes",
+                answer=Page[JobOutcomes],
+                query={"job_id": job_id, "each": each},
+            )
+        )
+
     async def backfill_job(
         self,
         job_id: str,
@@ -688,7 +741,9 @@ class AsyncOperations:
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> BackfillView:
-        """Make runs for ticks of a past range; a dry run tells how many there would be.
+        """Make runs for ticks of a past range, all at once; a dry run only counts them.
+
+        At most 1,000 runs; `POST /v1/jobs/{job_id}/backfills` is for ranges of any length.
 
         Args:
             since: The first tick that counts.
@@ -721,6 +776,58 @@ class AsyncOperations:
             )
         )
 
+    async def create_backfill(
+        self,
+        job_id: str,
+        *,
+        since: Moment,
+        until: Moment,
+        only: Literal["missing", "failed", "all"] | UnsetType = UNSET,
+        order: Literal["oldest", "newest"] | UnsetType = UNSET,
+        at_once: int | UnsetType = UNSET,
+        priority: Priority | UnsetType | None = UNSET,
+        payload: Any | UnsetType = UNSET,
+        dry_run: bool | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> BackfillPlanned:
+        """Begin to make runs for a past range of any length (201), or only count them (200).
+
+        A node makes the runs little by little; `GET /v1/backfills/{backfill_id}` tells how far it
+        is. A job has one at a time.
+
+        Args:
+            since: The first tick that counts.
+            until: Ticks before this time count; it may not lie in the future.
+            only: Ticks that never ran, those whose runs failed, or each of them again.
+            order: Which of them run first.
+            at_once: How many of them may run at a time.
+            priority: Of the runs that are made; `low` unless it is said.
+            payload: Of the runs, instead of the job's.
+            dry_run: Only count.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="create_backfill",
+                method="POST",
+                path="/v1/jobs/{}/backfills",
+                answer=BackfillPlanned,
+                places=(job_id,),
+                body={
+                    "since": since,
+                    "until": until,
+                    "only": only,
+                    "order": order,
+                    "at_once": at_once,
+                    "priority": priority,
+                    "payload": payload,
+                    "dry_run": dry_run,
+                },
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
     async def delete_job(
         self,
         job_id: str,
@@ -742,6 +849,32 @@ class AsyncOperations:
                 answer=NoneType,
                 places=(job_id,),
                 query={"running": running},
+            )
+        )
+
+    async def get_load(
+        self,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        bucket: Literal["minute", "hour"] | None = None,
+    ) -> LoadView:
+        """How many ticks of all your jobs fall into each minute or hour to come.
+
+        Ask for one minute to see whose they are.
+
+        Args:
+            since: Now unless it is said.
+            until: A day after `since` unless it is said, 35 days at most.
+            bucket: How wide a part is; a week of minutes at most.
+        """
+        return await self._send(
+            Request(
+                name="get_load",
+                method="GET",
+                path="/v1/schedules/load",
+                answer=LoadView,
+                query={"since": since, "until": until, "bucket": bucket},
             )
         )
 
@@ -768,6 +901,126 @@ class AsyncOperations:
                 path="/v1/schedules/preview",
                 answer=PreviewView,
                 body={"schedule": schedule, "count": count, "viewer": viewer},
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def list_backfills(
+        self,
+        *,
+        status: Sequence[Literal["running", "paused", "cancelling", "finished", "cancelled"]]
+        | Literal["running", "paused", "cancelling", "finished", "cancelled"]
+        | None = None,
+        job_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[BackfillProgress]:
+        """Backfills, the newest first.
+
+        Args:
+            status: Those in this state; may be given several times.
+            job_id: Of this job.
+            limit: How many of them at most.
+            cursor: `next` of the page before.
+        """
+        return await self._send(
+            Request(
+                name="list_backfills",
+                method="GET",
+                path="/v1/backfills",
+                answer=Page[BackfillProgress],
+                query={"status": status, "job_id": job_id, "limit": limit, "cursor": cursor},
+            )
+        )
+
+    async def get_backfill(
+        self,
+        backfill_id: str,
+    ) -> BackfillProgress:
+        """One backfill: how far it is, and when it will be done."""
+        return await self._send(
+            Request(
+                name="get_backfill",
+                method="GET",
+                path="/v1/backfills/{}",
+                answer=BackfillProgress,
+                places=(backfill_id,),
+            )
+        )
+
+    async def pause_backfill(
+        self,
+        backfill_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillProgress:
+        """Start no more of its runs; those that run may finish.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="pause_backfill",
+                method="POST",
+                path="/v1/backfills/{}/pause",
+                answer=BackfillProgress,
+                places=(backfill_id,),
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def resume_backfill(
+        self,
+        backfill_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillProgress:
+        """Let a paused backfill go on.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="resume_backfill",
+                method="POST",
+                path="/v1/backfills/{}/resume",
+                answer=BackfillProgress,
+                places=(backfill_id,),
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def cancel_backfill(
+        self,
+        backfill_id: str,
+        *,
+        running: Literal["finish", "cancel"] | UnsetType = UNSET,
+        reason: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> BackfillProgress:
+        """Make no more runs and cancel those that wait; what runs may finish, or is cancelled too.
+
+        It is `cancelling` until the last of its runs has ended.
+
+        Args:
+            running: What becomes of runs that are at work.
+            reason: Why, for whoever asks later.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="cancel_backfill",
+                method="POST",
+                path="/v1/backfills/{}/cancel",
+                answer=BackfillProgress,
+                places=(backfill_id,),
+                body={"running": running, "reason": reason},
+                body_required=False,
+                repeat="by_key",
                 idempotency_key=idempotency_key,
             )
         )
@@ -853,6 +1106,7 @@ class AsyncOperations:
         kind: str | None = None,
         queue: str | None = None,
         worker_id: str | None = None,
+        graph_run_id: str | None = None,
         created_after: Moment | None = None,
         created_before: Moment | None = None,
         limit: int | None = None,
@@ -866,6 +1120,7 @@ class AsyncOperations:
             kind: Of this kind.
             queue: In this queue.
             worker_id: Executed last by this worker: its id or its name.
+            graph_run_id: Steps of this graph run.
             created_after: Made at this time or later.
             created_before: Made before this time.
             limit: How many of them at most.
@@ -883,6 +1138,7 @@ class AsyncOperations:
                     "kind": kind,
                     "queue": queue,
                     "worker_id": worker_id,
+                    "graph_run_id": graph_run_id,
                     "created_after": created_after,
                     "created_before": created_before,
                     "limit": limit,
@@ -1179,6 +1435,133 @@ class AsyncOperations:
             )
         )
 
+    async def get_graph(
+        self,
+        job_id: str,
+    ) -> GraphView:
+        """The graph of a job."""
+        return await self._send(
+            Request(
+                name="get_graph",
+                method="GET",
+                path="/v1/jobs/{}/graph",
+                answer=GraphView,
+                places=(job_id,),
+            )
+        )
+
+    async def get_run_graph(
+        self,
+        run_id: str,
+    ) -> RunGraphView:
+        """A graph run with every step: its state, its run, its times, and how far its maps are."""
+        return await self._send(
+            Request(
+                name="get_run_graph",
+                method="GET",
+                path="/v1/runs/{}/graph",
+                answer=RunGraphView,
+                places=(run_id,),
+            )
+        )
+
+    async def list_members(
+        self,
+        run_id: str,
+        *,
+        step: str,
+        status: Sequence[RunStatus] | RunStatus | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[RunView]:
+        """The members of a map in their order; a page may be short and still have a next one.
+
+        Args:
+            step: The name of the map.
+            status: Those in this state; may be given several times.
+            limit: How many of them at most.
+            cursor: `next` of the page before.
+        """
+        return await self._send(
+            Request(
+                name="list_members",
+                method="GET",
+                path="/v1/runs/{}/members",
+                answer=Page[RunView],
+                places=(run_id,),
+                query={"step": step, "status": status, "limit": limit, "cursor": cursor},
+            )
+        )
+
+    async def retry_run_graph(
+        self,
+        run_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> RunState:
+        """Let a graph run that ended go on from its failed steps; what succeeded is not done again.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="retry_run_graph",
+                method="POST",
+                path="/v1/runs/{}/retryFailed",
+                answer=RunState,
+                places=(run_id,),
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def pause_run(
+        self,
+        run_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> RunState:
+        """Let a graph run start no more steps; those that run go on.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="pause_run",
+                method="POST",
+                path="/v1/runs/{}/pause",
+                answer=RunState,
+                places=(run_id,),
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def resume_run(
+        self,
+        run_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> RunState:
+        """Let a paused graph run go on.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="resume_run",
+                method="POST",
+                path="/v1/runs/{}/resume",
+                answer=RunState,
+                places=(run_id,),
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
     async def list_dead_letters(
         self,
         *,
@@ -1187,6 +1570,7 @@ class AsyncOperations:
         kind: str | None = None,
         queue: str | None = None,
         worker_id: str | None = None,
+        graph_run_id: str | None = None,
         created_after: Moment | None = None,
         created_before: Moment | None = None,
         limit: int | None = None,
@@ -1200,6 +1584,7 @@ class AsyncOperations:
             kind: Of this kind.
             queue: In this queue.
             worker_id: Executed last by this worker: its id or its name.
+            graph_run_id: Steps of this graph run.
             created_after: Made at this time or later.
             created_before: Made before this time.
             limit: How many of them at most.
@@ -1217,6 +1602,7 @@ class AsyncOperations:
                     "kind": kind,
                     "queue": queue,
                     "worker_id": worker_id,
+                    "graph_run_id": graph_run_id,
                     "created_after": created_after,
                     "created_before": created_before,
                     "limit": limit,
@@ -1253,6 +1639,8 @@ class AsyncOperations:
         filter: BulkFilter | Mapping[str, Any],
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
+        per_minute: int | UnsetType | None = UNSET,
+        before: int | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> BulkDone:
         """Let dead letters go again: a dry run answers how many, and the token to do it.
@@ -1261,6 +1649,8 @@ class AsyncOperations:
             filter: Which runs; at least one of its fields must be said.
             dry_run: Only count them, and answer the token to do it.
             token: The token of a dry run with the same filter.
+            per_minute: How many may begin in a minute; all at once unless it is said.
+            before: How many were let go by calls before this one, at the same pace.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
         return await self._send(
@@ -1269,7 +1659,13 @@ class AsyncOperations:
                 method="POST",
                 path="/v1/dead-letters/replay",
                 answer=BulkDone,
-                body={"filter": filter, "dry_run": dry_run, "token": token},
+                body={
+                    "filter": filter,
+                    "dry_run": dry_run,
+                    "token": token,
+                    "per_minute": per_minute,
+                    "before": before,
+                },
                 repeat="by_key",
                 idempotency_key=idempotency_key,
             )
@@ -1315,6 +1711,244 @@ class AsyncOperations:
                 path="/v1/dead-letters/{}",
                 answer=NoneType,
                 places=(run_id,),
+            )
+        )
+
+    async def send_events(
+        self,
+        *,
+        source: str | UnsetType = UNSET,
+        id: str | UnsetType = UNSET,
+        time: Moment | UnsetType = UNSET,
+        subject: str | UnsetType = UNSET,
+        data: Any | UnsetType = UNSET,
+        type: str | UnsetType = UNSET,
+        events: Sequence[EventDraft | Mapping[str, Any]] | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> EventsTaken:
+        """Hand in events: each becomes a run of every job that waits for it.
+
+        The same source and id again are the same event and make nothing. CloudEvents 1.0 are taken
+        as application/cloudevents+json, application/cloudevents-batch+json, and by ce- headers.
+
+        Args:
+            source: Where it comes from; `api` unless it is said.
+            id: With its source it is the same event for ever; drawn unless it is said.
+            time: When it happened; now unless it is said.
+            subject: What it is about.
+            data: Whatever else there is to say.
+            type: Which jobs it concerns, as in order.paid.
+            events: Several events instead of one: all are taken, or none.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="send_events",
+                method="POST",
+                path="/v1/events",
+                answer=EventsTaken,
+                body={
+                    "source": source,
+                    "id": id,
+                    "time": time,
+                    "subject": subject,
+                    "data": data,
+                    "type": type,
+                    "events": events,
+                },
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def list_events(
+        self,
+        *,
+        type: str | None = None,
+        source: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[EventView]:
+        """Events that arrived, the newest first.
+
+        Args:
+            type: Of this type.
+            source: From this source.
+            since: That arrived at this time or later.
+            until: That arrived before this time.
+            limit: How many of them at most.
+            cursor: `next` of the page before.
+        """
+        return await self._send(
+            Request(
+                name="list_events",
+                method="GET",
+                path="/v1/events",
+                answer=Page[EventView],
+                query={
+                    "type": type,
+                    "source": source,
+                    "since": since,
+                    "until": until,
+                    "limit": limit,
+                    "cursor": cursor,
+                },
+            )
+        )
+
+    async def get_event(
+        self,
+        event_id: str,
+    ) -> EventView:
+        """An event, and what it came to, job by job; where it did not run, why."""
+        return await self._send(
+            Request(
+                name="get_event",
+                method="GET",
+                path="/v1/events/{}",
+                answer=EventView,
+                places=(event_id,),
+            )
+        )
+
+    async def replay_events(
+        self,
+        *,
+        filter: EventFilter | Mapping[str, Any],
+        dry_run: bool | UnsetType = UNSET,
+        token: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Replayed:
+        """Match events again with the jobs as they are now; their runs are new ones.
+
+        A dry run answers how many, and the token to do it.
+
+        Args:
+            filter: Which events; at least one of its fields must be said.
+            dry_run: Only count them, and answer the token to do it.
+            token: The token of a dry run with the same filter.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="replay_events",
+                method="POST",
+                path="/v1/events:replay",
+                answer=Replayed,
+                body={"filter": filter, "dry_run": dry_run, "token": token},
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def list_sources(
+        self,
+    ) -> Page[SourceView]:
+        """The sources that events come from: who reads them, how far, and what went wrong last."""
+        return await self._send(
+            Request(
+                name="list_sources",
+                method="GET",
+                path="/v1/sources",
+                answer=Page[SourceView],
+            )
+        )
+
+    async def create_hook(
+        self,
+        *,
+        name: str,
+        type: str,
+        style: Literal["standard", "github"] | UnsetType = UNSET,
+        secret: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> HookMade:
+        """Make a hook; this is the only time that its secret is shown.
+
+        Args:
+            name: Unique in the tenant; the source is hooks/ and it.
+            type: The type of the events that come of it.
+            style: How requests are signed: Standard Webhooks, or X-Hub-Signature-256.
+            secret: A secret that the sender has made; drawn unless it is said.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="create_hook",
+                method="POST",
+                path="/v1/hooks",
+                answer=HookMade,
+                body={"name": name, "type": type, "style": style, "secret": secret},
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def list_hooks(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[HookView]:
+        """The hooks by name, without their secrets.
+
+        Args:
+            limit: How many of them at most.
+            cursor: `next` of the page before.
+        """
+        return await self._send(
+            Request(
+                name="list_hooks",
+                method="GET",
+                path="/v1/hooks",
+                answer=Page[HookView],
+                query={"limit": limit, "cursor": cursor},
+            )
+        )
+
+    async def rotate_hook(
+        self,
+        hook_id: str,
+        *,
+        secret: str | UnsetType | None = UNSET,
+        former_for: Duration | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> HookMade:
+        """Give a hook another secret; the one before is good for a day, or as long as is said.
+
+        Args:
+            secret: A secret that the sender has made; drawn unless it is said.
+            former_for: How long the secret before is good as well.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="rotate_hook",
+                method="POST",
+                path="/v1/hooks/{}/rotate",
+                answer=HookMade,
+                places=(hook_id,),
+                body={"secret": secret, "former_for": former_for},
+                body_required=False,
+                repeat="by_key",
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def delete_hook(
+        self,
+        hook_id: str,
+    ) -> None:
+        """Delete a hook: from now on nothing is taken there."""
+        return await self._send(
+            Request(
+                name="delete_hook",
+                method="DELETE",
+                path="/v1/hooks/{}",
+                answer=NoneType,
+                places=(hook_id,),
             )
         )
 
@@ -1401,6 +2035,19 @@ class AsyncOperations:
             )
         )
 
+    async def list_kinds(
+        self,
+    ) -> Page[KindView]:
+        """The kinds of jobs that workers carry out, with what their payloads look like."""
+        return await self._send(
+            Request(
+                name="list_kinds",
+                method="GET",
+                path="/v1/kinds",
+                answer=Page[KindView],
+            )
+        )
+
     async def list_workers(
         self,
         *,
@@ -1418,6 +2065,32 @@ class AsyncOperations:
                 path="/v1/workers",
                 answer=Page[WorkerView],
                 query={"with_dead": with_dead},
+            )
+        )
+
+    async def drain_worker(
+        self,
+        worker_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WorkerDrained:
+        """Let a worker take no more runs, and end when those that it has have ended.
+
+        It hears of it with its next heartbeat. What it runs may take as long as it stays within the
+        time that the process has to stop; there is no way back but to start another worker.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="drain_worker",
+                method="POST",
+                path="/v1/workers/{}/drain",
+                answer=WorkerDrained,
+                places=(worker_id,),
+                repeat="by_key",
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -1965,6 +2638,27 @@ class AsyncOperations:
                     "limit": limit,
                     "cursor": cursor,
                 },
+            )
+        )
+
+    async def create_login_ticket(
+        self,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TicketView:
+        """Make a link that logs in at the dashboard, once and within a minute.
+
+        Args:
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return await self._send(
+            Request(
+                name="create_login_ticket",
+                method="POST",
+                path="/v1/login-tickets",
+                answer=TicketView,
+                repeat="by_key",
+                idempotency_key=idempotency_key,
             )
         )
 

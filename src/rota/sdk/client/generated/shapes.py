@@ -42,6 +42,40 @@ RunStatus = Literal[
 RoleName = Literal["viewer", "operator", "admin", "platform"]
 
 
+class LoadPart(Struct, frozen=True, kw_only=True):
+    start: datetime
+    ticks: int
+
+
+class BusyJob(Struct, frozen=True, kw_only=True):
+    job_id: str
+    job_name: str
+    ticks: int
+
+
+class LoadView(Struct, frozen=True, kw_only=True):
+    """`buckets` are those with ticks. `unknown` jobs run again some time after they have ended.
+    `is_estimate`: there were too many ticks to count each.
+    """
+
+    since: datetime
+    until: str
+    width_s: float
+    buckets: list[LoadPart]
+    jobs: int
+    unknown: int
+    busiest: list[BusyJob]
+    is_estimate: bool
+
+
+class KindView(Struct, frozen=True, kw_only=True):
+    """`workers` are those alive that carry it out; `payload_schema` is JSON Schema, if known."""
+
+    kind: str
+    workers: int
+    payload_schema: dict[str, Any] | None = None
+
+
 class AuditView(Struct, frozen=True, kw_only=True):
     """Who did what, when and from where."""
 
@@ -56,6 +90,41 @@ class AuditView(Struct, frozen=True, kw_only=True):
     before: Any
     after: Any
     request_id: str | None = None
+
+
+class BackfillProgress(Struct, frozen=True, kw_only=True):
+    """A backfill as it is now. `ticks` were looked at, `made` runs were made for them, `alive` of
+    which have not ended; `left` is what is alive or not even made. `reached` is the time up to
+    which ticks are decided, or down to which if the newest come first.
+    """
+
+    backfill_id: str
+    job_id: str
+    job_name: str | None = None
+    status: str
+    since: datetime
+    until: str
+    only: str
+    order: str
+    at_once: int
+    priority: int
+    payload: Any
+    reached: str
+    ticks: int
+    made: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    alive: int
+    left: int
+    expected: int
+    estimated: bool
+    eta: str | None = None
+    paused_at: datetime | None = None
+    created_at: datetime
+    created_by: str
+    ended_at: datetime | None = None
+    reason: dict[str, Any] | None = None
 
 
 class CalendarView(Struct, frozen=True, kw_only=True):
@@ -105,6 +174,12 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     beat_at: datetime
 
 
+class WorkerDrained(Struct, frozen=True, kw_only=True):
+    worker_id: str
+    name: str
+    is_draining: bool
+
+
 class SchedulerView(Struct, frozen=True, kw_only=True):
     scheduler_id: str
     name: str
@@ -122,7 +197,9 @@ class ShardView(Struct, frozen=True, kw_only=True):
 
 
 class RunView(Struct, frozen=True, kw_only=True):
-    """A run as it is now; `modified_time` is the last time that anything happened to it."""
+    """A run as it is now; `modified_time` is the last time that anything happened to it. The run of
+    a step tells its graph run and the place of the step in it, and a member of a map its index.
+    """
 
     run_id: str
     job_id: str
@@ -146,15 +223,19 @@ class RunView(Struct, frozen=True, kw_only=True):
     reason: dict[str, Any] | None = None
     progress: float | None = None
     progress_message: str | None = None
+    graph_run_id: str | None = None
+    step: int | None = None
+    member: int | None = None
     log_url: str
 
 
 class RunDetail(RunView, frozen=True, kw_only=True):
-    """One run with what it was given and what came of it."""
+    """One run with what it was given and what came of it, and the backfill that made it."""
 
     payload: Any
     result: Any
     deadline_at: datetime | None = None
+    backfill_id: str | None = None
 
 
 class AttemptView(Struct, frozen=True, kw_only=True):
@@ -223,6 +304,80 @@ class DeadGroupView(Struct, frozen=True, kw_only=True):
     sample_run_id: str
 
 
+class EventTaken(Struct, frozen=True, kw_only=True):
+    """A `duplicate` came before, and made nothing again. `run_ids` are the runs that it is part of;
+    one that is gathered with others is not made yet.
+    """
+
+    event_id: str
+    source: str
+    id: str
+    duplicate: bool
+    run_ids: list[str]
+
+
+class EventsTaken(Struct, frozen=True, kw_only=True):
+    taken: int
+    duplicates: int
+    events: list[EventTaken]
+
+
+class EventDraft(Struct, kw_only=True):
+    source: str | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+    time: Moment | UnsetType = UNSET
+    subject: str | UnsetType = UNSET
+    data: Any | UnsetType = UNSET
+    type: str
+
+
+class MatchView(Struct, frozen=True, kw_only=True):
+    """What an event was for a job that waits for its type, and why."""
+
+    job_id: str
+    job_name: str | None = None
+    outcome: str
+    run_id: str | None = None
+    why: str | None = None
+    replay: str | None = None
+
+
+class EventView(Struct, frozen=True, kw_only=True):
+    """`attributes` are those beside the usual ones, as CloudEvents has them."""
+
+    event_id: str
+    type: str
+    source: str
+    id: str
+    time: str
+    subject: str | None = None
+    received_at: datetime
+    data: Any
+    attributes: dict[str, Any]
+    matches: list[MatchView]
+
+
+class Replayed(Struct, frozen=True, kw_only=True):
+    """`matched` is what the filter finds, `done` how many were matched again, `runs` the runs that
+    were made of them at once.
+    """
+
+    matched: int
+    done: int
+    runs: int
+    token: str | None = None
+
+
+class EventFilter(Struct, kw_only=True):
+    """Which events; at least one of these must be said."""
+
+    type: str | UnsetType | None = UNSET
+    source: str | UnsetType | None = UNSET
+    since: Moment | UnsetType | None = UNSET
+    until: Moment | UnsetType | None = UNSET
+    job_id: str | UnsetType | None = UNSET
+
+
 class ExternalRun(Struct, frozen=True, kw_only=True):
     """Without a word about it for `lease_seconds` it is taken for lost."""
 
@@ -244,6 +399,81 @@ class OutputPiece(Struct, kw_only=True):
     seq: int
     text: str
     stream: Literal["stdout", "stderr"] | UnsetType = UNSET
+
+
+class GraphView(Struct, frozen=True, kw_only=True):
+    """What a job's graph consists of, as it was written."""
+
+    job_id: str
+    graph: dict[str, Any]
+
+
+class MapView(Struct, frozen=True, kw_only=True):
+    """How far a map is. `total` is null while its source still counts; `alive` wait or run."""
+
+    total: int | None = None
+    made: int
+    alive: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    progress: str
+
+
+class StepView(Struct, frozen=True, kw_only=True):
+    """One step. `status` is waiting, live, succeeded, failed, cancelled or skipped; `run_id` is its
+    run, of a sub-graph the graph run to look at next, and of a map its source if it has one.
+    """
+
+    name: str
+    index: int
+    kind: str
+    needs: list[str]
+    status: str
+    is_graph: bool
+    is_critical: bool
+    run_id: str | None = None
+    run_status: str | None = None
+    attempt_number: int | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    reason: str | None = None
+    map: MapView | None = None
+
+
+class RunGraphView(Struct, frozen=True, kw_only=True):
+    """A graph run: its graph, and what became of every step. `counts` is how many are in which
+    state, `critical_path` the steps that decided how long it took.
+    """
+
+    run_id: str
+    job_id: str
+    status: str
+    round: int
+    start_time: datetime | None = None
+    paused_at: datetime | None = None
+    end_time: datetime | None = None
+    counts: dict[str, int]
+    critical_path: list[str]
+    steps: list[StepView]
+    graph: dict[str, Any]
+
+
+class HookView(Struct, frozen=True, kw_only=True):
+    hook_id: str
+    name: str
+    type: str
+    style: str
+    url: str
+    version: int
+    created_at: datetime
+    used_at: datetime | None = None
+
+
+class HookMade(HookView, frozen=True, kw_only=True):
+    """With its secret, which is shown this once."""
+
+    secret: str
 
 
 class JobMade(Struct, frozen=True, kw_only=True):
@@ -304,6 +534,7 @@ class JobDraft(Struct, kw_only=True):
     cron_expression: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
     payload: Any | UnsetType = UNSET
+    graph: Mapping[str, Any] | UnsetType | None = UNSET
     max_retries: int | UnsetType = UNSET
     retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET
     timeout: Duration | UnsetType = UNSET
@@ -333,6 +564,7 @@ class JobView(Struct, frozen=True, kw_only=True):
     timezone: str | None = None
     status: str
     payload: Any
+    graph: dict[str, Any] | None = None
     max_retries: int
     retries: dict[str, Any]
     timeout: str | None = None
@@ -387,6 +619,14 @@ class KeyMade(KeyView, frozen=True, kw_only=True):
     """The only time that the key itself is shown."""
 
     key: str
+
+
+class TicketView(Struct, frozen=True, kw_only=True):
+    """`path` follows the address of the API."""
+
+    ticket: str
+    path: str
+    expires_at: datetime
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
@@ -472,6 +712,7 @@ class DeclaredJob(Struct, kw_only=True):
     cron_expression: str | UnsetType = UNSET
     timezone: str | UnsetType = UNSET
     payload: Any | UnsetType = UNSET
+    graph: Mapping[str, Any] | UnsetType | None = UNSET
     max_retries: int | UnsetType = UNSET
     retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET
     timeout: Duration | UnsetType = UNSET
@@ -491,6 +732,25 @@ class DeclaredJob(Struct, kw_only=True):
 class DeclaredCalendar(Struct, kw_only=True):
     name: str
     calendar: Mapping[str, Any]
+
+
+class OutcomeView(Struct, frozen=True, kw_only=True):
+    """A run that runs, or how it ended; `reason` is also why a tick became none."""
+
+    run_id: str
+    status: str
+    scheduled_at: datetime
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    error_message: str | None = None
+    reason: dict[str, Any] | None = None
+
+
+class JobOutcomes(Struct, frozen=True, kw_only=True):
+    """The newest first."""
+
+    job_id: str
+    runs: list[OutcomeView]
 
 
 class UpcomingView(Struct, frozen=True, kw_only=True):
@@ -527,6 +787,24 @@ class BackfillView(Struct, frozen=True, kw_only=True):
     run_ids: list[str]
 
 
+class BackfillPlanned(Struct, frozen=True, kw_only=True):
+    """What was counted: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`, `new` are
+    those that get a run. With `estimated` the range was too long to look at each. `undecided` is
+    the scheduler's own business, `takes` how long it will take, if the job has run before.
+    """
+
+    backfill_id: str | None = None
+    ticks: int
+    ran: int
+    alive: int
+    failed: int
+    missing: int
+    new: int
+    undecided: int
+    estimated: bool
+    takes: str | None = None
+
+
 class SecretView(Struct, frozen=True, kw_only=True):
     name: str
     version: int
@@ -544,6 +822,24 @@ class WhoAmI(Struct, frozen=True, kw_only=True):
     role: str
     user_id: str | None = None
     expires_at: datetime | None = None
+
+
+class SourceView(Struct, frozen=True, kw_only=True):
+    """A source of events, and how far it was read."""
+
+    name: str
+    kind: str
+    state: str
+    reader: str | None = None
+    position: str | None = None
+    lag: int | None = None
+    taken: int
+    refused: int
+    read_at: datetime | None = None
+    taken_at: datetime | None = None
+    failures: int
+    error: str | None = None
+    error_at: datetime | None = None
 
 
 class DepthView(Struct, frozen=True, kw_only=True):
@@ -605,7 +901,7 @@ class QuotasDraft(Struct, kw_only=True):
 
 
 class UserView(Struct, frozen=True, kw_only=True):
-    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 10,000; `keys`
+    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 200; `keys`
     are those that are valid.
     """
 

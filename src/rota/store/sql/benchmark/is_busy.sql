@@ -1,4 +1,5 @@
--- Whether any run is unfinished, or any tick is still to come before a time.
+-- Whether any run is unfinished, any mark is to be made something of, or any tick is still to come
+-- before a time.
 -- Each index is looked at from the end that is emptied last, so the answer costs a page or two.
 -- From the other end it would walk over all that was drained so far, while that is measured.
 select
@@ -16,6 +17,7 @@ select
         order by l.started_at desc
         limit 1
     ) is not null
+    or exists (select 1 from rota.step_marks)
     or exists (
         select 1 from rota.cursors as c
         where c.fire_at < :before::timestamptz

@@ -7,14 +7,19 @@ select
         where
             l.job_id = j.id
             and l.state in ('blocked', 'queued', 'retrying')
+            and l.trigger <> 'graph'
     )
     or j.id in (
         select l.job_id from rota.live_runs as l
-        where l.state in ('running', 'cancelling')
+        where
+            l.state in ('running', 'cancelling')
+            and l.trigger <> 'graph'
     ) as is_alive,
     (
         select r.finished_at from rota.runs as r
-        where r.job_id = j.id
+        where
+            r.job_id = j.id
+            and r.trigger <> 'graph'
         order by r.id desc
         limit 1
     ) as ended_at

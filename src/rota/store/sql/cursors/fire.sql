@@ -84,6 +84,7 @@ decided as (
                 where
                     l.job_id = d.job_id
                     and l.state in ('blocked', 'queued', 'retrying')
+                    and l.trigger <> 'graph'
                     and l.trigger <> 'backfill'
             )
             or d.job_id in (
@@ -91,6 +92,7 @@ decided as (
                 from rota.live_runs as l
                 where
                     l.state in ('running', 'cancelling')
+                    and l.trigger <> 'graph'
                     and l.trigger <> 'backfill'
             )
         ) as is_skipped

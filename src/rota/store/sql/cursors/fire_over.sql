@@ -89,6 +89,7 @@ waiting as materialized (
     where
         l.job_id = any(array(select f.job_id from fired as f))
         and l.state in ('blocked', 'queued', 'retrying')
+        and l.trigger <> 'graph'
         and l.trigger <> 'backfill'
     order by l.id
     for update
@@ -102,6 +103,7 @@ running as materialized (
     from rota.live_runs as l
     where
         l.state in ('running', 'cancelling')
+        and l.trigger <> 'graph'
         and l.trigger <> 'backfill'
         and l.job_id = any(array(
             select f.job_id from fired as f
@@ -121,6 +123,7 @@ decided as (
                     select l.job_id from rota.live_runs as l
                     where
                         l.state in ('running', 'cancelling')
+                        and l.trigger <> 'graph'
                         and l.trigger <> 'backfill'
                 ))
                 then 'overlap'
@@ -196,6 +199,17 @@ told as (
         union all
         select * from terminated
     ) as e
+),
+
+-- A graph run leaves steps behind, which are to be cancelled (docs/adr/0018-marks.md).
+marked as (
+    insert into rota.step_marks (tenant_id, graph_run_id, step)
+    select
+        e.tenant_id,
+        e.id,
+        -1
+    from replaced as e
+    where e.state = 'blocked'
 ),
 
 passed as (

@@ -23,11 +23,14 @@ fresh as materialized (
         w.attempt,
         w.finished_at,
         w.outcome,
+        l.graph_run_id,
         row_number() over (partition by l.tenant_id order by w.finished_at, l.id) as place,
         count(*) over (partition by l.tenant_id) as total
     from written as w
     inner join rota.live_runs as l on w.run_id = l.id
-    where l.tenant_id = any(:tenant_ids::integer[])
+    where
+        l.tenant_id = any(:tenant_ids::integer[])
+        and l.member is null
 )
 
 select
@@ -42,6 +45,7 @@ select
     f.attempt,
     null::real as progress,
     f.outcome as message,
+    f.graph_run_id,
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id

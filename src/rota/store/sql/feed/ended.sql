@@ -9,10 +9,12 @@ with written as materialized (
         r.job_id,
         r.state,
         r.attempt,
-        r.finished_at
+        r.finished_at,
+        r.graph_run_id
     from rota.runs as r
     where
         r.finished_at >= :since::timestamptz
+        and r.member is null
         and r.tenant_id + 0 = any(:tenant_ids::integer[])
         and rota.full_xid(r.xmin, :xid::bigint) >= :xid::bigint
 ),
@@ -37,6 +39,7 @@ select
     f.attempt,
     null::real as progress,
     null::text as message,
+    f.graph_run_id,
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id

@@ -9,6 +9,7 @@ with fresh as materialized (
         l.state,
         l.attempt,
         l.started_at,
+        l.graph_run_id,
         row_number() over (
             partition by l.tenant_id, l.state order by l.started_at, l.id
         ) as place,
@@ -16,6 +17,7 @@ with fresh as materialized (
     from rota.live_runs as l
     where
         l.state in ('running', 'cancelling')
+        and l.member is null
         and l.tenant_id = any(:tenant_ids::integer[])
         and rota.full_xid(l.xmin, :xid::bigint) >= :xid::bigint
 )
@@ -32,6 +34,7 @@ select
     f.attempt,
     null::real as progress,
     null::text as message,
+    f.graph_run_id,
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id

@@ -35,6 +35,7 @@ select
     null::smallint as attempt,
     null::real as progress,
     null::text as message,
+    null::uuid as graph_run_id,
     f.total
 from fresh as f
 where f.place <= :most::integer;

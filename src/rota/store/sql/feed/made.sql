@@ -10,6 +10,7 @@ with fresh as materialized (
         l.state,
         l.attempt,
         l.created_at,
+        l.graph_run_id,
         row_number() over (partition by l.tenant_id order by l.created_at, l.id) as place,
         count(*) over (partition by l.tenant_id) as total
     from rota.live_runs as l
@@ -18,6 +19,7 @@ with fresh as materialized (
         and l.created_at >= :since::timestamptz
         and l.state < 'retrying'
         and l.attempt = 0
+        and l.member is null
         and l.tenant_id = any(:tenant_ids::integer[])
         and rota.full_xid(l.xmin, :xid::bigint) >= :xid::bigint
 )
@@ -34,6 +36,7 @@ select
     f.attempt,
     null::real as progress,
     null::text as message,
+    f.graph_run_id,
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id

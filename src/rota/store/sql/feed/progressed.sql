@@ -10,12 +10,14 @@ with fresh as materialized (
         n.noted_at,
         n.progress,
         n.message,
+        l.graph_run_id,
         row_number() over (partition by l.tenant_id order by n.noted_at, l.id) as place,
         count(*) over (partition by l.tenant_id) as total
     from rota.live_runs as l
     inner join rota.run_notes as n on l.id = n.run_id and l.attempt = n.attempt
     where
         l.state in ('running', 'cancelling')
+        and l.member is null
         and l.tenant_id = any(:tenant_ids::integer[])
         and n.noted_at >= :since::timestamptz
         and (n.progress is not null or n.message is not null)
@@ -34,6 +36,7 @@ select
     f.attempt,
     f.progress,
     f.message,
+    f.graph_run_id,
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id

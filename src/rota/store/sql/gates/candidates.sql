@@ -44,15 +44,14 @@ from (
             select l.*
             from rota.live_runs as l
             where
-                l.state in ('blocked', 'queued', 'retrying')
+                l.state in ('queued', 'retrying')
                 and l.gates is not null
                 and l.gates[1]::bigint = kept.gate_id
             order by l.scheduled_at asc, l.id asc
             limit 1
         ) as head
     where
-        head.state in ('queued', 'retrying')
-        and head.queue_id = :queue_id::integer
+        head.queue_id = :queue_id::integer
         and head.ready_at <= rota.now()
         and head.kind_id = any(:kind_ids::integer[])
 ) as c

@@ -9,7 +9,7 @@ cross join
         select l.id
         from rota.live_runs as l
         where
-            l.state in ('blocked', 'queued', 'retrying')
+            l.state in ('queued', 'retrying')
             and l.gates is not null
             and l.gates[1]::bigint = kept.gate_id
         order by l.scheduled_at asc, l.id asc

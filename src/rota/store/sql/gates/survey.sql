@@ -76,9 +76,19 @@ shut as materialized (
         select
             behind.id,
             count(*) as held
-        from rota.live_runs as l
-        cross join lateral unnest(l.gates) as behind (id)
-        where l.state in ('running', 'cancelling')
+        from (
+            select l.gates
+            from rota.live_runs as l
+            where l.state in ('running', 'cancelling')
+            union all
+            -- A graph run holds its place while its steps run.
+            select l.gates
+            from rota.live_runs as l
+            where
+                l.state = 'blocked'
+                and l.gates is not null
+        ) as passed
+        cross join lateral unnest(passed.gates) as behind (id)
         group by behind.id
     ) as busy
     inner join rota.gates as g on busy.id = g.id

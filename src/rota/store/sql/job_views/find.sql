@@ -4,4 +4,4 @@ from rota.jobs as j
 where
     j.tenant_id = :tenant_id::integer
     and j.name = :name::text
-    and j.state <> 'deleted';
+    and j.state in ('active', 'paused', 'quarantined', 'finished');

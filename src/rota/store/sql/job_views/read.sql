@@ -20,12 +20,15 @@ select
     j.created_at,
     j.updated_at,
     c.tick_at as next_tick_at,
-    c.fire_at as next_fire_at
+    c.fire_at as next_fire_at,
+    g.definition as graph
 from unnest(:ids::uuid[]) as i (id)
 inner join rota.jobs as j on i.id = j.id
 left join rota.kinds as k on j.kind_id = k.id
 left join rota.queues as q on j.queue_id = q.id
 left join rota.policies as p on j.policy_id = p.id
 left join rota.cursors as c on j.id = c.job_id
+-- A page of jobs goes without: a definition may be a megabyte.
+left join rota.graphs as g on j.graph_id = g.id and :with_graph::boolean
 where j.tenant_id = :tenant_id::integer
 order by j.created_at desc, j.id desc;

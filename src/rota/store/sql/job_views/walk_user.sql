@@ -45,6 +45,7 @@ with looked as materialized (
                                 where
                                     w.job_id = j.id
                                     and w.state in ('blocked', 'queued', 'retrying')
+                                    and w.trigger <> 'graph'
                                 limit 1
                             ) is not null
                         )

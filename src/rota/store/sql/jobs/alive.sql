@@ -8,6 +8,7 @@ from rota.live_runs as l
 where
     l.job_id = :id::uuid
     and l.state in ('blocked', 'queued', 'retrying')
+    and l.trigger <> 'graph'
     and (:backfills::boolean or l.trigger <> 'backfill')
 union all
 select
@@ -18,4 +19,5 @@ from rota.live_runs as l
 where
     l.job_id = :id::uuid
     and l.state in ('running', 'cancelling')
+    and l.trigger <> 'graph'
     and (:backfills::boolean or l.trigger <> 'backfill');

@@ -28,22 +28,24 @@ with given as materialized (
             :shards::smallint[],
             -- As text: an array of arrays would have to be a rectangle.
             :gates::text[],
-            :deadlines::interval[]
+            :deadlines::interval[],
+            :graph_ids::integer[]
         ) as n (
             id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap,
             guarantee, schedule, payload, labels, user_id, limits, keep_first, tick_at, fire_at,
-            fired, schedule_id, shard, gates, deadline
+            fired, schedule_id, shard, gates, deadline, graph_id
         )
 ),
 
 made as (
     insert into rota.jobs (
         id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap, guarantee,
-        schedule, payload, labels, user_id, limits, keep_first
+        schedule, payload, labels, user_id, limits, keep_first, graph_id
     )
     select
         g.id, g.tenant_id, g.name, g.state, g.kind_id, g.queue_id, g.policy_id, g.priority,
-        g.overlap, g.guarantee, g.schedule, g.payload, g.labels, g.user_id, g.limits, g.keep_first
+        g.overlap, g.guarantee, g.schedule, g.payload, g.labels, g.user_id, g.limits, g.keep_first,
+        g.graph_id
     from given as g
     -- Two that write the same names do so in the same order.
     order by g.tenant_id, g.name

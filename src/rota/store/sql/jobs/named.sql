@@ -6,4 +6,4 @@ from rota.jobs as j
 where
     j.tenant_id = :tenant_id::integer
     and j.name = any(:names::text[])
-    and j.state <> 'deleted';
+    and j.state in ('active', 'paused', 'quarantined', 'finished');

@@ -15,7 +15,8 @@ select
     j.payload,
     j.limits,
     p.body as policy,
-    t.quotas
+    t.quotas,
+    j.graph_id
 from rota.jobs as j
 inner join rota.policies as p on j.policy_id = p.id
 left join rota.tenants as t on j.tenant_id = t.id

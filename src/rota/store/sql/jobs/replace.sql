@@ -6,6 +6,7 @@ with changed as (
         state = :state::rota.job_state,
         version = j.version + 1,
         kind_id = :kind_id::integer,
+        graph_id = :graph_id::integer,
         queue_id = :queue_id::integer,
         policy_id = :policy_id::integer,
         priority = :priority::smallint,

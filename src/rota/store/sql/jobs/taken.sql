@@ -10,6 +10,6 @@ where
         where
             j.tenant_id = n.tenant_id
             and j.name = n.name
-            and j.state <> 'deleted'
+            and j.state in ('active', 'paused', 'quarantined', 'finished')
         offset 0
     );

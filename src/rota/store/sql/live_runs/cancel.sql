@@ -33,7 +33,8 @@ told as (
     insert into rota.runs (
         id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id,
         queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
-        attempt, failures, losses, payload, reason, gates
+        attempt, failures, losses, payload, reason, gates, graph_run_id, step,
+        member
     )
     select
         e.id,
@@ -57,8 +58,38 @@ told as (
         e.losses,
         e.payload,
         :reason::jsonb,
-        e.gates
+        e.gates,
+        e.graph_run_id,
+        e.step,
+        e.member
     from ended as e
+),
+
+marked as (
+    insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
+    select
+        e.tenant_id,
+        e.graph_run_id,
+        e.step,
+        'cancelled'::rota.run_state,
+        count(*),
+        count(e.member),
+        (array_agg(e.id))[1]
+    from ended as e
+    where e.graph_run_id is not null
+    group by e.tenant_id, e.graph_run_id, e.step
+    union all
+    -- A graph run leaves steps behind.
+    select
+        e.tenant_id,
+        e.id,
+        -1,
+        null,
+        1,
+        0,
+        null
+    from ended as e
+    where e.state = 'blocked'
 )
 
 select

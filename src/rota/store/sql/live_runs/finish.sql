@@ -30,7 +30,8 @@ told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, result, reason, gates
+        priority, attempt, failures, losses, payload, result, reason, gates, graph_run_id, step,
+        member
     )
     select
         e.id,
@@ -56,13 +57,36 @@ told as (
         e.payload,
         e.result,
         e.reason,
-        e.gates
+        e.gates,
+        e.graph_run_id,
+        e.step,
+        e.member
     from ended as e
     cross join (select rota.now() as now) as clock
-    returning id, state
+    returning id, state, tenant_id, graph_run_id, step, member
+),
+
+-- A step leaves its mark together with its ending (docs/adr/0018-marks.md).
+marked as (
+    insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
+    select
+        t.tenant_id,
+        t.graph_run_id,
+        t.step,
+        t.state,
+        count(*),
+        count(t.member),
+        (array_agg(t.id))[1]
+    from told as t
+    where t.graph_run_id is not null
+    group by t.tenant_id, t.graph_run_id, t.step, t.state
+    returning graph_run_id
 )
 
 select
     array_agg(t.id) as ids,
-    array_agg(t.state) as states
+    array_agg(t.state) as states,
+    (
+        select array_agg(distinct m.graph_run_id) from marked as m
+    ) as graph_run_ids
 from told as t;

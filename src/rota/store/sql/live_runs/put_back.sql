@@ -71,7 +71,8 @@ told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, reason, gates
+        priority, attempt, failures, losses, payload, reason, gates, graph_run_id, step,
+        member
     )
     select
         c.id,
@@ -96,9 +97,27 @@ told as (
         c.losses,
         c.payload,
         c.reason,
-        c.gates
+        c.gates,
+        c.graph_run_id,
+        c.step,
+        c.member
     from cancelled as c
-    returning id, state
+    returning id, state, tenant_id, graph_run_id, step, member
+),
+
+marked as (
+    insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
+    select
+        t.tenant_id,
+        t.graph_run_id,
+        t.step,
+        t.state,
+        count(*),
+        count(t.member),
+        (array_agg(t.id))[1]
+    from told as t
+    where t.graph_run_id is not null
+    group by t.tenant_id, t.graph_run_id, t.step, t.state
 )
 
 select

@@ -7,6 +7,16 @@ with chosen as (
     where
         r.id = any(:ids::uuid[])
         and r.state in ('dead', 'lost', 'quarantined', 'cancelled', 'expired')
+        -- A step goes again with its graph run, and that only once all its steps have ended.
+        and r.trigger <> 'graph'
+        and not exists (
+            select 1 from rota.live_runs as l
+            where l.graph_run_id = r.id
+        )
+        and not exists (
+            select 1 from rota.step_marks as m
+            where m.graph_run_id = r.id
+        )
     order by r.id
     for update
 ),

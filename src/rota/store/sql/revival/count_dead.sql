@@ -9,6 +9,7 @@ from (
         r.tenant_id = :tenant_id::integer
         and r.state in ('dead', 'lost', 'quarantined')
         and r.dropped_at is null
+        and r.trigger <> 'graph'
         and (
             :of_deleted::boolean
             or exists (

@@ -3,7 +3,7 @@
 -- digits and words of hexadecimal digits are shown as #. At most 5,000 of the newest are looked at.
 with newest as (
     select
-        r.id, r.job_id, r.finished_at, r.reason
+        r.id, r.job_id, r.finished_at, r.reason, r.trigger
     from rota.runs as r
     where
         (r.tenant_id, r.id) >= (:tenant_id::integer, :from_id::uuid)
@@ -30,7 +30,10 @@ alike as (
             'gi'
         ) as message
     from newest as n
-    where n.finished_at >= :since::timestamptz
+    where
+        n.finished_at >= :since::timestamptz
+        -- The dead letter of a graph is its run, not its steps.
+        and n.trigger <> 'graph'
 ),
 
 grouped as (

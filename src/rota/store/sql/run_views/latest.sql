@@ -9,6 +9,7 @@ with newest as (
         w.job_id = any(:job_ids::uuid[])
         and w.tenant_id = :tenant_id::integer
         and w.state in ('blocked', 'queued', 'retrying')
+        and w.trigger <> 'graph'
     union all
     select
         h.job_id,
@@ -18,6 +19,7 @@ with newest as (
         h.job_id = any(:job_ids::uuid[])
         and h.tenant_id = :tenant_id::integer
         and h.state in ('running', 'cancelling')
+        and h.trigger <> 'graph'
     union all
     select
         i.job_id,
@@ -30,6 +32,7 @@ with newest as (
             (r.job_id, r.id) >= (i.job_id, :from_id::uuid)
             and r.job_id <= i.job_id
             and r.id >= :from_id::uuid
+            and r.trigger <> 'graph'
             and r.tenant_id = :tenant_id::integer
         order by r.job_id desc, r.id desc
         limit 1

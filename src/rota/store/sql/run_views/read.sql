@@ -6,7 +6,8 @@ with found as (
         l.id, l.job_id, l.job_version, l.state, l.scheduled_at, l.due_at, l.ready_at,
         l.created_at, l.started_at, null::timestamptz as finished_at, l.attempt, l.failures,
         l.losses, l.trigger, l.priority, l.kind_id, l.queue_id, l.session_id, l.payload,
-        null::jsonb as result, null::jsonb as reason, l.deadline_at
+        null::jsonb as result, null::jsonb as reason, l.deadline_at, l.graph_run_id, l.step,
+        l.member
     from unnest(:ids::uuid[]) as i (id)
     inner join rota.live_runs as l on i.id = l.id
     where l.tenant_id = :tenant_id::integer
@@ -15,7 +16,8 @@ with found as (
         r.id, r.job_id, r.job_version, r.state, r.scheduled_at, r.due_at,
         null::timestamptz as ready_at, r.created_at, r.started_at, r.finished_at, r.attempt,
         r.failures, r.losses, r.trigger, r.priority, r.kind_id, r.queue_id, r.session_id,
-        r.payload, r.result, r.reason, null::timestamptz as deadline_at
+        r.payload, r.result, r.reason, null::timestamptz as deadline_at, r.graph_run_id, r.step,
+        r.member
     from unnest(:ids::uuid[]) as i (id)
     inner join rota.runs as r on i.id = r.id
     where r.tenant_id = :tenant_id::integer
@@ -49,7 +51,10 @@ select
     f.result,
     f.deadline_at,
     n.progress,
-    n.message
+    n.message,
+    f.graph_run_id,
+    f.step,
+    f.member
 from found as f
 left join rota.jobs as j on f.job_id = j.id
 left join rota.kinds as k on f.kind_id = k.id

@@ -17,6 +17,7 @@ with looked as materialized (
             and (:kind_id::integer is null or r.kind_id = :kind_id::integer)
             and (:trigger::rota.run_trigger is null or r.trigger = :trigger::rota.run_trigger)
             and (:session_ids::uuid[] is null or r.session_id = any(:session_ids::uuid[]))
+            and (:graph_run_id::uuid is null or r.graph_run_id = :graph_run_id::uuid)
         ) as fits
     from rota.runs as r
     where
@@ -49,6 +50,7 @@ waiting as (
         and (:queue_id::integer is null or w.queue_id = :queue_id::integer)
         and (:kind_id::integer is null or w.kind_id = :kind_id::integer)
         and (:trigger::rota.run_trigger is null or w.trigger = :trigger::rota.run_trigger)
+        and (:graph_run_id::uuid is null or w.graph_run_id = :graph_run_id::uuid)
     order by w.id desc
     limit :most::integer
 ),
@@ -65,6 +67,7 @@ in_hand as materialized (
         and (:kind_id::integer is null or h.kind_id = :kind_id::integer)
         and (:trigger::rota.run_trigger is null or h.trigger = :trigger::rota.run_trigger)
         and (:session_ids::uuid[] is null or h.session_id = any(:session_ids::uuid[]))
+        and (:graph_run_id::uuid is null or h.graph_run_id = :graph_run_id::uuid)
 )
 
 select

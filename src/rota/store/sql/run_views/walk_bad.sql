@@ -6,7 +6,8 @@ with looked as materialized (
         (
             r.id >= :from_id::uuid
             and r.state = any(:states::rota.run_state[])
-            and (:with_dropped::boolean or r.dropped_at is null)
+            -- The dead letter of a graph is its run, not its steps.
+            and (:with_dropped::boolean or (r.dropped_at is null and r.trigger <> 'graph'))
             and (:job_id::uuid is null or r.job_id = :job_id::uuid)
             and (:queue_id::integer is null or r.queue_id = :queue_id::integer)
             and (:kind_id::integer is null or r.kind_id = :kind_id::integer)

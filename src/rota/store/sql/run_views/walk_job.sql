@@ -16,6 +16,7 @@ with looked as materialized (
         and (r.job_id, r.id) >= (:job_id::uuid, :from_id::uuid)
         and r.id < :before_id::uuid
         and r.id >= :from_id::uuid
+        and r.trigger <> 'graph'
         and r.tenant_id = :tenant_id::integer
         and :ended::boolean
     order by r.job_id desc, r.id desc
@@ -34,6 +35,7 @@ in_line as materialized (
     from rota.live_runs as w
     where
         w.state in ('blocked', 'queued', 'retrying')
+        and w.trigger <> 'graph'
         and :waiting::boolean
         and w.job_id = :job_id::uuid
         and w.tenant_id = :tenant_id::integer
@@ -48,6 +50,7 @@ in_hand as materialized (
     from rota.live_runs as h
     where
         h.state in ('running', 'cancelling')
+        and h.trigger <> 'graph'
         and :held::boolean
         and h.job_id = :job_id::uuid
         and h.tenant_id = :tenant_id::integer

@@ -25,7 +25,7 @@ from (
             where
                 r.gates[1]::bigint = g.id
                 and r.tenant_id = :tenant_id::integer
-                and r.state in ('blocked', 'queued', 'retrying')
+                and r.state in ('queued', 'retrying')
                 and r.gates is not null
             limit :most::integer
         ) as gated

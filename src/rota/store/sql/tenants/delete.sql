@@ -1,4 +1,4 @@
--- Delete a tenant with its keys, secrets and calendars. Its history and its audit log stay.
+-- Delete a tenant with its keys, secrets, calendars and hooks. Its history and its audit log stay.
 with keys as (
     delete from rota.api_keys
     where tenant_id = :tenant_id::integer
@@ -19,8 +19,33 @@ idempotency as (
     where tenant_id = :tenant_id::integer
 ),
 
+backfill_runs as (
+    delete from rota.backfill_runs
+    where tenant_id = :tenant_id::integer
+),
+
+backfills as (
+    delete from rota.backfills
+    where tenant_id = :tenant_id::integer
+),
+
+sources as (
+    delete from rota.sources
+    where tenant_id = :tenant_id::integer
+),
+
 gates as (
     delete from rota.gates
+    where tenant_id = :tenant_id::integer
+),
+
+hooks as (
+    delete from rota.hooks
+    where tenant_id = :tenant_id::integer
+),
+
+event_keys as (
+    delete from rota.event_keys
     where tenant_id = :tenant_id::integer
 )
 

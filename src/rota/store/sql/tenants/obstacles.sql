@@ -11,10 +11,6 @@ select
         where r.tenant_id = :tenant_id::integer
     ) as has_runs,
     exists(
-        select 1 from rota.graphs as g
-        where g.tenant_id = :tenant_id::integer
-    ) as has_graphs,
-    exists(
         select 1 from rota.api_keys as k
         where
             k.tenant_id = :tenant_id::integer

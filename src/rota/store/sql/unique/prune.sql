@@ -24,12 +24,14 @@ where
                     where
                         l.job_id = old.job_id
                         and l.state in ('blocked', 'queued', 'retrying')
+                        and l.trigger <> 'graph'
                 )
                 and not exists (
                     select 1 from rota.live_runs as l
                     where
                         l.job_id = old.job_id
                         and l.state in ('running', 'cancelling')
+                        and l.trigger <> 'graph'
                 )
             )
         order by old.held_until

@@ -14,6 +14,7 @@ with alive as (
         and :run_id::uuid is null
         and l.job_id = :job_id::uuid
         and l.state in ('blocked', 'queued', 'retrying')
+        and l.trigger <> 'graph'
     union all
     select l.state
     from rota.live_runs as l
@@ -22,6 +23,7 @@ with alive as (
         and :run_id::uuid is null
         and l.job_id = :job_id::uuid
         and l.state in ('running', 'cancelling')
+        and l.trigger <> 'graph'
     union all
     -- A tick to come is as good as a run that waits.
     select 'queued'::rota.run_state as state

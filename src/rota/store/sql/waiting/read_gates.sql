@@ -7,9 +7,23 @@ with held as materialized (
         l.gates,
         l.queue_id,
         l.tenant_id,
-        l.started_at
+        l.started_at,
+        false as is_unfolded
     from rota.live_runs as l
     where l.state in ('running', 'cancelling')
+    union all
+    -- A graph run is held at its own gates while its steps run.
+    select
+        l.id,
+        l.gates,
+        l.queue_id,
+        l.tenant_id,
+        l.started_at,
+        true as is_unfolded
+    from rota.live_runs as l
+    where
+        l.state = 'blocked'
+        and l.gates is not null
 ),
 
 behind as (
@@ -22,8 +36,16 @@ behind as (
     inner join held as h
         on
             g.id = any(h.gates)
-            or (g.id = :queue_gate::integer and h.queue_id = :queue_id::integer)
-            or (g.id = :tenant_gate::integer and h.tenant_id = :tenant_id::integer)
+            or (
+                g.id = :queue_gate::integer
+                and h.queue_id = :queue_id::integer
+                and not h.is_unfolded
+            )
+            or (
+                g.id = :tenant_gate::integer
+                and h.tenant_id = :tenant_id::integer
+                and not h.is_unfolded
+            )
     where g.id = any(:ids::integer[])
 )
 
@@ -62,7 +84,7 @@ left join
         from rota.live_runs as l
         where
             g.in_order
-            and l.state in ('blocked', 'queued', 'retrying')
+            and l.state in ('queued', 'retrying')
             and l.gates is not null
             and l.gates[1]::bigint = g.id
         order by l.scheduled_at asc, l.id asc

@@ -5,7 +5,8 @@ select
     j.name,
     rota.shown_state(j) as state,
     j.held,
-    j.schedule is not null as is_scheduled,
+    coalesce(not j.schedule ? 'on_demand', false) as is_scheduled,
+    j.schedule -> 'event' as event,
     coalesce(j.schedule ? 'fixed_delay', false) as counts_from_end,
     c.tick_at,
     c.fire_at,
@@ -23,6 +24,7 @@ select
         where
             l.job_id = j.id
             and l.state in ('blocked', 'queued', 'retrying')
+            and l.trigger <> 'graph'
         limit 5
     ) as waiting_ids,
     array(
@@ -31,6 +33,7 @@ select
         where
             l.job_id = j.id
             and l.state in ('running', 'cancelling')
+            and l.trigger <> 'graph'
         limit 5
     ) as running_ids,
     rota.now() as now

@@ -1,0 +1,8 @@
+-- Ask a worker to take no more runs; its next beat brings the news. No row: it is not alive.
+update rota.sessions as s
+set draining = true
+where
+    s.id = :id::uuid
+    and s.role = 'worker'
+    and s.expires_at > rota.now()
+returning s.id, s.name;

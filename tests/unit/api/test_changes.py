@@ -1,0 +1,78 @@
+"""What an edit writes into the audit log (issue 7: versions of a job)."""
+
+from typing import Any
+
+import msgspec
+
+from rota.api.changes import changes
+from rota.api.shapes.jobs import JobView
+
+
+def view(**given: Any) -> JobView:
+    known: dict[str, Any] = {
+        "job_id": "job_1",
+        "name": "nightly",
+        "kind": "report",
+        "schedule_type": "CRON",
+        "cron_expression": "0 * * * *",
+        "schedule_time": None,
+        "schedule": {"cron": "0 * * * *"},
+        "timezone": "UTC",
+        "status": "active",
+        "payload": {"password": "hunter2"},
+        "graph": None,
+        "max_retries": 3,
+        "retries": {"max": 3},
+        "timeout": "PT15M",
+        "deadline": None,
+        "grace": "PT10S",
+        "guarantee": "at_least_once",
+        "queue": "default",
+        "priority": 5,
+        "overlap": "skip",
+        "keep_first": False,
+        "limits": [],
+        "labels": {},
+        "user_id": None,
+        "held": None,
+        "next_run_at": None,
+        "version": 1,
+        "created_at": "2026-07-01T00:00:00Z",
+        "updated_at": "2026-07-01T00:00:00Z",
+    }
+    return msgspec.convert(known | given, JobView)
+
+
+def test_values_are_told_before_and_after_by_the_names_of_the_api() -> None:
+    new = view(schedule={"cron": "5 * * * *"}, cron_expression="5 * * * *", queue="slow", version=2)
+
+    found = changes(view(), new)
+
+    assert found.before == {"schedule": {"cron": "0 * * * *"}, "queue": "default"}
+    assert found.after == {
+        "changed": ["schedule", "queue"],
+        "version": 2,
+        "schedule": {"cron": "5 * * * *"},
+        "queue": "slow",
+    }
+
+
+def test_of_a_payload_only_that_it_changed_is_kept() -> None:
+    found = changes(view(), view(payload={}, version=2))
+
+    assert found.after == {"changed": ["payload"], "version": 2}
+    assert "hunter2" not in str(found)
+
+
+def test_what_is_long_is_named_and_not_kept() -> None:
+    found = changes(view(), view(labels={"a": "b" * 5_000}, version=2))
+
+    assert found.after == {"changed": ["labels"], "version": 2}
+    assert found.before == {}
+
+
+def test_an_edit_that_changes_nothing_says_so() -> None:
+    assert changes(view(), view(version=2, updated_at="later")).after == {
+        "changed": [],
+        "version": 2,
+    }
