@@ -6,9 +6,11 @@ lock; a template database is migrated once and cloned per test, which takes abou
 
 import asyncio
 import os
+import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -25,6 +27,11 @@ LONG = (
     "test_simulation.py::test_every_promise_is_kept",
 )
 
+MEMORY = Path("/dev/shm")
+ROOM = 4 * 2**30
+RUN = "ROTA_TEST_RUN"
+is_first = False
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let both processes of `make test` begin with what takes long: each gets one half."""
@@ -39,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
     """A server that trades durability for speed; the tests of durability start their own."""
-    home = shared_folder(tmp_path_factory) / "postgres"
+    home = fast_folder(tmp_path_factory) / "postgres"
     with start(home, durable=False) as embedded:
         asyncio.run(make_template(embedded.url))
         yield embedded
@@ -69,6 +76,29 @@ async def world(conn: Connection) -> World:
 def schema(server: Embedded) -> str:
     """The URL of a migrated database that no test changes."""
     return asyncio.run(clone_url(server.url))
+
+
+def pytest_configure() -> None:
+    """Name this run, for all its processes."""
+    global is_first  # noqa: PLW0603 — told once, when the process begins
+    is_first = RUN not in os.environ
+    os.environ.setdefault(RUN, uuid4().hex)
+
+
+def pytest_sessionfinish() -> None:
+    if is_first:
+        shutil.rmtree(MEMORY / f"rota-tests-{os.environ[RUN]}", ignore_errors=True)
+
+
+def fast_folder(factory: pytest.TempPathFactory) -> Path:
+    """In memory if there is room: a database is some hundred small files, and a test that clones
+    one waits three times as long for a disk.
+    """
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < ROOM:
+        return shared_folder(factory)
+    made = MEMORY / f"rota-tests-{os.environ[RUN]}"
+    made.mkdir(mode=0o755, exist_ok=True)
+    return made
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

@@ -70,7 +70,8 @@ def test_the_processes_are_listed(installation: Installation) -> None:
     assert worker["name"] == scheduler["name"]
     assert shards
     assert [line.split()[0] for line in tables] == ["WORKER", "SCHEDULER", "SHARD"]
-    assert installation.rota("workers", "--all", "-q").out == f"{worker['worker_id']}\n"
+    # Those that have gone are listed too, and other tests had some.
+    assert worker["worker_id"] in installation.rota("workers", "--all", "-q").out.splitlines()
 
 
 def test_a_key_is_made_used_and_revoked(

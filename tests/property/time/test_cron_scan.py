@@ -21,8 +21,8 @@ from rota.core.time.tick import DstGap, DstOverlap
 
 EPSILON = timedelta(microseconds=1)
 
-# 32,000 expressions with a zone in `make test`, and 200,000 in `make test-time`.
-WINDOWS = 125 if "ROTA_TEST_TIME" in os.environ else 20
+# 16,000 expressions with a zone in `make test`, and 200,000 in `make test-time`.
+WINDOWS = 125 if "ROTA_TEST_TIME" in os.environ else 10
 
 
 class Window:
