@@ -32,6 +32,11 @@ describe("a day", () => {
     expect(levelOf(0, 1000)).toBe(0);
     expect(levelOf(1000, 1000)).toBe(5);
   });
+  it("shows a herd above what fires all the time", () => {
+    expect(levelOf(78, 81, 78)).toBe(1);
+    expect(levelOf(81, 81, 78)).toBe(5);
+    expect(levelOf(78, 78, 78)).toBe(1);
+  });
 });
 
 describe("a week", () => {

@@ -67,15 +67,17 @@ export function rowsOf(span: Span, load: LoadView, zone: string): Row[] {
     const place = Math.floor((Date.parse(part.start) - span.start) / span.cell);
     ticks.set(place, (ticks.get(place) ?? 0) + part.ticks);
   }
-  const most = Math.max(1, ...ticks.values());
   const cells = Math.round((span.end - span.start) / span.cell);
+  const most = Math.max(1, ...ticks.values());
+  // What fires all the time is the ground that herds stand out from.
+  const least = ticks.size < cells ? 0 : Math.min(...ticks.values());
   const rows: Row[] = [];
   for (let first = 0; first < cells; first += span.columns) {
     const start = span.start + first * span.cell;
     const own: Cell[] = [];
     for (let place = first; place < Math.min(first + span.columns, cells); place++) {
       const number = ticks.get(place) ?? 0;
-      own.push({ start: span.start + place * span.cell, ticks: number, level: levelOf(number, most) });
+      own.push({ start: span.start + place * span.cell, ticks: number, level: levelOf(number, most, least) });
     }
     rows.push({ label: labelOf(span, start, zone), cells: own });
   }
@@ -83,8 +85,9 @@ export function rowsOf(span: Span, load: LoadView, zone: string): Row[] {
 }
 
 /** By the root: a herd of a thousand must not make all others look like nothing. */
-export function levelOf(ticks: number, most: number): number {
-  return ticks === 0 ? 0 : Math.max(1, Math.ceil(5 * Math.sqrt(ticks / most)));
+export function levelOf(ticks: number, most: number, least = 0): number {
+  if (ticks === 0) return 0;
+  return most === least ? 1 : Math.max(1, Math.ceil(5 * Math.sqrt((ticks - least) / (most - least))));
 }
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
