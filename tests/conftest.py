@@ -29,7 +29,7 @@ LONG = (
 
 MEMORY = Path("/dev/shm")
 ROOM = 4 * 2**30
-RUN = "ROTA_TEST_RUN"
+RUN = "RUN_OF_THE_TESTS"
 is_first = False
 
 
