@@ -67,8 +67,8 @@ async def test_the_engine_keeps_its_promises_in_a_storm(seed: int, server: Embed
         assert found["counts"].get(what, 0) > 0, found["counts"]
 
 
-# Each takes ten seconds or so: `make test` tries every second one, `make test-chaos` all of them. The
-# join without its lock needs two nodes at the same instant, which four storms do not always bring.
+# Each takes ten seconds or so: `make test` tries every second one, `make test-chaos` all of them.
+# The join without its lock needs two nodes at one instant, which four storms do not always bring.
 RARE = "a join is decided without holding the graph run"
 TRIED = (
     MUTATIONS
