@@ -1,6 +1,9 @@
 # The words of the house. `make up` and `make test` are all a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
+# Processes that run tests beside each other: `make test PROCESSES=4`.
+PROCESSES ?= 2
+PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist=worksteal -q
 
 .DEFAULT_GOAL := help
 
@@ -23,14 +26,14 @@ web: ## build the dashboard, from web/ into the package
 	@$(PYTHON) tools/web.py
 
 test: check ## everything CI runs: the checks and all tests
-	$(BIN)/pytest -n 2 --dist=worksteal -q
+	$(PYTEST)
 
 test-chaos: setup-dev ## all broken rules, and a quarter of an hour of killed, frozen and cut processes
-	ROTA_TEST_CHAOS=1 $(BIN)/pytest -n 2 --dist=worksteal -q tests/chaos/test_power.py
+	ROTA_TEST_CHAOS=1 $(PYTEST) tests/chaos/test_power.py
 	$(BIN)/python -m tests.chaos
 
 test-time: setup-dev ## 200,000 cron expressions against each of the other implementations
-	ROTA_TEST_TIME=1 $(BIN)/pytest -n 2 --dist=worksteal -q tests/property/time
+	ROTA_TEST_TIME=1 $(PYTEST) tests/property/time
 
 check: setup-dev ## lint, types, doors, SQL format, generated files; under a minute
 	@$(BIN)/python tools/check.py

@@ -116,10 +116,23 @@ SECOND_MARK = """\
     if row is None or row.ids is None or row.states is None:
         return Stored"""
 
+# A board that is read, and decided upon a while later.
+UNLOCKED = """\
+        locked = await graphs.lock(conn, ids)
+        import asyncio
+
+        await asyncio.sleep(0.03)
+"""
+
 MUTATIONS = (
     breaking(
         "a join is decided without holding the graph run",
         (f"{SQL}/graphs/lock.sql", "for update of g skip locked", ""),
+        (
+            "rota/flow/graphs/advancing.py",
+            "        locked = await graphs.lock(conn, ids)\n",
+            UNLOCKED,
+        ),
         caught_by={"I6", "I13"},
     ),
     breaking(

@@ -132,7 +132,7 @@ def test_a_host_a_missing_platform_and_a_missing_hash_are_noticed() -> None:
         "": {"dependencies": {"a": "1.0.0"}},
         "node_modules/a": {
             "version": "1.0.0",
-            "resolved": "https://registry.example/a-1.0.0.tgz",
+            "resolved": "https://somewhere.example/a-1.0.0.tgz",
             "integrity": "sha512-x",
             "optionalDependencies": {"@a/linux": "1.0.0", "@a/darwin": "1.0.0"},
             "funding": {"url": "https://example.org"},
