@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from starlette.responses import Response
 
-from rota.api.gathering import Gathering, Served
+from rota.api.gathered import Gathered, Served
 from rota.api.operations import Operation
 from rota.core.access import Principal
 from rota.core.clock import Clock
@@ -36,7 +36,7 @@ class Service:
     master: bytes | None = None
     meter: Meter | None = None
     feed: Feed | None = None
-    gathering: Gathering
+    gathered: Gathered
     served: Served
 
 

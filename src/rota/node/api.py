@@ -22,7 +22,7 @@ from rota.api.admission import Admission, Rate, Rates
 from rota.api.app import make_app
 from rota.api.call import Service as ApiService
 from rota.api.doors import Doors, Limits
-from rota.api.gathering import Gathering, Served
+from rota.api.gathered import Gathered, Served
 from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import stamped
@@ -97,7 +97,7 @@ async def open_api(
             master=master_key(settings),
             meter=meter,
             feed=feed,
-            gathering=Gathering(),
+            gathered=Gathered(),
             served=Served(monotonic=clock.monotonic),
         )
         per_key = Rate(api.requests_per_second, api.burst)

@@ -1,5 +1,6 @@
 """Events and hooks at the door: both forms, signatures, and what was not run and why (S7)."""
 
+import asyncio
 import hmac
 import json
 from datetime import datetime, timedelta
@@ -74,6 +75,54 @@ async def test_the_client_hands_in_one_event(api: Served) -> None:
 
     assert (first.duplicate, again.duplicate) == (False, True)
     assert (again.event_id, shown.data) == (first.event_id, {"n": 1})
+
+
+async def test_single_events_that_come_together_are_written_together(api: Served) -> None:
+    job_id = await job(api, "ran", "order.paid")
+
+    async def send(n: int) -> Answer:
+        return await api.platform.post("/v1/events", {**PAID, "id": str(n)})
+
+    answers = await asyncio.gather(*(send(n) for n in range(60)))
+
+    assert {answer.status for answer in answers} == {202}
+    made = {each for answer in answers for each in answer.json["events"][0]["run_ids"]}
+    runs = (await api.platform.get(f"/v1/jobs/{job_id}/runs?limit=100")).json["data"]
+    assert made == {run["run_id"] for run in runs}
+    assert len(made) == 60
+    commits = await api.conn.fetchval("select count(distinct xmin::text) from rota.events")
+    assert commits < 60
+
+
+async def test_one_event_handed_in_by_many_at_once_starts_a_job_once(api: Served) -> None:
+    await job(api, "ran", "order.paid")
+
+    answers = await asyncio.gather(*(api.platform.post("/v1/events", PAID) for _ in range(20)))
+
+    assert sum(answer.json["taken"] for answer in answers) == 1
+    assert len({json.dumps(answer.json["events"][0]["run_ids"]) for answer in answers}) == 1
+    assert await api.conn.fetchval("select count(*) from rota.live_runs") == 1
+
+
+async def test_one_bad_event_among_others_is_refused_alone(api: Served) -> None:
+    async def send(n: int) -> Answer:
+        kind = "a.*" if n == 7 else "order.paid"
+        return await api.platform.post("/v1/events", {**PAID, "type": kind, "id": str(n)})
+
+    answers = await asyncio.gather(*(send(n) for n in range(30)))
+
+    assert [answer.status for answer in answers] == [422 if n == 7 else 202 for n in range(30)]
+    assert answers[7].json["errors"][0]["pointer"] == "/type"
+
+
+async def test_an_event_again_with_its_idempotency_key_is_answered_as_before(api: Served) -> None:
+    first = await api.platform.post("/v1/events", {"type": "order.paid"}, Idempotency_Key="e-1")
+    again = await api.platform.post("/v1/events", {"type": "order.paid"}, Idempotency_Key="e-1")
+
+    assert (first.status, again.status) == (202, 202)
+    assert again.json == first.json
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert await api.conn.fetchval("select count(*) from rota.events") == 1
 
 
 async def test_a_batch_is_taken_whole_or_not_at_all(api: Served) -> None:

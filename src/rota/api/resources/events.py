@@ -1,7 +1,7 @@
 """Events from outside: hand in, list, look at, match again. Room: api/resources."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
+from rota.api.gathering import GoAlone
 from rota.api.operations import operation
 from rota.api.paging import Page, cursor, place_of
 from rota.api.problems import Refusal
@@ -30,13 +31,13 @@ from rota.api.shapes.events import (
 from rota.api.shapes.pieces import moment
 from rota.core.access import Permission
 from rota.core.arrivals import cloudevents
-from rota.core.arrivals.event import OWN, NewEvent
+from rota.core.arrivals.event import OWN, NewEvent, checked
 from rota.core.arrivals.replaying import EventFilter
 from rota.core.errors import InvalidInput
 from rota.core.time import moments
 from rota.flow.events import replaying, taking
 from rota.flow.events.replaying import range_of
-from rota.flow.events.taking import Taken
+from rota.flow.events.taking import TakenEvent
 from rota.store import arrivals, hints
 from rota.store.arrivals import Row
 
@@ -84,6 +85,17 @@ def own_event(kind: str, given: Attributes, field: str) -> NewEvent:
     return NewEvent(type=kind, time=time, **said)
 
 
+async def send_event_gathered(call: Call) -> Reply:
+    """The same for a single event, together with others that come at this moment."""
+    if len(call.body) != 1:
+        raise GoAlone
+    event = checked(call.body[0], event_id=call.service.new_id(), now=call.now)
+    taken, reply = await call.service.gathered.events.submit(call, event, told_alone)
+    if taken.run_ids and not taken.duplicate:
+        call.hints.add(hints.RUNS)
+    return reply
+
+
 @operation(
     "POST",
     "/v1/events",
@@ -99,6 +111,7 @@ def own_event(kind: str, given: Attributes, field: str) -> NewEvent:
     status=202,
     largest_body=LARGEST,
     problems=("quota_exceeded",),
+    gathered=send_event_gathered,
     example={
         "type": "order.paid",
         "source": "shop",
@@ -123,13 +136,18 @@ async def send_events(call: Call) -> Reply:
         raise
     if taken.made:
         call.hints.add(hints.RUNS)
-    return Reply(taken_view(taken))
+    return Reply(taken_view(taken.events))
 
 
-def taken_view(taken: Taken) -> EventsTaken:
+def told_alone(event: TakenEvent) -> Reply:
+    return Reply(taken_view([event]))
+
+
+def taken_view(events: Sequence[TakenEvent]) -> EventsTaken:
+    duplicates = sum(each.duplicate for each in events)
     return EventsTaken(
-        taken=len(taken.events) - taken.duplicates,
-        duplicates=taken.duplicates,
+        taken=len(events) - duplicates,
+        duplicates=duplicates,
         events=[
             EventTaken(
                 event_id=identifiers.shown("evt", each.event_id),
@@ -138,7 +156,7 @@ def taken_view(taken: Taken) -> EventsTaken:
                 duplicate=each.duplicate,
                 run_ids=[identifiers.run(run_id) for run_id in each.run_ids],
             )
-            for each in taken.events
+            for each in events
         ],
     )
 

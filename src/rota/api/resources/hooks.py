@@ -210,7 +210,7 @@ async def call_hook(call: Call) -> Reply:
         )
     if taken.made:
         call.hints.add(hints.RUNS)
-    return Reply(taken_view(taken).events[0])
+    return Reply(taken_view(taken.events).events[0])
 
 
 @operation("DELETE", "/v1/hooks/{hook_id}", tag="hooks", permission=Permission.MANAGE, status=204)

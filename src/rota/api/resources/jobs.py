@@ -8,7 +8,8 @@ from rota.api import identifiers, views
 from rota.api.call import Call, Reply
 from rota.api.changes import changes
 from rota.api.drafts import edit_of, spec_of
-from rota.api.gathering import GoAlone, note_made
+from rota.api.gathered import note_made
+from rota.api.gathering import GoAlone
 from rota.api.operations import operation
 from rota.api.paging import Page, cursor, place_of
 from rota.api.problems import Refusal
@@ -69,7 +70,7 @@ async def create_job_gathered(call: Call) -> Reply:
             made = _made(submitted, spec, served)
             return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
 
-        submitted, reply = await call.service.gathering.submit(call, draft, answer)
+        submitted, reply = await call.service.gathered.jobs.submit(call, draft, answer)
     call.hints |= _hints(call, [submitted])
     return reply
 

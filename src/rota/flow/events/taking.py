@@ -21,7 +21,7 @@ from rota.store.arrivals import Known, NewRow
 from rota.store.driver import Connection
 from rota.store.transaction import joined
 
-__all__ = ["NewEvent", "Taken", "TakenEvent", "take"]
+__all__ = ["NewEvent", "Taken", "TakenEvent", "take", "take_checked"]
 
 
 class TakenEvent(NamedTuple):
@@ -56,7 +56,13 @@ async def take(
     """Take events in, all or none. Once this has returned and is committed, they are not lost."""
     if len(events) > MOST_EVENTS:
         raise InvalidInput("events", f"{len(events)} events", f"at most {MOST_EVENTS} at once")
-    handed_in = _checked(events, now=now, new_id=new_id)
+    return await take_checked(conn, tenant_id, _checked(events, now=now, new_id=new_id), now=now)
+
+
+async def take_checked(
+    conn: Connection, tenant_id: int, handed_in: Sequence[Event], *, now: datetime
+) -> Taken:
+    """The same for events that were found good."""
     if not handed_in:
         return Taken((), ())
     # Of the same event twice in one batch the first is taken.

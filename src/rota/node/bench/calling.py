@@ -1,4 +1,5 @@
-"""How fast jobs are handed in over HTTP: one by one at a rate, as many as go, and in bulk (P3).
+"""How fast jobs are handed in over HTTP: one by one at a rate, as many as go, and in bulk (P3);
+and events, each of which starts a job.
 
 Room: node/bench. A real `rota api` process; the calls come from this one, on the same two cores.
 """
@@ -7,6 +8,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import aiohttp
@@ -20,7 +22,7 @@ RATE: Final = 500
 CALLERS: Final = 64
 BULK: Final = 1_000
 BULKS_AT_ONCE: Final = 2
-CREATED: Final = 201
+ACCEPTED: Final = frozenset({201, 202})
 FAR: Final = timedelta(days=365)
 # Long enough for the first plans and connections to be made.
 WARMING: Final = 200
@@ -39,10 +41,12 @@ async def api(trial: Trial) -> dict[str, float]:
     headers = {"Authorization": f"Bearer {key}"}
     async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
         send = sender(session, f"http://127.0.0.1:{port}")
-        await flat_out(trial, send, WARMING)
-        figures = spread("api_submit_ms", await paced(trial, send))
+        new_job = partial(send_job, trial, send)
+        await flat_out(trial, new_job, WARMING)
+        figures = spread("api_submit_ms", await paced(trial, new_job))
         number = trial.sizes.submits
-        figures["api_submits_per_s"] = number / await flat_out(trial, send, number)
+        figures["api_submits_per_s"] = number / await flat_out(trial, new_job, number)
+        figures["api_events_per_s"] = await events(trial, send)
         figures["api_bulk_jobs_per_s"] = await in_bulk(trial, send)
     return figures
 
@@ -55,7 +59,7 @@ def free_port() -> int:
 def sender(session: aiohttp.ClientSession, url: str) -> Send:
     async def send(path: str, body: Any) -> None:
         async with session.post(f"{url}{path}", json=body) as answer:
-            if answer.status != CREATED:
+            if answer.status not in ACCEPTED:
                 raise BenchFailed(who="the API", reason=f"answers {await answer.text()}")
             await answer.read()
 
@@ -68,13 +72,29 @@ def job(trial: Trial) -> dict[str, Any]:
     return {"name": name, "kind": "bench.noop", "schedule_time": far, "payload": {"n": 1}}
 
 
-async def paced(trial: Trial, send: Send) -> list[float]:
+async def send_job(trial: Trial, send: Send) -> None:
+    await send("/v1/jobs", job(trial))
+
+
+async def events(trial: Trial, send: Send) -> float:
+    """Events a second, handed in one by one, each of which makes a run of one job."""
+    waiting = {"name": "bench events", "kind": "bench.noop", "schedule": {"event": "bench"}}
+    await send("/v1/jobs", waiting)
+    number = trial.sizes.submits // 2
+
+    async def new_event() -> None:
+        await send("/v1/events", {"type": "bench", "data": {"n": 1}})
+
+    return number / await flat_out(trial, new_event, number)
+
+
+async def paced(trial: Trial, one_more: Callable[[], Awaitable[None]]) -> list[float]:
     """Milliseconds from when each was to be sent until its answer, at a steady rate."""
     clock, times = trial.clock, []
     start = clock.monotonic()
 
     async def one(due: float) -> None:
-        await send("/v1/jobs", job(trial))
+        await one_more()
         times.append(1000 * (clock.monotonic() - due))
 
     sent = []
@@ -87,14 +107,14 @@ async def paced(trial: Trial, send: Send) -> list[float]:
     return times
 
 
-async def flat_out(trial: Trial, send: Send, number: int) -> float:
+async def flat_out(trial: Trial, one_more: Callable[[], Awaitable[None]], number: int) -> float:
     """Seconds until so many are handed in, by callers who each wait for their answers."""
     left = iter(range(number))
     start = trial.clock.monotonic()
 
     async def caller() -> None:
         for _ in left:
-            await send("/v1/jobs", job(trial))
+            await one_more()
 
     await asyncio.gather(*(caller() for _ in range(CALLERS)))
     return trial.clock.monotonic() - start

@@ -106,6 +106,13 @@ MEASURES: Final[tuple[Measure, ...]] = (
         more_is_better=True,
     ),
     Measure(
+        key="api_events_per_s",
+        words="events over REST, one by one, one process",
+        unit="events/s",
+        target=1_000,
+        more_is_better=True,
+    ),
+    Measure(
         key="api_bulk_jobs_per_s",
         words="jobs over REST, 1,000 a request",
         unit="jobs/s",

@@ -1,0 +1,100 @@
+"""What is written in shared commits: jobs, and events. Room: api. How is gathering.py."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from rota.api.gathering import Gathering, Wish, Written
+from rota.core.arrivals.event import Event
+from rota.core.submission import JobSpec
+from rota.flow.events import taking
+from rota.flow.events.taking import TakenEvent
+from rota.flow.submit import submitting
+from rota.flow.submit.drafting import Draft
+from rota.flow.submit.interned import Interned, Known
+from rota.flow.submit.submitting import Submitted
+from rota.store import audit, cluster_views
+from rota.store.audit import NewEntry
+from rota.store.driver import Connection, Pool
+
+if TYPE_CHECKING:
+    from rota.api.call import Call
+
+SERVED_FOR: Final = 2.0
+
+
+@dataclass(slots=True)
+class Jobs:
+    """Writes jobs; the names and policies that earlier batches came to are known."""
+
+    _known: Known = field(default_factory=dict)
+
+    async def __call__(
+        self, conn: Connection, wishes: Sequence[Wish[Draft, Submitted]]
+    ) -> Written[Submitted]:
+        interned = Interned(self._known)
+        drafts = [wish.given for wish in wishes]
+        made = await submitting.submit_drafts(
+            conn, drafts, now=wishes[0].call.now, interned=interned
+        )
+        await note_made(conn, [(wish.call, wish.given.spec) for wish in wishes], made)
+        return Written(made, interned.committed)
+
+
+async def write_events(
+    conn: Connection, wishes: Sequence[Wish[Event, TakenEvent]]
+) -> Written[TakenEvent]:
+    """Take events in. The same one twice at a time is taken once, as if one had come later."""
+    call = wishes[0].call
+    events = [wish.given for wish in wishes]
+    taken = await taking.take_checked(conn, call.tenant_id, events, now=call.now)
+    return Written(taken.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the requests of a process hand in together."""
+
+    jobs: Gathering[Draft, Submitted] = field(default_factory=lambda: Gathering(Jobs()))
+    events: Gathering[Event, TakenEvent] = field(default_factory=lambda: Gathering(write_events))
+
+
+async def note_made(
+    conn: Connection, asked: Sequence[tuple["Call", JobSpec]], made: Sequence[Submitted]
+) -> None:
+    """Write down who made which job."""
+    pairs = zip(asked, made, strict=True)
+    entries = [entry(*ask, each) for ask, each in pairs if not each.deduplicated]
+    if entries:
+        await audit.note_many(conn, entries)
+
+
+def entry(call: "Call", spec: JobSpec, made: Submitted) -> NewEntry:
+    return NewEntry(
+        tenant_id=call.tenant_id,
+        actor=call.actor,
+        key_id=call.principal.key_id,
+        source=call.address,
+        action="job.create",
+        thing="job",
+        thing_id=f"job_{made.job_id.hex}",
+        after={"name": spec.name},
+        request_id=call.request_id,
+    )
+
+
+@dataclass(slots=True)
+class Served:
+    """The kinds that live workers serve, as of a moment ago: it is for a warning only."""
+
+    monotonic: Callable[[], float]
+    _known: frozenset[str] = frozenset()
+    _read: float = float("-inf")
+
+    async def kinds(self, pool: Pool) -> frozenset[str]:
+        now = self.monotonic()
+        if now - self._read > SERVED_FOR:
+            self._read = now
+            async with pool.acquire() as conn:
+                self._known = frozenset(await cluster_views.kinds_served(conn))
+        return self._known
