@@ -66,7 +66,7 @@ def nats_in(folder: Path) -> Iterator[Nats]:
 
 @contextlib.contextmanager
 def kafka() -> Iterator[Kafka]:
-    producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1, "log_level": 3})
+    producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1, "log_level": 2})
     brokers = producer.list_topics(timeout=DEADLINE).brokers.values()
     yield Kafka(producer=producer, servers=",".join(f"{each.host}:{each.port}" for each in brokers))
     producer.flush(1)

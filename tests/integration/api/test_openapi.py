@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import fast_folder
 from tests.support.serving import Served
 
 HERE = Path(__file__).parent
@@ -38,9 +39,9 @@ GENERATED = re.compile(r"^\s+(\d+) generated", re.MULTILINE)
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where the server's own user can pass through, unlike pytest's own."""
-    made = Path(tempfile.mkdtemp(prefix="rota-test-", dir="/tmp"))
+    made = Path(tempfile.mkdtemp(prefix="api-", dir=fast_folder(tmp_path_factory)))
     made.chmod(0o755)
     yield made
     shutil.rmtree(made, ignore_errors=True)

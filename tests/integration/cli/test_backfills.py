@@ -1,11 +1,15 @@
 """`rota backfill` and `rota backfills`, against a whole installation (S13, I4)."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from tests.support.installation import Installation, until
+
+from rota.core.time.moments import rfc3339
+from rota.runtime.clock import SystemClock
 
 
 @pytest.fixture
@@ -26,7 +30,11 @@ def test_a_stretch_of_the_past_is_counted_begun_and_watched_to_its_end(
 ) -> None:
     rota = installation.rota
     a_job(installation, name, *GREET)
-    stretch = ("backfill", name, "--since", "30m", "--until", "10m", "--at-once", "10")
+    # Between two minutes, and told by the clock: the minute may be another when it is asked again.
+    since = (SystemClock().now() - timedelta(minutes=31)).replace(second=30, microsecond=0)
+    until_then = since + timedelta(minutes=20)
+    stretch = ("backfill", name, "--since", rfc3339(since), "--until", rfc3339(until_then))
+    stretch += ("--at-once", "10")
 
     counted = rota(*stretch, "--dry-run")
     asked = rota(*stretch)
