@@ -54,10 +54,13 @@ bench-store: setup-dev ## rates of the hot statements on the embedded database
 bench-lists: setup-dev ## lists of the API with 10,000,000 runs in history; a quarter of an hour
 	$(BIN)/python -m tests.bench.lists
 
+bench-web: setup-dev web ## the dashboard in a Chromium: first view, long tasks beside a busy live feed
+	$(BIN)/python -m tests.bench.web
+
 bench-time: setup-dev ## cost of the next fire time
 	$(BIN)/python -m tests.bench.time
 
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev web test test-chaos test-time check format generate bench bench-store bench-lists bench-time lock
+.PHONY: help up setup setup-dev web test test-chaos test-time check format generate bench bench-store bench-lists bench-web bench-time lock

@@ -155,3 +155,69 @@ async def test_a_backfill_is_watched_paused_and_cancelled(site: Site, visit: Vis
     await row.get_by_role("button", name=re.compile("^Cancel")).click()
     await page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
     await expect(row).to_contain_text(re.compile("cancelled|cancelling"))
+
+
+def in_layers(layers: int, wide: int) -> list[dict[str, object]]:
+    """Steps that each need two of the layer before."""
+    return [
+        {
+            "name": f"s{layer}-{place}",
+            "kind": "demo.heartbeat",
+            "needs": sorted({f"s{layer - 1}-{(place * 7 + each) % wide}" for each in (0, 1)})
+            if layer
+            else [],
+        }
+        for layer in range(layers)
+        for place in range(wide)
+    ]
+
+
+async def test_a_graph_of_a_thousand_steps_is_drawn_moved_and_seen_at_a_glance(
+    site: Site, visit: Visiting
+) -> None:
+    body = {"name": "a very large graph", "kind": "graph", "schedule": {"on_demand": True}}
+    made = await site.platform.post("/v1/jobs", body | {"graph": {"steps": in_layers(20, 50)}})
+    assert made.status == 201, made.text
+    page = (await visit(f"/graphs/{made.json['job_id']}")).page
+    drawing = page.get_by_role("group", name="The graph, drawn")
+    first = drawing.locator(".graph-step").filter(has_text=re.compile("^s0-"))
+
+    await expect(first.first).to_be_visible()
+    assert await drawing.locator(".graph-step").count() < 150
+    await look(page, "graph-large")
+
+    await drawing.focus()
+    await page.keyboard.press("0")
+    await expect(drawing.locator("path.graph-tile")).to_have_count(1)
+    await expect(drawing.locator(".graph-step")).to_have_count(0)
+    await page.keyboard.press("+")
+    await page.get_by_role("button", name="Larger").click()
+    await page.get_by_role("button", name="Larger").click()
+    await page.locator(".graph-overview").click(position={"x": 2, "y": 2})
+    await expect(first.first).to_be_visible()
+
+    place = await drawing.bounding_box()
+    assert place is not None
+    middle = (place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    await page.mouse.move(*middle)
+    await page.mouse.down()
+    await page.mouse.move(middle[0] - 300, middle[1] - 50, steps=4)
+    await page.mouse.up()
+    moved = await drawing.evaluate("(box) => [box.scrollLeft, box.scrollTop]")
+    assert moved == [300, 50]
+
+
+async def test_hundreds_of_events_are_a_few_questions(site: Site, visit: Visiting) -> None:
+    """What a list asks again for does not grow with what happens."""
+    page = (await visit("/runs")).page
+    await expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    steps = [{"name": "many", "kind": "demo.heartbeat", "map": {"over": "400"}}]
+
+    _, run_id = await graph_job(site, "a burst of events", steps)
+    await site.ends(run_id)
+
+    row = page.get_by_role("table", name="Runs").get_by_role("row")
+    await expect(row.filter(has_text="a burst of events").first).to_be_visible()
+    assert len([url for url in asked if "/ui/v1/runs" in url]) < 40

@@ -161,7 +161,7 @@ async def test_a_job_that_is_refused_says_why_and_nothing_is_lost(
 async def test_an_edit_sends_what_is_different_and_is_on_record(
     site: Site, visit: Visiting
 ) -> None:
-    job_id = await job(site, "edited", payload={"pages": 1}, max_retries=7)
+    job_id = await job(site, "edited", payload={"pages": 1}, max_retries=7, deadline="2h")
     before = await read(site, job_id)
     page = (await visit(f"/jobs/{job_id}")).page
     await more(page, "Edit")
@@ -169,6 +169,7 @@ async def test_an_edit_sends_what_is_different_and_is_on_record(
     await page.get_by_label("Payload").fill('{"pages": 2}')
     await page.get_by_text("Daylight saving, calendars").click()
     await page.get_by_label("Ticks missed in an outage").select_option("all")
+    await page.get_by_label("A run may take").fill("")
 
     await page.get_by_role("button", name="Save").click()
 
@@ -176,6 +177,7 @@ async def test_an_edit_sends_what_is_different_and_is_on_record(
     await expect(page.get_by_text("At 04:00 every day, Europe/Berlin.")).to_be_visible()
     after = await read(site, job_id)
     assert after["payload"] == {"pages": 2}
+    assert (before["deadline"], after["deadline"]) == ("PT2H", None)
     assert after["schedule"]["misfire"] == before["schedule"]["misfire"] | {"on_outage": "all"}
     same = ("max_retries", "queue", "timeout", "labels", "overlap", "priority")
     assert {name: after[name] for name in same} == {name: before[name] for name in same}
@@ -190,7 +192,7 @@ async def test_an_edit_of_what_somebody_else_changed_meanwhile_is_refused(
     visitor = await visit(f"/jobs/{job_id}/edit")
     visitor.faults.expect(REFUSED)
     page = visitor.page
-    await page.get_by_label("Queue").fill("mine")
+    await page.get_by_label("Queue", exact=True).fill("mine")
     await site.platform.call("PATCH", f"/v1/jobs/{job_id}", {"queue": "theirs"})
 
     await page.get_by_role("button", name="Save").click()
@@ -198,7 +200,7 @@ async def test_an_edit_of_what_somebody_else_changed_meanwhile_is_refused(
     assert (await read(site, job_id))["queue"] == "theirs"
     await page.get_by_role("button", name="Begin again").click()
 
-    await expect(page.get_by_label("Queue")).to_have_value("theirs")
+    await expect(page.get_by_label("Queue", exact=True)).to_have_value("theirs")
 
 
 async def test_a_job_is_paused_with_a_reason_and_resumed_with_its_missed_ticks(

@@ -23,6 +23,8 @@ async def test_the_overview_shows_how_it_goes_and_what_needs_somebody(
     for figure in ("Runs per second", "Lag, median", "Lag, 99 %", "Failure rate", "Waiting"):
         await expect(page.get_by_text(figure, exact=True)).to_be_visible()
     await expect(page.get_by_role("img", name="Runs that ended, by outcome")).to_be_visible()
+    lag = page.locator(".card").filter(has_text="Lag: from due to started")
+    await expect(lag.locator(".chart-legend")).to_have_text("99 %median")
     await expect(page.get_by_text("1 scheduler holds all 128 shards.")).to_be_visible()
     await expect(page.get_by_text(re.compile(r"It answered in \d+ ms"))).to_be_visible()
     failing = page.get_by_role("listitem").filter(has_text="fails for the overview")

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from rota.core.outcome import Failed, Guarantee, HandedBack, Outcome, Snoozed, Succeeded
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.settle import MOST_LOSSES
 from tests.simulation.ledger import Act, Ledger, Start
 from tests.simulation.nodes import WorkerNode
@@ -59,6 +59,14 @@ class Step:
             yield f"I2 {self.act.what} made run {new.id}"
         if new.state not in ("queued", *BORN_ENDED) or new.attempt:
             yield f"I8 run {new.id} was born {new.state} with attempt {new.attempt}"
+        if by_tick and new.state == "queued" and self.ledger.is_queue_paused:
+            yield from self.fired_in_vain(new)
+
+    def fired_in_vain(self, new: Run) -> Iterator[str]:
+        """Only the last tick of a job becomes a run in a paused queue, unless they may gather."""
+        skips = self.ledger.plans[new.job_id].when_queue_paused is WhenQueuePaused.SKIP
+        if skips and self.after.jobs[new.job_id].tick_at is not None:
+            yield f"I14 a tick became run {new.id} while its queue was paused"
 
     def fires(self, run: Run) -> bool:
         """Whether the cursor of its job moved in this step."""

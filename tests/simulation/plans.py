@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rota.core.limits import Limit, Rate
 from rota.core.outcome import Guarantee
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.retry import Growth, Jitter, Retries
 from rota.core.submission import JobSpec
@@ -101,6 +101,11 @@ class Plan:
     keep_first: bool = False
 
     @property
+    def when_queue_paused(self) -> WhenQueuePaused:
+        """Not drawn by itself: with a choice more for each job fewer mistakes are found in time."""
+        return WhenQueuePaused.ACCUMULATE if self.keep_first else WhenQueuePaused.SKIP
+
+    @property
     def policy(self) -> Policy:
         return Policy(
             retries=Retries(
@@ -127,6 +132,7 @@ class Plan:
             policy=self.policy,
             overlap=self.overlap,
             keep_first=self.keep_first and self.overlap is Overlap.QUEUE_ONE,
+            when_queue_paused=self.when_queue_paused,
             limits=() if self.limit is None else (LIMITS[self.limit],),
         )
 

@@ -15,6 +15,7 @@ from rota.config.settings import Api, Database, Settings
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.ids import stamped
+from rota.flow.observe.tracing import Traces
 from rota.node.api import open_api
 from rota.runtime.clock import SystemClock
 from rota.runtime.service import Ground
@@ -109,7 +110,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(database: str, folder: Path, **api: Any) -> AsyncIterator[Served]:
+async def serving(
+    database: str, folder: Path, *, traces: Traces | None = None, **api: Any
+) -> AsyncIterator[Served]:
     """The API on a free port, until the block is left."""
     events: list[Any] = []
     stop = Stop()
@@ -125,7 +128,7 @@ async def serving(database: str, folder: Path, **api: Any) -> AsyncIterator[Serv
     async with AsyncExitStack() as stack:
         watchdog = stack.enter_context(Watchdog())
         ground = Ground(clock=CLOCK, emit=events.append, chance=Random(), watchdog=watchdog)
-        opened = await stack.enter_async_context(open_api(settings, access, ground))
+        opened = await stack.enter_async_context(open_api(settings, access, ground, traces=traces))
         node = asyncio.create_task(run_node(opened.tiers, stop, ground))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         conn = await stack.enter_async_context(open_connection(access))

@@ -14,12 +14,13 @@ from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
 
-from rota.config.settings import Settings, Worker
+from rota.config.settings import Api, Settings, Worker
 from rota.core.executor import Executor
 from rota.core.ids import stamped
 from rota.core.policy import Policy, to_plain
 from rota.core.states import RunState
 from rota.executors.python import Handlers, PythonExecutor
+from rota.flow.observe.tracing import Traces
 from rota.node.worker import open_worker
 from rota.runtime.clock import SystemClock
 from rota.runtime.service import Ground
@@ -75,12 +76,16 @@ class Shop:
     others: tuple[Callable[[], Executor], ...] = ()
     events: list[object] = field(default_factory=list)
     chance: Random = field(default_factory=lambda: Random(7))
+    # Workers know the master key by its settings.
+    api: Api = field(default_factory=Api)
 
     def make_executors(self) -> tuple[Executor, ...]:
         return (PythonExecutor(self.handlers), *(make() for make in self.others))
 
     @asynccontextmanager
-    async def worker(self, settings: Worker = QUICK) -> AsyncIterator[Crewed]:
+    async def worker(
+        self, settings: Worker = QUICK, *, traces: Traces | None = None
+    ) -> AsyncIterator[Crewed]:
         """A worker for the block; it is drained at the end unless it has ended already."""
         stop = Stop()
         async with AsyncExitStack() as stack:
@@ -90,11 +95,12 @@ class Shop:
             )
             opened = await stack.enter_async_context(
                 open_worker(
-                    Settings(worker=settings),
+                    Settings(worker=settings, api=self.api),
                     self.access,
                     ground,
                     self.make_executors,
                     drain=stop.drain.set,
+                    traces=traces,
                 )
             )
             node = asyncio.create_task(run_node(opened.tiers, stop, ground))

@@ -21,6 +21,7 @@ from rota.api.doors import Doors, Endpoint, refused
 from rota.api.operations import Operation, catalogue
 from rota.api.outer import Outer
 from rota.api.problems import Refusal
+from rota.api.traced import Traced
 from rota.store import logins
 
 CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable"}
@@ -38,7 +39,9 @@ def make_app(doors: Doors) -> ASGIApp:
     routes += for_people(paths, by_path, doors)
     app = Starlette(routes=routes, exception_handlers={HTTPException: unrouted(Files())})
     app.router.redirect_slashes = False
-    return Outer(app, new_id=doors.service.new_id)
+    traces = doors.service.traces
+    inner: ASGIApp = app if traces is None else Traced(app, traces=traces)
+    return Outer(inner, new_id=doors.service.new_id)
 
 
 def for_people(

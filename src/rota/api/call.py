@@ -1,6 +1,6 @@
 """One request on its way through, and what is answered. Room: api."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +16,7 @@ from rota.core.access import Principal
 from rota.core.clock import Clock
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.meter import Meter
+from rota.flow.observe.tracing import RequestSpan, Traces
 from rota.store.driver import Connection, Pool
 from rota.store.idempotency import Asked
 
@@ -35,6 +36,7 @@ class Service:
     random_bytes: Callable[[int], bytes]
     master: bytes | None = None
     meter: Meter | None = None
+    traces: Traces | None = None
     feed: Feed | None = None
     gathered: Gathered
     served: Served
@@ -59,6 +61,7 @@ class Call:
     _conn: Connection | None = None
     hints: set[str] = field(default_factory=set)
     asked: Asked | None = None
+    span: RequestSpan | None = None
 
     @property
     def principal(self) -> Principal:
@@ -84,11 +87,24 @@ class Call:
     def actor(self) -> str:
         return self.principal.user_id or self.principal.name
 
+    def follow(self, span: RequestSpan | None) -> None:
+        """Tell the span of this request what it is about."""
+        self.span = span
+        if span is not None:
+            span.routed(self.operation.path)
+
     def enter(self, principal: Principal | None) -> None:
         self._principal = principal
+        if self.span is not None and principal is not None:
+            self.span.entered(principal.tenant_id)
 
     def at(self, conn: Connection) -> None:
         self._conn = conn
+
+    def made(self, run_ids: Iterable[UUID | None]) -> None:
+        """Runs that came of it: whoever follows its trace finds theirs."""
+        if self.span is not None:
+            self.span.made(run_id for run_id in run_ids if run_id is not None)
 
     def connection(self) -> AbstractAsyncContextManager[Connection]:
         """A connection of its own, for an operation that outlives a transaction."""

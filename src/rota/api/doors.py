@@ -99,6 +99,8 @@ class Doors:
             headers=request.headers,
             params=request.path_params,
         )
+        if self.service.traces is not None:
+            call.follow(request.state.span)
         call.enter(await self._admit(operation, request, who))
         call.query = decode_query(request, operation.query)
         raw = b""

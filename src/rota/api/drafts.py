@@ -14,7 +14,7 @@ from rota.core import policy as policies
 from rota.core import uniqueness
 from rota.core.errors import InvalidInput
 from rota.core.limits import Limit, Rate
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import DEFAULT, parse_priority
 from rota.core.submission import JobSpec, within
@@ -33,7 +33,7 @@ RULES: Final = {
     "EVENT": ("event",),
     "ON_DEMAND": ("on_demand",),
 }
-POLICY: Final = ("timeout", "deadline", "grace", "guarantee")
+POLICY: Final = ("timeout", "deadline", "grace", "guarantee", "target")
 
 
 def spec_of(draft: JobDraft, *, tenant: str, suffix: Callable[[], str]) -> JobSpec:
@@ -56,6 +56,7 @@ def spec_of(draft: JobDraft, *, tenant: str, suffix: Callable[[], str]) -> JobSp
         priority=parse_priority(given(draft.priority, DEFAULT)),
         overlap=Overlap(given(draft.overlap, Overlap.SKIP)),
         keep_first=given(draft.keep_first, False),
+        when_queue_paused=WhenQueuePaused(given(draft.when_queue_paused, WhenQueuePaused.SKIP)),
         limits=limits_of(given(draft.limits, [])),
         labels=given(draft.labels, {}),
         user_id=given(draft.user_id, None),
@@ -78,6 +79,9 @@ def edit_of(edit: JobEdit, *, policy: Policy) -> Edit:
         priority=KEEP if edit.priority is UNSET else parse_priority(edit.priority),
         overlap=KEEP if edit.overlap is UNSET else Overlap(edit.overlap),
         keep_first=kept(edit.keep_first),
+        when_queue_paused=(
+            KEEP if edit.when_queue_paused is UNSET else WhenQueuePaused(edit.when_queue_paused)
+        ),
         limits=KEEP if edit.limits is UNSET else limits_of(edit.limits),
         labels=kept(edit.labels),
         user_id=kept(edit.user_id),
@@ -149,8 +153,11 @@ def _flat(details: Details, wanted: str | None) -> dict[str, object] | None:
 
 def policy_of(details: Details, before: Policy) -> Policy:
     """The policy with what is said about it here; the rest is as before."""
+    # In JSON null is somebody's word; in core, where a field may be missing, it would be the usual.
     said: dict[str, object] = {
-        field: getattr(details, field) for field in POLICY if getattr(details, field) is not UNSET
+        field: policies.NO_LIMIT if value is None else value
+        for field in POLICY
+        if (value := getattr(details, field)) is not UNSET
     }
     retries = _retries(details)
     if retries is not None:

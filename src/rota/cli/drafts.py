@@ -19,6 +19,7 @@ from rota.core.time.rule_plain import RULES
 WHEN: Final = Group("When", sort_key=2)
 HOW: Final = Group("How", sort_key=3)
 
+WhenQueuePaused = Literal["skip", "accumulate"]
 Overlap = Literal["skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"]
 Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
 
@@ -122,13 +123,17 @@ class How:
     retries
         How many more attempts after the first (default: 3).
     max_time
-        The longest an attempt may take (default: 15m).
+        The longest an attempt may take, or none (default: 15m).
     deadline
-        How long after its due time a run may go on (default: no limit).
+        How long after its due time a run may go on, or none (default: none).
     overlap
         What if a run of it is alive when it is due (default: skip).
+    when_queue_paused
+        What if it is due while its queue is paused (default: skip).
     guarantee
         What happens if a worker is lost (default: at_least_once).
+    target
+        What its attempts depend on; while that does not answer, runs wait. Or none.
     label
         Name and value of your own, as in team=billing; may be given several times.
     user_id
@@ -144,7 +149,9 @@ class How:
     max_time: str | None = None
     deadline: str | None = None
     overlap: Overlap | None = None
+    when_queue_paused: WhenQueuePaused | None = None
     guarantee: Guarantee | None = None
+    target: str | None = None
     label: Annotated[list[str] | None, MANY] = None
     user_id: str | None = None
 
@@ -158,7 +165,9 @@ class How:
             "timeout": self.max_time,
             "deadline": self.deadline,
             "overlap": self.overlap,
+            "when_queue_paused": self.when_queue_paused,
             "guarantee": self.guarantee,
+            "target": self.target,
             "labels": labels_of(self.label),
             "user_id": self.user_id,
         }

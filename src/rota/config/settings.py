@@ -27,6 +27,8 @@ from rota.config.sources import Source
 from rota.core.time.durations import words
 
 DATABASE_URL = r"^postgres(ql)?://\S+\Z"
+COLLECTOR_URL = r"^https?://[^\s@]+\Z"
+HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}: ?[ -~]{1,4096}\Z"
 QUEUE_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
 
 
@@ -179,6 +181,32 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "attempts on that loop are handed back and start again.",
         ),
     ] = 5 * SECOND
+    breaker_after: Annotated[
+        int,
+        number(
+            0,
+            1000,
+            "Failures in a row after which a target counts as down, and its runs wait instead of "
+            "using up their retries; 0 for never.",
+        ),
+    ] = 5
+    breaker_pause: Annotated[
+        timedelta,
+        span(
+            100 * MILLISECOND,
+            HOUR,
+            "How long a target that is down is left alone before one run looks; twice as long "
+            "after each look in vain.",
+        ),
+    ] = 10 * SECOND
+    breaker_longest: Annotated[
+        timedelta,
+        span(
+            100 * MILLISECOND,
+            DAY,
+            "The longest such pause; `breaker_pause` at least.",
+        ),
+    ] = 5 * MINUTE
 
 
 class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -212,8 +240,9 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Path | None,
         text(
             "the path of a file with 64 hexadecimal digits",
-            "Key that seals secrets; the same for all processes. With the embedded database one "
-            "is made in its folder; otherwise there are no secrets without it.",
+            "Key that seals secrets, and with which workers open them; the same for all processes. "
+            "With the embedded database one is made in its folder; otherwise there are no secrets "
+            "without it.",
         ),
     ] = None
     requests_per_second: Annotated[
@@ -268,6 +297,49 @@ class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "text"
 
 
+class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Traces for OpenTelemetry. They need the extra `otel`."""
+
+    endpoint: Annotated[
+        Annotated[str, Meta(pattern=COLLECTOR_URL)] | None,
+        text(
+            "a URL without a password, such as http://localhost:4318",
+            "Collector that takes OTLP over HTTP, at /v1/traces unless the URL has a path. "
+            "Without it nothing is traced.",
+        ),
+    ] = None
+    one_in: Annotated[
+        int,
+        number(
+            1,
+            1_000_000,
+            "One of so many traces is kept: 1 keeps all. It goes by the id of the run, so all "
+            "processes keep the same. A request that comes with a trace follows its caller.",
+        ),
+    ] = 1
+    service: Annotated[
+        str,
+        text(
+            "a name",
+            "What the processes are called in traces (service.name).",
+            min_length=1,
+            max_length=200,
+        ),
+    ] = "rota"
+    headers: Annotated[
+        tuple[Annotated[str, Meta(pattern=HEADER)], ...],
+        text(
+            'a list of headers such as "authorization: ${COLLECTOR_KEY}"',
+            "What the collector wants to be told with every request.",
+            secret=True,
+            max_length=20,
+        ),
+    ] = ()
+
+    def __repr__(self) -> str:
+        return f"Traces(endpoint={self.endpoint!r}, one_in={self.one_in}, …)"
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     database: Database = field(default_factory=Database)
     scheduler: Scheduler = field(default_factory=Scheduler)
@@ -276,6 +348,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     api: Api = field(default_factory=Api)
     retention: Retention = field(default_factory=Retention)
     log: Log = field(default_factory=Log)
+    traces: Traces = field(default_factory=Traces)
     sources: Annotated[
         dict[str, Source],
         text(
@@ -296,6 +369,9 @@ def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from lease_contradictions(
         "worker", settings.worker, "beat_every", settings.worker.beat_every
     )
+    if settings.worker.breaker_longest < settings.worker.breaker_pause:
+        least = words(settings.worker.breaker_pause)
+        yield "worker.breaker_longest", f"worker.breaker_pause at least, {least}"
 
 
 def lease_contradictions(

@@ -104,8 +104,17 @@ class RescueFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdvancePutOff:
+    """What follows in a graph run could not be decided; it is tried again after a pause."""
+
+    run_id: UUID
+    reason: str
+    tries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdvanceFailed:
-    """The database refused what follows in a graph run, which was ended for it."""
+    """What follows in a graph run could not be decided or stored, and it was ended for it."""
 
     run_id: UUID
     reason: str
@@ -157,6 +166,28 @@ class LoopBlocked:
 
     seconds: float
     kind: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetDown:
+    """A target does not answer; its runs wait, and one looks again after `pause`. `down` is how
+    many targets this worker leaves alone now.
+    """
+
+    tenant_id: int
+    target: str
+    failures: int
+    pause: timedelta
+    down: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetUp:
+    """A target that was down answered; its runs go on."""
+
+    tenant_id: int
+    target: str
+    down: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +246,7 @@ EngineEvent = (
     | WorkersBuried
     | RunsReclaimed
     | RescueFailed
+    | AdvancePutOff
     | AdvanceFailed
     | RunsExpired
     | ResultsRefused
@@ -222,6 +254,8 @@ EngineEvent = (
     | AttemptFailed
     | AttemptStuck
     | LoopBlocked
+    | TargetDown
+    | TargetUp
     | ClockApart
     | SourceHeld
     | SourceFailed

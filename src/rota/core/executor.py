@@ -64,6 +64,13 @@ class Context(Protocol):
         ...
 
     @property
+    def traceparent(self) -> str | None:
+        """This attempt in its run's trace, as W3C Trace Context writes it; None if nothing is
+        traced. What the executor calls or starts is told it.
+        """
+        ...
+
+    @property
     def scheduled_at(self) -> datetime: ...
     @property
     def due_at(self) -> datetime: ...
@@ -135,6 +142,22 @@ class Executor(Protocol):
 
     async def close(self) -> None:
         """Called once there, after the last run."""
+
+
+class Targeting(Protocol):
+    """What an executor may have beside that, so that a target which is down is left alone.
+
+    `only_calls` says that its attempts do nothing but wait for the target: one that ran out of time
+    found it silent. It may be missing, which is no: of a long query the time says nothing.
+    """
+
+    only_calls: bool
+
+    def target_of(self, spec: Any) -> str | None:
+        """What a run of this depends on, such as `example.org:443`; None if on nothing. Whether it
+        answered is for `Failed.reached` to tell.
+        """
+        ...
 
 
 class Fail(Exception):

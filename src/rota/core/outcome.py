@@ -32,12 +32,15 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """`final` forbids a retry; `retry_after` is the least wait the target asked for."""
+    """`final` forbids a retry; `retry_after` is the least wait the target asked for. `reached` says
+    whether the target answered, for its circuit breaker (core/breaker.py); None if nobody knows.
+    """
 
     failure: Failure
     final: bool = False
     retry_after: timedelta | None = None
     timed_out: bool = False
+    reached: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,18 @@ class Snoozed:
     """The handler asked to be called again later; costs no retry."""
 
     delay: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnedAway:
+    """The target of the attempt does not answer, so the handler was not called; costs no retry.
+
+    `failures` is how many attempts in a row, of whatever run, found the target down.
+    """
+
+    delay: timedelta
+    target: str
+    failures: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,4 +87,4 @@ class Unfolded:
     """A graph run was claimed: from here on its steps are its work."""
 
 
-Outcome = Succeeded | Failed | Snoozed | HandedBack | WorkerLost | Cancelled | Unfolded
+Outcome = Succeeded | Failed | Snoozed | TurnedAway | HandedBack | WorkerLost | Cancelled | Unfolded

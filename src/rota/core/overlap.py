@@ -26,6 +26,15 @@ class Overlap(StrEnum):
     ALLOW = "allow"
 
 
+class WhenQueuePaused(StrEnum):
+    """What becomes of the ticks of a job while its queue is paused: they are passed over, or their
+    runs gather and start when it goes on.
+    """
+
+    SKIP = "skip"
+    ACCUMULATE = "accumulate"
+
+
 # Runs of these jobs pass a gate of the job, one after the other.
 ONE_BY_ONE: Final = frozenset({Overlap.QUEUE_ONE, Overlap.QUEUE_ALL, Overlap.CANCEL_RUNNING})
 

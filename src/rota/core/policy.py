@@ -5,6 +5,7 @@ with. `to_plain` writes every default out, so that a version of Rota with other 
 nothing about stored jobs; `from_plain` reads that form and what people write.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,6 +20,12 @@ LONGEST_TIMEOUT: Final = timedelta(hours=24)
 LONGEST_GRACE: Final = timedelta(minutes=10)
 NO_LIMIT: Final = "none"
 SECOND: Final = timedelta(seconds=1)
+# Hosts with a port fit, and so do names of one's own; it is shown in sentences and in logs.
+TARGET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,252}", re.ASCII)
+TARGET_WANTED: Final = (
+    "a name of what it depends on, such as payments or example.org:443: "
+    "1 to 253 letters, digits and . _ : / -"
+)
 
 E = TypeVar("E", Guarantee, Growth, Jitter)
 
@@ -26,7 +33,8 @@ E = TypeVar("E", Guarantee, Growth, Jitter)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """`timeout` is per attempt, `deadline` for the whole run from its due time on, `grace` the time
-    between asking an attempt to stop and ending it by force.
+    between asking an attempt to stop and ending it by force. `target` is what its attempts depend
+    on, if that is not what their executor tells (core/breaker.py).
     """
 
     retries: Retries = field(default_factory=Retries)
@@ -34,17 +42,18 @@ class Policy:
     deadline: timedelta | None = None
     grace: timedelta = timedelta(seconds=10)
     guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
+    target: str | None = None
 
 
 USUAL: Final = Policy()
-KNOWN: Final = ("retries", "timeout", "deadline", "grace", "guarantee")
+KNOWN: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 KNOWN_RETRIES: Final = ("max", "kind", "base", "cap", "delays", "jitter")
 
 
 def to_plain(policy: Policy) -> dict[str, object]:
     """The canonical form, of types that JSON has."""
     retries = policy.retries
-    return {
+    plain: dict[str, object] = {
         "retries": {
             "max": retries.most,
             "kind": retries.growth.value,
@@ -58,6 +67,10 @@ def to_plain(policy: Policy) -> dict[str, object]:
         "grace": durations.iso(policy.grace),
         "guarantee": policy.guarantee.value,
     }
+    if policy.target is not None:
+        # Only then: what jobs said before there were targets has to stay the same text.
+        plain["target"] = policy.target
+    return plain
 
 
 def from_plain(value: Mapping[str, object]) -> Policy:
@@ -69,6 +82,7 @@ def from_plain(value: Mapping[str, object]) -> Policy:
         deadline=_limit(value, "deadline", default=None),
         grace=_span(value, "grace", default=USUAL.grace, longest=LONGEST_GRACE),
         guarantee=_chosen(value, "guarantee", Guarantee, USUAL.guarantee),
+        target=_target(value.get("target")),
     )
 
 
@@ -107,6 +121,14 @@ def _limit(value: Mapping[str, object], key: str, *, default: timedelta | None) 
         return None
     longest = LONGEST_TIMEOUT if key == "timeout" else durations.LONGEST
     return durations.parse(given, field=key, shortest=SECOND / 10, longest=longest)
+
+
+def _target(given: object) -> str | None:
+    if given is None or given == NO_LIMIT:
+        return None
+    if not isinstance(given, str) or TARGET.fullmatch(given) is None:
+        raise InvalidInput("target", given, TARGET_WANTED)
+    return given
 
 
 def _span(

@@ -17,6 +17,7 @@ from rota.core.outcome import (
     Outcome,
     Snoozed,
     Succeeded,
+    TurnedAway,
     Unfolded,
     WorkerLost,
 )
@@ -83,7 +84,7 @@ def _weigh(
     match outcome:
         case Succeeded() | Unfolded() | Cancelled():
             return _PLAIN[type(outcome)], None
-        case Snoozed():
+        case Snoozed() | TurnedAway():
             return RunEvent.SNOOZE, outcome.delay
         case HandedBack():
             if outcome.started and run.guarantee is Guarantee.AT_MOST_ONCE:

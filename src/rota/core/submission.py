@@ -18,7 +18,7 @@ from uuid import UUID
 from rota.core import policy as policies
 from rota.core.errors import InvalidInput
 from rota.core.limits import Limit
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import DEFAULT
 from rota.core.uniqueness import Unique
@@ -60,6 +60,7 @@ class JobSpec:
     priority: int = DEFAULT
     overlap: Overlap = Overlap.SKIP
     keep_first: bool = False
+    when_queue_paused: WhenQueuePaused = WhenQueuePaused.SKIP
     limits: tuple[Limit, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     user_id: str | None = None

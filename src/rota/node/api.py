@@ -29,6 +29,8 @@ from rota.core.ids import stamped
 from rota.flow.dispatch.hinting import Hinting
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.meter import Meter
+from rota.flow.observe.tracing import Traces
+from rota.node.keyfiles import keep_key, master_key
 from rota.node.process import Place, Write, run_process
 from rota.runtime.events import RequestFailed
 from rota.runtime.pulse import Pulse
@@ -46,8 +48,6 @@ KEPT_ALIVE: Final = 60
 MOST_CONNECTIONS: Final = 2_000
 BACKLOG: Final = 1_024
 KEY_FILE: Final = "admin.key"
-MASTER_FILE: Final = "master.key"
-MASTER_BYTES: Final = 32
 TENANT_FACTOR: Final = 4
 BURST_FACTOR: Final = 5
 
@@ -65,7 +65,9 @@ async def run_api(settings: Settings, *, ready: Callable[[Open], object], write:
 
     @asynccontextmanager
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:
-        async with open_api(settings, place.database.access, place.ground, place.meter) as opened:
+        async with open_api(
+            settings, place.database.access, place.ground, place.meter, traces=place.traces
+        ) as opened:
             ready(opened)
             yield opened.tiers
 
@@ -74,7 +76,12 @@ async def run_api(settings: Settings, *, ready: Callable[[Open], object], write:
 
 @asynccontextmanager
 async def open_api(
-    settings: Settings, access: Access, ground: Ground, meter: Meter | None = None
+    settings: Settings,
+    access: Access,
+    ground: Ground,
+    meter: Meter | None = None,
+    *,
+    traces: Traces | None = None,
 ) -> AsyncIterator[Open]:
     """Listen; requests are answered once the tiers run."""
     api = settings.api
@@ -96,6 +103,7 @@ async def open_api(
             random_bytes=os.urandom,
             master=master_key(settings),
             meter=meter,
+            traces=traces,
             feed=feed,
             gathered=Gathered(),
             served=Served(monotonic=clock.monotonic),
@@ -231,36 +239,4 @@ async def first_key(settings: Settings, access: Access, ground: Ground) -> Path 
             key_id=stamped(ground.clock.now(), ground.chance.randbytes(10)),
             bits=os.urandom(32),
         )
-    return None if key is None else keep_key(settings.database.data, key)
-
-
-def master_key(settings: Settings) -> bytes | None:
-    """The key that seals secrets; None if there is none, and then there are no secrets."""
-    file = settings.api.master_key
-    if file is None:
-        if settings.database.url is not None:
-            return None
-        file = settings.database.data / MASTER_FILE
-        if not file.exists():
-            keep_key(file.parent, os.urandom(MASTER_BYTES).hex(), name=MASTER_FILE)
-    try:
-        key = bytes.fromhex(file.read_text().strip())
-    except (OSError, ValueError) as error:
-        wanted = f"the path of a file with 64 hexadecimal digits ({error})"
-        raise InvalidSetting("api.master_key", str(file), wanted) from error
-    if len(key) != MASTER_BYTES:
-        raise InvalidSetting("api.master_key", str(file), f"{2 * MASTER_BYTES} hexadecimal digits")
-    return key
-
-
-def keep_key(folder: Path, key: str, *, name: str = KEY_FILE) -> Path:
-    """Write the key where only its owner can read it, never for a moment where others can."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = folder / name
-    draft = file.with_suffix(".new")
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as writing:
-        writing.write(f"{key}\n")
-    draft.replace(file)
-    return file
+    return None if key is None else keep_key(settings.database.data, key, name=KEY_FILE)

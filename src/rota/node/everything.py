@@ -64,7 +64,9 @@ async def run_everything(
     @asynccontextmanager
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:
         async with (
-            open_api(place.settings, place.database.access, place.ground, place.meter) as api,
+            open_api(
+                settings, place.database.access, place.ground, place.meter, traces=place.traces
+            ) as api,
             open_everything(place, app=served, demo=demo, say=say) as tiers,
         ):
             if declared is not None:
@@ -89,10 +91,23 @@ async def open_everything(
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(open_pool(access, size=4))
         worker = await stack.enter_async_context(
-            open_worker(settings, access, ground, make_executors, drain=place.stop.drain.set)
+            open_worker(
+                settings,
+                access,
+                ground,
+                make_executors,
+                drain=place.stop.drain.set,
+                traces=place.traces,
+            )
         )
         scheduler = await stack.enter_async_context(
-            open_scheduler(settings, access, ground, fired=lambda _queue_ids: worker.woken())
+            open_scheduler(
+                settings,
+                access,
+                ground,
+                fired=lambda _queue_ids: worker.woken(),
+                traces=place.traces,
+            )
         )
         sources = await stack.enter_async_context(open_sources(settings, access, ground))
         duties = upkeep(settings.retention, pool, ground, freed=worker.woken)

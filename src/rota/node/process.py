@@ -11,7 +11,9 @@ from rota.core.events import EngineEvent
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
 from rota.flow.observe.meter import Meter
+from rota.flow.observe.tracing import Traces
 from rota.node.database import Database, open_database
+from rota.node.traces import open_traces
 from rota.runtime.clock import SystemClock
 from rota.runtime.collector import relax_collector
 from rota.runtime.events import RuntimeEvent
@@ -33,6 +35,7 @@ class Place:
     ground: Ground
     stop: Stop
     meter: Meter
+    traces: Traces | None = None
 
 
 OpenTiers = Callable[[Place], AbstractAsyncContextManager[list[Tier]]]
@@ -61,5 +64,15 @@ async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIte
 
     with stop_on_signals(stop), Watchdog() as watchdog:
         ground = Ground(clock=clock, emit=emit, chance=Random(), watchdog=watchdog)
-        async with open_database(settings.database, name=name) as database:
-            yield Place(settings=settings, database=database, ground=ground, stop=stop, meter=meter)
+        async with (
+            open_traces(settings, ground) as traces,
+            open_database(settings.database, name=name) as database,
+        ):
+            yield Place(
+                settings=settings,
+                database=database,
+                ground=ground,
+                stop=stop,
+                meter=meter,
+                traces=traces,
+            )

@@ -16,8 +16,9 @@ from rota.config.settings import Scheduler, Settings
 from rota.core.ids import stamped
 from rota.core.lease import Lease
 from rota.flow.dispatch.hinting import Hinting, Listening
+from rota.flow.observe.tracing import Traces
 from rota.flow.schedule.agenda import Agenda
-from rota.flow.schedule.firing import Fired, FiringDue
+from rota.flow.schedule.firing import Fired, FiringDue, Traced
 from rota.flow.schedule.leasing import LastLease, Leasing
 from rota.flow.schedule.minding_calendars import MindingCalendars
 from rota.flow.schedule.reading import Reading
@@ -60,6 +61,7 @@ class Parts:
     agendas: tuple[Agenda, ...]
     wakes: tuple[Pulse, ...]
     fired: Fired | None
+    traced: Traced | None
 
 
 async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], write: Write) -> int:
@@ -71,7 +73,7 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
         access, ground = place.database.access, place.ground
         async with (
             open_pool(access, size=UPKEEP) as pool,
-            open_scheduler(settings, access, ground) as opened,
+            open_scheduler(settings, access, ground, traces=place.traces) as opened,
             open_sources(settings, access, ground) as sources,
         ):
             # Workers find by polling what a rescue has freed.
@@ -84,7 +86,12 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
 
 @asynccontextmanager
 async def open_scheduler(
-    settings: Settings, access: Access, ground: Ground, *, fired: Fired | None = None
+    settings: Settings,
+    access: Access,
+    ground: Ground,
+    *,
+    fired: Fired | None = None,
+    traces: Traces | None = None,
 ) -> AsyncIterator[list[Tier]]:
     """Yield what a scheduler runs. `fired` is called before other processes hear that runs wait,
     for a process that also has a worker.
@@ -110,6 +117,7 @@ async def open_scheduler(
             agendas=tuple(Agenda(rulebook=rulebook, wake=pulse.wake) for pulse in wakes),
             wakes=wakes,
             fired=fired,
+            traced=None if traces is None else traces.fired,
         )
         yield scheduler_tiers(settings.scheduler, ground, parts)
 
@@ -173,6 +181,7 @@ def firing(settings: Scheduler, ground: Ground, parts: Parts, fired: Fired) -> l
             clock=ground.clock,
             fired=fired,
             emit=ground.emit,
+            traced=parts.traced,
         )
         duties.append(Duty(f"firing {name} shards", due.tick, wake, ground))
     return duties

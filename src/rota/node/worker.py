@@ -36,9 +36,12 @@ from rota.flow.execute.trust import Trust
 from rota.flow.execute.unfolding import UNFOLDING
 from rota.flow.execute.vouching import Vouching
 from rota.flow.graphs.advancing import Advancing
+from rota.flow.observe.tracing import Traces
 from rota.flow.record.noting import LastNotes, Noting
 from rota.flow.record.recording import LastRecords, Recording
 from rota.flow.record.rescuing import Rescuing
+from rota.node.breaking import breakers_of
+from rota.node.keyfiles import opening_key
 from rota.node.loading import load_served
 from rota.node.plugins import MakeExecutors, executors_of
 from rota.node.process import Place, Write, run_process
@@ -126,6 +129,7 @@ async def run_worker(
             place.ground,
             make_executors,
             drain=place.stop.drain.set,
+            traces=place.traces,
         ) as opened:
             queues = ", ".join(settings.worker.queues)
             ready(f"worker ready: {settings.worker.slots} slots for {queues}")
@@ -144,6 +148,7 @@ async def open_worker(
     make_executors: MakeExecutors,
     *,
     drain: Callable[[], object],
+    traces: Traces | None = None,
 ) -> AsyncIterator[OpenWorker]:
     """Register the worker and yield what it runs; end its session when the block is left."""
     async with AsyncExitStack() as stack:
@@ -164,7 +169,8 @@ async def open_worker(
             emit=ground.emit,
         )
         look = partial(asyncio.get_running_loop().call_soon_threadsafe, advancing.look)
-        offset, trust = Offset(), Trust()
+        offset, trust, breakers = Offset(), Trust(), breakers_of(settings, ground)
+        trace = None if traces is None else partial(traces.attempt, queue=only(settings))
         # The first stage takes the executors that told us their kinds.
         ready = [executors]
 
@@ -175,9 +181,10 @@ async def open_worker(
                 now=ground.clock.now,
                 noted=noted,
                 handed_out=look,
+                master=partial(opening_key, settings),
             )
             made = ready.pop() if ready else make_executors()
-            return Kit(executors=made, effects=effects, trust=trust)
+            return Kit(executors=made, effects=effects, trust=trust, breakers=breakers, trace=trace)
 
         crew = Crew(
             slots=settings.worker.slots,
@@ -369,6 +376,12 @@ async def leave(access: Access, session_id: UUID) -> None:
             await sessions.close(conn, session_id)
     except (StoreUnavailable, TimeoutError):
         return
+
+
+def only(settings: Settings) -> str | None:
+    """The queue that it serves, if it serves one."""
+    queues = settings.worker.queues
+    return queues[0] if len(queues) == 1 else None
 
 
 def lease_of(settings: Settings) -> Lease:

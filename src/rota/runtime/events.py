@@ -57,8 +57,22 @@ class RequestFailed:
     error: BaseException
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpansLost:
+    """So many spans of traces did not reach the collector. Nothing else is the worse for it."""
+
+    count: int
+    reason: str
+
+
 RuntimeEvent = (
-    StoreAway | StoreBack | NodeDraining | ServiceFailed | ServiceCancelled | RequestFailed
+    StoreAway
+    | StoreBack
+    | NodeDraining
+    | ServiceFailed
+    | ServiceCancelled
+    | RequestFailed
+    | SpansLost
 )
 
 Emit = Callable[[RuntimeEvent | EngineEvent], None]

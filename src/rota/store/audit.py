@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.store.driver import Connection
-from rota.store.statement import statement
+from rota.store.statement import Nothing, statement
 
 # What a thing was and became; longer ones are kept as their hash, which still proves them.
 MOST_BODY: Final = 16_384
@@ -73,7 +73,7 @@ class Filter:
 EVERYTHING: Final = Filter()
 _encode: Final = json.JSONEncoder(sort_keys=True, default=str).encode
 NOTE = statement("audit/note", Noted)
-NOTE_MANY = statement("audit/note_many", Noted)
+NOTE_MANY = statement("audit/note_many", Nothing)
 PAGE = statement("audit/page", Entry)
 
 

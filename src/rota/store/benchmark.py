@@ -40,10 +40,31 @@ class Ticks(NamedTuple):
     ticks: int
 
 
+class Restarts(NamedTuple):
+    """`last_start` in microseconds since 1970; None without any run."""
+
+    runs: int
+    ticks: int
+    attempts: int
+    last_start: int | None
+
+
+class Shares(NamedTuple):
+    holders: int
+    fewest: int
+
+
+class Running(NamedTuple):
+    running: int
+
+
 IS_BUSY = statement("benchmark/is_busy", Busy)
 SPAN = statement("benchmark/span", Span)
 LAGS = statement("benchmark/lags", Lags)
 ACCOUNTED = statement("benchmark/accounted", Ticks)
+RESTARTS = statement("benchmark/restarts", Restarts)
+SHARE_OUT = statement("benchmark/share_out", Shares)
+COUNT_RUNNING = statement("benchmark/count_running", Running)
 MAKE_TENANT = statement("benchmark/make_tenant", Tenant)
 
 SETTLED: Final = ("live_runs", "cursors", "jobs")
@@ -103,3 +124,19 @@ async def accounted(conn: Connection, *, kind_id: int, since: datetime, until: d
     """The ticks in [since, until) that are on record: run, or passed over for a reason."""
     row = await ACCOUNTED.one(conn, kind_id=kind_id, since=since, until=until)
     return row.ticks if row else 0
+
+
+async def restarts(conn: Connection, *, kind_id: int, since: datetime, until: datetime) -> Restarts:
+    """What became of the runs of a kind that were due in [since, until)."""
+    row = await RESTARTS.one(conn, kind_id=kind_id, since=since, until=until)
+    return row or Restarts(0, 0, 0, None)
+
+
+async def shares(conn: Connection) -> Shares:
+    """How the shards are dealt among the schedulers."""
+    return await SHARE_OUT.one(conn) or Shares(0, 0)
+
+
+async def running(conn: Connection, *, kind_id: int) -> int:
+    row = await COUNT_RUNNING.one(conn, kind_id=kind_id)
+    return row.running if row else 0

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core import bins
 from rota.core.ids import stamped
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
@@ -39,7 +40,9 @@ class Slice(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """Runs of one bucket that ended in one state; sums of waits and durations and their numbers."""
+    """Runs of one bucket that ended in one state; sums of waits and durations and their numbers.
+    `bins` are those of core/bins.py that hold a wait, `bin_waits` how many each does.
+    """
 
     bucket: int
     state: RunState
@@ -49,6 +52,8 @@ class Ended(NamedTuple):
     longest_wait: timedelta
     durations: int
     lasted: timedelta
+    bins: list[int] | None
+    bin_waits: list[int] | None
 
 
 class Times(NamedTuple):
@@ -173,6 +178,8 @@ async def count_slices(conn: Connection, *, tenant_id: int, slices: Sequence[Sli
         buckets=[each.bucket for each in slices],
         lows=[each.low for each in slices],
         highs=[each.high for each in slices],
+        shortest=bins.SHORTEST.total_seconds(),
+        bins_per_e=bins.PER_E,
     )
 
 

@@ -263,9 +263,12 @@ async def weigh_tenant(conn: Connection, tenant_id: int, weight: int) -> None:
     _found(await WEIGH_TENANT.one(conn, tenant_id=tenant_id, weight=weight), "tenant", tenant_id)
 
 
-async def pause_queue(conn: Connection, queue_id: int, *, paused: bool = True) -> None:
+async def pause_queue(
+    conn: Connection, queue_id: int, *, paused: bool = True, by: str | None = None
+) -> None:
     """Start no run of this queue any more; `paused=False` lets it go on."""
-    _found(await PAUSE_QUEUE.one(conn, queue_id=queue_id, paused=paused), "queue", queue_id)
+    changed = await PAUSE_QUEUE.one(conn, queue_id=queue_id, paused=paused, by=by)
+    _found(changed, "queue", queue_id)
 
 
 async def pause_tenant(conn: Connection, tenant_id: int, *, paused: bool = True) -> None:

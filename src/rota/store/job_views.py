@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.core.outcome import Guarantee
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.states import JobState
 from rota.store.driver import Connection
 from rota.store.run_views import LAST_ID, NAMES, refuse_odd_limit, refuse_odd_text
@@ -37,6 +37,7 @@ class JobRow(NamedTuple):
     priority: int
     overlap: Overlap
     keep_first: bool
+    when_queue_paused: WhenQueuePaused
     guarantee: Guarantee
     schedule: str | None
     payload: str | None

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from rota.core.errors import LeaseLost, NameTaken, NotFound, StoreFailed
 from rota.core.outcome import Guarantee
-from rota.core.overlap import Alive, Overlap
+from rota.core.overlap import Alive, Overlap, WhenQueuePaused
 from rota.core.shard import shard_of
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
@@ -21,6 +21,7 @@ from rota.store.statement import Nothing, statement
 
 FREE: Final = "a name that no other job of the tenant has"
 TAKEN_SQLSTATE: Final = "23505"
+SKIP: Final = WhenQueuePaused.SKIP.value
 
 
 class Written(NamedTuple):
@@ -56,6 +57,7 @@ class Job(NamedTuple):
     priority: int
     overlap: Overlap
     keep_first: bool
+    when_queue_paused: WhenQueuePaused
     guarantee: Guarantee
     schedule: str | None
     payload: str | None
@@ -112,6 +114,7 @@ class NewJob:
     priority: int = 5
     overlap: str = "skip"
     keep_first: bool = False
+    when_queue_paused: str = SKIP
     guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
     schedule: str | None = None
     schedule_id: int | None = None
@@ -150,7 +153,7 @@ class Description:
     user_id: str | None = None
 
 
-INSERT_MANY = statement("jobs/insert_many", Written)
+INSERT_MANY = statement("jobs/insert_many", Nothing)
 DESCRIBE = statement("jobs/describe", Written)
 TAKEN = statement("jobs/taken", Taken)
 PAYLOADS = statement("jobs/payloads", Payload)
@@ -241,7 +244,7 @@ async def touch(conn: Connection, id_: UUID) -> int:
 async def replace(conn: Connection, job: Job, change: Change) -> int:
     """Write what became of a job that the caller has locked; return its new version.
 
-    `job` has its kind, graph, queue, priority, overlap policy and limits as they are to be.
+    `job` has its kind, graph, queue, priority, overlap policy and the like as they are to be.
     """
     cursor = change.cursor
     row = await REPLACE.one(
@@ -255,6 +258,7 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
         priority=job.priority,
         overlap=job.overlap,
         keep_first=job.keep_first,
+        when_queue_paused=job.when_queue_paused,
         limits=job.limits,
         policy_id=change.policy_id,
         guarantee=change.guarantee,
@@ -339,6 +343,7 @@ async def mark_ended(conn: Connection, *, most: int) -> int:
 
 
 def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
+    pauses: list[object] = [job.when_queue_paused for job in jobs]
     return {
         "ids": [job.id for job in jobs],
         "tenant_ids": [job.tenant_id for job in jobs],
@@ -364,4 +369,5 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "gates": [array_text(job.gates) for job in jobs],
         "deadlines": [job.deadline for job in jobs],
         "graph_ids": [job.graph_id for job in jobs],
+        "when_queue_paused": pauses if set(pauses) - {SKIP} else [],
     }

@@ -2,15 +2,18 @@
 
 A day is a range of ids, because an id begins with its time. The statements here are composed, since
 DDL takes no parameters; their only variable parts are dates and ids that Python made. A day that
-nobody made ahead fell into the `_rest` partition; making it later takes its rows out of there.
+nobody made ahead fell into the `_rest` partition; making it later takes its rows out of there. What
+stays in it, such as backfills of days long gone, is deleted by age, a batch at a time.
 """
 
 from collections.abc import Iterable
-from datetime import date, timedelta
-from typing import Final
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
 
 from rota.core.ids import first_id_of
 from rota.store.driver import Connection
+from rota.store.statement import statement
 from rota.store.translate import translated
 
 PARENTS: Final = {
@@ -32,6 +35,14 @@ select c.relname from pg_inherits as i
 inner join pg_class as c on i.inhrelid = c.oid
 where i.inhparent = ('rota.' || $1)::regclass
 """
+
+
+class Pruned(NamedTuple):
+    id: UUID
+
+
+PRUNE_RUNS = statement("history/prune_runs", Pruned)
+PRUNE_EVENTS = statement("history/prune_events", Pruned)
 
 
 def partition_name(parent: str, day: date) -> str:
@@ -76,6 +87,19 @@ async def drop_older(
         old = [day for day in await days(conn, parent) if day < keep_from][:most]
         dropped += [await _drop(conn, parent, day) for day in old]
     return dropped
+
+
+async def prune_runs(conn: Connection, *, keep_from: date, most: int) -> int:
+    """Delete runs that ended before `keep_from` and have no day to be dropped with, at most so
+    many, and what belongs to them; return how many they were.
+    """
+    before = datetime.combine(keep_from, time(), UTC)
+    return len(await PRUNE_RUNS.all(conn, before=before, most=most))
+
+
+async def prune_events(conn: Connection, *, keep_from: date, most: int) -> int:
+    """The same for events, by the time of their arrival."""
+    return len(await PRUNE_EVENTS.all(conn, before=first_id_of(keep_from), most=most))
 
 
 async def _make(conn: Connection, parent: str, day: date) -> bool:

@@ -5,10 +5,12 @@ role behind the wall may write a secret and cannot read one. In the table they a
 module has another name because the standard library has that one.
 """
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from rota.core.errors import Conflict, InvalidInput, NotFound, SealingFailed
+from rota.core.masking import SHORTEST
 from rota.core.sealing import Place, key_id_of, seal, unseal
 from rota.core.submission import check_name
 from rota.store import tenants
@@ -37,6 +39,7 @@ class Number(NamedTuple):
 
 
 class Sealed(NamedTuple):
+    name: str
     version: int
     key_id: str
     ciphertext: bytes
@@ -48,6 +51,7 @@ COUNT = statement("secrets/count", Number)
 PAGE = statement("secrets/page", Secret)
 DELETE = statement("secrets/delete", Secret)
 READ = statement("secrets/read", Sealed)
+NAMED = statement("secrets/named", Secret)
 
 
 async def put(
@@ -55,6 +59,9 @@ async def put(
 ) -> Secret:
     """Write a secret, or its next version. `nonce` is 12 random bytes."""
     name = check_name(name, "name")
+    if len(value) < SHORTEST:
+        wanted = f"at least {SHORTEST} bytes: a shorter one could not be kept out of logs"
+        raise InvalidInput("value", f"{len(value)} bytes", wanted)
     if len(value) > MOST_BYTES:
         raise InvalidInput("value", f"{len(value)} bytes", f"at most {MOST_BYTES} bytes")
     async with joined(conn):
@@ -87,18 +94,31 @@ async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
         raise NotFound("secret", name)
 
 
-async def open_for_worker(conn: Connection, *, tenant_id: int, name: str, master: bytes) -> bytes:
-    """What a secret hides, for an attempt that is about to start; nobody else asks this."""
-    row = await READ.one(conn, tenant_id=tenant_id, name=name)
-    if row is None:
-        raise NotFound("secret", name)
+async def unknown(conn: Connection, *, tenant_id: int, names: Iterable[str]) -> list[str]:
+    """Those of the names that no secret has."""
+    wanted = set(names)
+    found = await NAMED.all(conn, tenant_id=tenant_id, names=sorted(wanted))
+    return sorted(wanted - {row.name for row in found})
+
+
+async def open_for_worker(
+    conn: Connection, *, tenant_id: int, names: Sequence[str], master: bytes
+) -> dict[str, str]:
+    """What those of these secrets hide that there are, for an attempt that is about to start;
+    nobody else asks this.
+    """
+    rows = await READ.all(conn, tenant_id=tenant_id, names=names)
+    return {row.name: _opened(tenant_id, row, master) for row in rows}
+
+
+def _opened(tenant_id: int, row: Sealed, master: bytes) -> str:
     if row.key_id != key_id_of(master):
         raise SealingFailed(
-            reason=f"{name!r} was sealed with another master key",
+            reason=f"{row.name!r} was sealed with another master key",
             remedy=f"give the master key whose id is {row.key_id}, or write the secret again",
         )
-    place = Place(tenant_id=tenant_id, name=name, version=row.version)
-    return unseal(master, place, row.ciphertext)
+    place = Place(tenant_id=tenant_id, name=row.name, version=row.version)
+    return unseal(master, place, row.ciphertext).decode()
 
 
 async def _next_version(conn: Connection, tenant_id: int, name: str) -> int:

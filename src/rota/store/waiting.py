@@ -132,6 +132,9 @@ class JobSubject(NamedTuple):
     schedulers: int
     waiting_ids: list[UUID]
     running_ids: list[UUID]
+    # Since when its ticks are passed over, and because of whom.
+    queue_paused_at: datetime | None
+    queue_paused_by: str | None
     now: datetime
 
 

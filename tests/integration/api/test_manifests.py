@@ -104,6 +104,7 @@ async def test_each_field_that_differs_is_shown_and_changed(admin: Caller) -> No
         "priority": "high",
         "overlap": "queue_one",
         "keep_first": True,
+        "when_queue_paused": "accumulate",
         "labels": {"team": "a"},
         "timeout": "none",
     }
@@ -118,6 +119,7 @@ async def test_each_field_that_differs_is_shown_and_changed(admin: Caller) -> No
         "priority": (5, 1),
         "overlap": ("skip", "queue_one"),
         "keep_first": (False, True),
+        "when_queue_paused": ("skip", "accumulate"),
         "labels.team": (None, "a"),
     }
     assert planned.json["changes"][0]["moves"] is False
@@ -274,6 +276,7 @@ async def test_one_bad_job_refuses_the_whole_file(admin: Caller) -> None:
         ({"schedule": {"cron": "0 1 * * *", "calendars": ["none"]}}, "/jobs/0/schedule/calendars"),
         ({"unique": {"key": "k"}}, "/jobs/0"),
         ({"timeout": "soon"}, "/jobs/0/timeout"),
+        ({"timeout": None}, "/jobs/0/timeout"),
         ({"name": "nul\x00"}, "/jobs/0/name"),
     ],
 )

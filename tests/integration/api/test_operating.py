@@ -174,15 +174,42 @@ async def test_a_paused_queue_starts_nothing(api: Served) -> None:
     assert done.json["status"] == "succeeded"
 
 
+async def test_a_paused_queue_knows_who_paused_it_until_it_goes_on(api: Served) -> None:
+    made = await api.platform.post("/v1/jobs", {"name": "x", "schedule_time": FUTURE})
+    held = (await api.platform.post(f"/v1/jobs/{made.json['job_id']}/pause")).json["held"]
+    who = "select paused_by from rota.queues where name = 'default'"
+
+    await api.platform.post("/v1/queues/default/pause")
+    paused_by = await api.conn.fetchval(who)
+    await api.platform.post("/v1/queues/default/resume")
+
+    assert paused_by == held["by"]
+    assert await api.conn.fetchval(who) is None
+
+
+async def test_ticks_of_a_paused_queue_are_skipped_or_gathered_and_nothing_else(
+    api: Served,
+) -> None:
+    job = {"name": "x", "schedule_time": FUTURE}
+
+    usual = await api.platform.post("/v1/jobs", job)
+    wrong = await api.platform.post("/v1/jobs", job | {"when_queue_paused": "wait"})
+
+    shown = await api.platform.get(f"/v1/jobs/{usual.json['job_id']}")
+    assert shown.json["when_queue_paused"] == "skip"
+    assert wrong.status == 422
+    assert "when_queue_paused" in wrong.text
+
+
 async def test_a_secret_is_written_and_never_shown(api: Served) -> None:
     first = await api.platform.put("/v1/secrets/token", {"value": "s3cret"})
-    second = await api.platform.put("/v1/secrets/token", {"value": "other"})
+    second = await api.platform.put("/v1/secrets/token", {"value": "another"})
     listed = await api.platform.get("/v1/secrets")
     kept = await api.conn.fetchval("select ciphertext from rota.secrets")
 
     assert (first.json["version"], second.json["version"]) == (1, 2)
     assert "s3cret" not in listed.text + first.text
-    assert b"other" not in kept
+    assert b"another" not in kept
 
 
 async def test_the_worker_and_what_it_executed_are_listed(api: Served) -> None:

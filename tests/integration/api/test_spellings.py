@@ -98,16 +98,58 @@ async def test_everything_about_a_job_can_be_changed(api: Served) -> None:
         "priority": 2,
         "overlap": "queue_one",
         "keep_first": True,
+        "when_queue_paused": "accumulate",
         "labels": {"team": "billing"},
         "user_id": "u9",
         "max_retries": 7,
         "timeout": "PT5M",
         "guarantee": "at_most_once",
+        "target": "payments",
     }
 
     changed = (await api.platform.put(f"/v1/jobs/{job_id}", wanted)).json
 
     assert {key: changed[key] for key in wanted} == wanted
+
+
+async def test_a_target_is_taken_back_by_null_and_refused_if_it_is_no_name(api: Served) -> None:
+    job_id = await a_job(api, schedule_time="2030-01-01T00:00:00Z", target="example.org:443")
+    path = f"/v1/jobs/{job_id}"
+
+    refused = await api.platform.call("PATCH", path, {"target": "two words"})
+    untouched = (await api.platform.call("PATCH", path, {"priority": 3})).json
+    without = (await api.platform.call("PATCH", path, {"target": None})).json
+
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/target")
+    assert (untouched["target"], without["target"]) == ("example.org:443", None)
+
+
+async def test_a_limit_is_lifted_by_null_and_stays_if_nothing_is_said(api: Served) -> None:
+    job_id = await a_job(api, schedule_time="2030-01-01T00:00:00Z", timeout="5m", deadline="2h")
+    path = f"/v1/jobs/{job_id}"
+
+    lifted = (await api.platform.call("PATCH", path, {"timeout": None})).json
+    again = (await api.platform.put(path, {"deadline": None, "priority": 2})).json
+    untouched = (await api.platform.call("PATCH", path, {"priority": 3})).json
+    limited = (await api.platform.call("PATCH", path, {"timeout": "1h"})).json
+    new = await a_job(api, name="endless", schedule_time="2030-01-01T00:00:00Z", timeout=None)
+
+    assert (lifted["timeout"], lifted["deadline"]) == (None, "PT2H")
+    assert (again["timeout"], again["deadline"]) == (None, None)
+    assert (untouched["timeout"], untouched["deadline"]) == (None, None)
+    assert (limited["timeout"], limited["deadline"]) == ("PT1H", None)
+    assert (await api.platform.get(f"/v1/jobs/{new}")).json["timeout"] is None
+
+
+async def test_a_limit_that_is_neither_a_time_nor_null_is_refused(api: Served) -> None:
+    path = f"/v1/jobs/{await a_job(api, schedule_time='2030-01-01T00:00:00Z')}"
+
+    limits = ("", "soon", "25h", 0, False)
+    answers = [await api.platform.call("PATCH", path, {"timeout": each}) for each in limits]
+
+    assert [each.status for each in answers] == [422] * len(limits)
+    assert {each.json["errors"][0]["pointer"] for each in answers} == {"/timeout"}
+    assert (await api.platform.get(path)).json["timeout"] == "PT15M"
 
 
 async def test_a_deleted_job_is_gone_and_its_name_is_free(api: Served) -> None:

@@ -58,10 +58,12 @@ jobs:
     deadline: 2h
     grace: 30s
     guarantee: at_most_once
+    target: payments
     queue: slow
     priority: 2
     overlap: queue_one
     keep_first: true
+    when_queue_paused: accumulate
     limits: [{key: c, max: 3}, {key: r, rate: {count: 5, per: 1m}}]
     labels: {"a b": "y"}
     user_id: ada

@@ -32,9 +32,8 @@ def test_a_stretch_of_the_past_is_counted_begun_and_watched_to_its_end(
     a_job(installation, name, *GREET)
     # Between two minutes, and told by the clock: the minute may be another when it is asked again.
     since = (SystemClock().now() - timedelta(minutes=31)).replace(second=30, microsecond=0)
-    until_then = since + timedelta(minutes=20)
-    stretch = ("backfill", name, "--since", rfc3339(since), "--until", rfc3339(until_then))
-    stretch += ("--at-once", "10")
+    times = ("--since", rfc3339(since), "--until", rfc3339(since + timedelta(minutes=20)))
+    stretch = ("backfill", name, *times, "--at-once", "10")
 
     counted = rota(*stretch, "--dry-run")
     asked = rota(*stretch)

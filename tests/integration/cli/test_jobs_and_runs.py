@@ -39,7 +39,8 @@ def test_a_job_is_made_found_changed_and_deleted(installation: Installation, nam
     edited = rota("jobs", "edit", name, "--cron", "0 3 * * *", "--if-version", "1")
     kept_zone = rota("jobs", "show", name, "--json").json["timezone"]
     late = rota("jobs", "edit", name, "--retries", "6", "--if-version", "1")
-    again = rota("jobs", "edit", name, "--tz", "UTC", "--json").json["schedule"]
+    changed = rota("jobs", "edit", name, "--tz", "UTC", "--max-time", "none", "--json").json
+    again = changed["schedule"]
     listed = rota("jobs", "list", name)
     deleted = rota("jobs", "delete", name, "--yes")
     gone = rota("jobs", "show", name)
@@ -49,6 +50,7 @@ def test_a_job_is_made_found_changed_and_deleted(installation: Installation, nam
     assert "has version 2" in edited.out
     assert kept_zone == "Europe/Berlin"
     assert (again["cron"], again["timezone"]) == ("0 3 * * *", "UTC")
+    assert (shown["timeout"], changed["timeout"]) == ("PT15M", None)
     assert (late.code, late.out) == (1, "")
     assert "version 2 now, not 1" in late.err
     assert listed.lines[0].split()[:4] == ["NAME", "KIND", "STATUS", "SCHEDULE"]

@@ -197,7 +197,7 @@ def test_users_are_listed_and_all_their_keys_revoked(installation: Installation,
 
 
 def test_changes_are_in_the_audit_log(installation: Installation, word: str) -> None:
-    installation.rota("secrets", "put", word, stdin="x")
+    installation.rota("secrets", "put", word, stdin="s3cret")
 
     listed = installation.rota("audit", "--thing", "secret", "--since", "1h", "--json").json
     table = installation.rota("audit", "--action", "secret.put", "--thing-id", word)

@@ -2,7 +2,8 @@
 
 from datetime import date, timedelta
 
-from rota.flow.record.keeping_days import INTERVAL, KeepingDays
+from rota.core.ids import stamped
+from rota.flow.record.keeping_days import INTERVAL, MOST, SOON, KeepingDays
 from rota.store import partitions
 from rota.store.driver import Pool
 from rota.store.fitness import database_time
@@ -45,3 +46,31 @@ async def test_it_drops_what_is_too_old_and_keeps_what_is_just_old_enough(databa
     # The test may cross midnight.
     assert kept[0] in {today - timedelta(days=5), today - timedelta(days=4)}
     assert today in kept
+
+
+async def test_what_lies_in_no_day_goes_a_batch_at_a_time_until_none_is_left(
+    database: str,
+) -> None:
+    async with open_pool(Access(url=database), size=1) as pool:
+        async with pool.acquire() as conn:
+            old = await database_time(conn) - timedelta(days=40)
+            await conn.execute(
+                """
+                insert into rota.runs (
+                    id, job_id, scheduled_at, due_at, created_at, finished_at, tenant_id,
+                    queue_id, kind_id, policy_id, job_version, state, trigger, priority
+                )
+                select id, id, $2, $2, $2, $2, 1, 1, 1, 1, 1, 'skipped', 'tick', 5
+                from unnest($1::uuid[]) as id
+                """,
+                [stamped(old, n.to_bytes(10, "big")) for n in range(MOST + 1)],
+                old,
+            )
+        duty = KeepingDays(pool=pool, ahead=timedelta(days=2), keep=timedelta(days=30))
+
+        rests = [await duty.tick(), await duty.tick()]
+
+        async with pool.acquire() as conn:
+            left = await conn.fetchval("select count(*) from rota.runs")
+    assert rests == [SOON.total_seconds(), INTERVAL.total_seconds()]
+    assert left == 0

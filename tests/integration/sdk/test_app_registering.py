@@ -74,6 +74,7 @@ async def test_a_declared_job_is_made_with_all_that_was_said(registry: Registry)
             labels={"team": "x"},
             limits=[{"key": "region:{args.region}", "max": 2}],
             overlap="queue_one",
+            when_queue_paused="accumulate",
             args={"region": "us"},
         )
     )
@@ -81,6 +82,7 @@ async def test_a_declared_job_is_made_with_all_that_was_said(registry: Registry)
     job = await registry.job("nightly")
     assert (job.kind, job.queue, job.priority) == ("billing.report", "default", 1)
     assert (job.overlap.value, job.payload) == ("queue_one", '{"region": "us"}')
+    assert job.when_queue_paused.value == "accumulate"
     assert '"max": 7' in str(job.policy)
     assert '"team": "x"' in job.labels
     assert registry.told(JobsDeclared) == [

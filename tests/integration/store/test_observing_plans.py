@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from tests.integration.store.test_plans import NOW, fill, nodes
 
+from rota.core import bins
 from rota.core.priority import AGE_STEP
 from rota.store import figures, partitions, waiting
 from rota.store.driver import Connection
@@ -31,6 +32,8 @@ SLICES = {
     "buckets": [0] * 360,
     "lows": [id_at(NOW + timedelta(seconds=601 * n)) for n in range(360)],
     "highs": [id_at(NOW + timedelta(seconds=601 * n + 1)) for n in range(360)],
+    "shortest": bins.SHORTEST.total_seconds(),
+    "bins_per_e": bins.PER_E,
 }
 GATES = {"ids": [1], "queue_id": 1, "queue_gate": 1, "tenant_id": 1, "tenant_gate": None}
 

@@ -2,14 +2,24 @@
 
 import asyncio
 from datetime import date, timedelta
+from uuid import UUID
 
 import asyncpg
 import pytest
 from tests.support.world import NOON, World
 
-from rota.core.ids import first_id_of, time_of
+from rota.core.ids import first_id_of, stamped, time_of
+from rota.core.states import RunState
 from rota.store import live_runs
-from rota.store.partitions import PARENTS, day_of, days, drop_older, make_ahead
+from rota.store.partitions import (
+    PARENTS,
+    day_of,
+    days,
+    drop_older,
+    make_ahead,
+    prune_events,
+    prune_runs,
+)
 
 TODAY = NOON.date()
 PLACE = "select c.relname from rota.runs as r inner join pg_class as c on r.tableoid = c.oid"
@@ -77,6 +87,86 @@ async def test_old_days_are_dropped_and_younger_ones_stay(world: World) -> None:
 
     assert len(dropped) == 2 * len(PARENTS)
     assert await days(world.conn, "runs") == [TODAY + timedelta(days=n) for n in (1, 2, 3)]
+
+
+BELONGING = {
+    "attempts": "(run_id, attempt, outcome, finished_at) values ($1, 1, 'failed', rota.now())",
+    "run_logs": "(run_id, attempt, seq, stream, logged_at, chunk)"
+    " values ($1, 1, 1, 1, rota.now(), 'a')",
+    "run_notes": "(run_id, attempt, noted_at) values ($1, 1, rota.now())",
+    "graph_runs": "(run_id, tenant_id, job_id, started_at) values ($1, 1, $1, rota.now())",
+    "graph_maps": "(run_id, step, tenant_id) values ($1, 0, 1)",
+    "graph_items": "(run_id, step, first, tenant_id, number, items) values ($1, 0, 0, 1, 1, '[1]')",
+}
+
+
+async def stray(world: World, *, is_over: bool = True) -> UUID:
+    """A run of last year's tick, which no day takes, with a row of everything that a run has."""
+    run = stamped(NOON - timedelta(days=365), world.new_id().bytes[6:])
+    await world.run(id=run)
+    for table, rest in BELONGING.items():
+        await world.conn.execute(f"insert into rota.{table} {rest}", run)
+    if is_over:
+        await live_runs.cancel(world.conn, ids=[run])
+    return run
+
+
+async def left_of(world: World, run: UUID) -> set[str]:
+    """The tables that still know a run."""
+    return {
+        table
+        for table, key in PARENTS.items()
+        if await world.conn.fetchval(f"select 1 from rota.{table} where {key} = $1", run)
+    }
+
+
+async def test_what_lies_in_no_day_goes_with_all_of_it_when_it_ended_too_long_ago(
+    world: World,
+) -> None:
+    """A run of an old tick is as old as its end, and what belongs to it lives as long."""
+    run, alive = await stray(world), await stray(world, is_over=False)
+
+    early = await prune_runs(world.conn, keep_from=TODAY, most=10)
+    kept = await left_of(world, run)
+    late = await prune_runs(world.conn, keep_from=TODAY + timedelta(days=1), most=10)
+
+    assert (early, late) == (0, 1)
+    assert kept == {"runs", *BELONGING}
+    assert await left_of(world, run) == set()
+    assert await left_of(world, alive) == BELONGING.keys()
+    assert (await world.get(alive)).state is RunState.QUEUED
+
+
+async def test_no_more_goes_at_once_than_is_asked_for_and_nothing_is_counted_twice(
+    world: World, database: str
+) -> None:
+    for _ in range(5):
+        await stray(world)
+    other = await asyncpg.connect(database)
+    tomorrow = TODAY + timedelta(days=1)
+
+    async with world.conn.transaction():
+        mine = await prune_runs(world.conn, keep_from=tomorrow, most=2)
+        theirs = await prune_runs(other, keep_from=tomorrow, most=10)
+
+    await other.close()
+    assert (mine, theirs, await world.count("runs")) == (2, 3, 0)
+
+
+async def test_events_that_lie_in_no_day_go_by_their_arrival(world: World) -> None:
+    ids = [stamped(NOON - timedelta(days=age), bytes(10)) for age in (3, 2, 1)]
+    for id_ in ids:
+        await world.conn.execute(
+            "insert into rota.events (id, tenant_id, type, source, received_at, body)"
+            " values ($1, 1, 'a', 's', rota.now(), '{}')",
+            id_,
+        )
+
+    gone = await prune_events(world.conn, keep_from=TODAY - timedelta(days=2), most=10)
+
+    assert gone == 1
+    left = await world.conn.fetch("select id from rota.events order by id")
+    assert [row[0] for row in left] == ids[1:]
 
 
 async def test_the_guard_holds_in_partitions_too(world: World) -> None:

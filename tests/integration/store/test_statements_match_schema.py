@@ -38,6 +38,7 @@ PYTHON_OF = {
     "job_state": str,
     "guarantee": str,
     "overlap": str,
+    "when_queue_paused": str,
     "session_role": str,
     "backfill_state": str,
     "bytea": bytes,

@@ -461,18 +461,19 @@ async def test_secrets_are_written_behind_the_wall_and_not_opened(neighbours: Ne
     async with behind_wall(conn, ours):
         for version in (1, 2):
             written = await sealed.put(
-                conn, tenant_id=ours, name="db", value=b"v", master=master, nonce=bytes(12)
+                conn, tenant_id=ours, name="db", value=b"sesame", master=master, nonce=bytes(12)
             )
             assert written.version == version
         assert [each.name for each in await sealed.page(conn, tenant_id=ours)] == ["db"]
 
     async def read_it() -> None:
         async with behind_wall(conn, ours):
-            await sealed.open_for_worker(conn, tenant_id=ours, name="db", master=master)
+            await sealed.open_for_worker(conn, tenant_id=ours, names=["db"], master=master)
 
     with pytest.raises(StoreRefused, match="permission denied"):
         await read_it()
-    assert await sealed.open_for_worker(conn, tenant_id=ours, name="db", master=master) == b"v"
+    opened = await sealed.open_for_worker(conn, tenant_id=ours, names=["db"], master=master)
+    assert opened == {"db": "sesame"}
 
 
 async def test_the_wall_of_a_migrated_database_passes_its_test(world: World) -> None:

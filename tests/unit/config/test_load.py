@@ -349,6 +349,11 @@ class TestContradictions:
                 "twice worker.beat_every at least, 4 seconds",
             ),
             (
+                {"ROTA_WORKER__BREAKER_LONGEST": "5s"},
+                "worker.breaker_longest",
+                "worker.breaker_pause at least, 10 seconds",
+            ),
+            (
                 {"ROTA_DATABASE__POOL_MAX": "1"},
                 "database.pool_min",
                 "1 at most, as database.pool_max is",

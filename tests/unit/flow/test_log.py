@@ -16,6 +16,7 @@ from rota.runtime.events import (
     RuntimeEvent,
     ServiceCancelled,
     ServiceFailed,
+    SpansLost,
     StoreAway,
     StoreBack,
 )
@@ -58,6 +59,7 @@ def test_what_is_below_the_level_is_not_written() -> None:
         (ServiceFailed(service="firing", error=StoreUnavailable(reason="x")), "service.failed"),
         (ServiceFailed(service="firing", error=None), "service.failed"),
         (ServiceCancelled(service="firing"), "service.cancelled"),
+        (SpansLost(count=3, reason="the queue is full"), "spans.lost"),
     ],
 )
 def test_every_event_has_a_constant_name(event: RuntimeEvent, name: str) -> None:

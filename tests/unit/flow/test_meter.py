@@ -19,6 +19,7 @@ from rota.runtime.events import (
     RuntimeEvent,
     ServiceCancelled,
     ServiceFailed,
+    SpansLost,
     StoreAway,
     StoreBack,
 )
@@ -84,6 +85,10 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         },
     ),
     (events.RescueFailed(reason="x"), {"rota_rescues_failed_total": 1}),
+    (
+        events.AdvancePutOff(run_id=UUID(int=1), reason="x", tries=1),
+        {"rota_advances_put_off_total": 1},
+    ),
     (events.AdvanceFailed(run_id=UUID(int=1), reason="x"), {"rota_advances_failed_total": 1}),
     (events.RunsExpired(count=6), {"rota_runs_expired_total": 6}),
     (events.ResultsRefused(count=2), {"rota_results_refused_total": 2}),
@@ -94,11 +99,20 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         {'rota_attempts_stuck_total{kind="http"}': 1},
     ),
     (events.LoopBlocked(seconds=3.0, kind=None), {"rota_loops_blocked_total": 1}),
+    (
+        events.TargetDown(tenant_id=1, target="a:1", failures=5, pause=SECOND, down=3),
+        {"rota_target_failures_total": 1, "rota_targets_down": 3},
+    ),
+    (
+        events.TargetUp(tenant_id=1, target="a:1", down=2),
+        {"rota_target_recoveries_total": 1, "rota_targets_down": 2},
+    ),
     (events.ClockApart(by=-SECOND / 2, at=NOW), {"rota_clock_offset_seconds": -0.5}),
     (
         StoreAway(duty="firing", reason="x", failures=1, pause=SECOND),
         {'rota_store_away_total{duty="firing"}': 1},
     ),
+    (SpansLost(count=3, reason="the queue is full"), {"rota_spans_lost_total": 3}),
     (StoreBack(duty="firing", failures=1), {'rota_store_back_total{duty="firing"}': 1}),
     (NodeDraining(), {"rota_node_draining": 1}),
     (

@@ -1,8 +1,10 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { question } from "./client.ts";
 import { eventOf } from "./live.ts";
 import { ProblemError, problemOf } from "./problem.ts";
-import { parsed } from "./stream.ts";
+import { parsed, readStream } from "./stream.ts";
+
+afterEach(() => vi.unstubAllGlobals());
 
 test("a list says its name for each value, and what is empty is not asked", () => {
   expect(question({ status: ["dead", "lost"], q: "", limit: 50, cursor: undefined })).toBe("?status=dead&status=lost&limit=50");
@@ -29,4 +31,20 @@ test("events of a stream are read with their id, and comments are nothing", () =
   expect(event && eventOf(event)).toEqual({ id: "7.1", type: "run.ended", at: "x" });
   expect(eventOf({ id: "1", event: "quiet", data: '{"type": "quiet", "at": "x"}' })).toBeNull();
   expect(eventOf({ id: "1", event: "run.ended", data: "{" })).toBeNull();
+});
+
+test("a burst of events is told in order and whole, and others get their turn meanwhile", async () => {
+  const burst = Array.from({ length: 1_000 }, (_, index) => `id: ${index}\nevent: run.ended\ndata: {}\n\n`).join("");
+  vi.stubGlobal("fetch", async () => new Response(burst));
+  const told: string[] = [];
+  const turns: number[] = [];
+  const others = setInterval(() => turns.push(told.length));
+  const work = (id: string) => {
+    told.push(id);
+    if (told.length % 100 === 0) for (const end = performance.now() + 3; performance.now() < end; );
+  };
+  await readStream("http://rota/ui/v1/feed", { signal: new AbortController().signal, tell: ({ id }) => work(id) });
+  clearInterval(others);
+  expect(told).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index)));
+  expect(turns.length).toBeGreaterThan(2);
 });

@@ -25,6 +25,8 @@ export interface LiveEvent {
   job_id?: string;
   job_name?: string | null;
   run_id?: string;
+  /** Of the run of a step: the graph run that it belongs to. */
+  graph_run_id?: string;
   status?: string;
   attempt?: number;
   progress?: number;
@@ -43,6 +45,8 @@ const listeners = new Set<Listener>();
 const watchers = new Set<() => void>();
 let link: Link = "off";
 let waiting: LiveEvent[] = [];
+/** How many of each type there was no room for. */
+let passed: Record<string, number> = {};
 let timer: ReturnType<typeof setTimeout> | null = null;
 let stream: AbortController | null = null;
 
@@ -79,15 +83,28 @@ export function useLive(types: readonly EventType[], tell: (batch: LiveEvent[]) 
 }
 
 function push(event: LiveEvent): void {
-  // Beyond this nobody looks at each; whoever lists reads anew anyway.
-  if (waiting.length < MOST) waiting.push(event);
+  waiting.push(event);
   timer ??= setTimeout(flush, BATCH);
+}
+
+/** Takes what the stream told. What nobody waits for is not even read, and beyond so many events
+ * nobody looks at each: they are counted, and whoever lists reads anew. */
+function take(told: StreamEvent): void {
+  const isLagged = told.event === "lagged";
+  if (!isLagged && ![...listeners].some(({ types }) => types.has(told.event))) return;
+  if (!isLagged && waiting.length >= MOST) {
+    passed[told.event] = (passed[told.event] ?? 0) + 1;
+    return;
+  }
+  const event = eventOf(told);
+  if (event) push(event);
 }
 
 function flush(): void {
   timer = null;
   const batch = waiting;
-  waiting = [];
+  if (Object.keys(passed).length > 0) batch.push({ id: last, type: "lagged", at: new Date().toISOString(), missed: passed });
+  [waiting, passed] = [[], {}];
   const isLagged = batch.some((event) => event.type === "lagged");
   for (const listener of listeners) {
     const own = isLagged ? batch : batch.filter((event) => listener.types.has(event.type));
@@ -145,8 +162,7 @@ async function follow(own: AbortController): Promise<void> {
         tell: (told) => {
           last = told.id || last;
           wait = 500;
-          const event = eventOf(told);
-          if (event) push(event);
+          take(told);
         },
       });
     } catch (caught) {

@@ -3,7 +3,8 @@
 //   const jobs = useAsk("GET /v1/jobs", { query: { q } }, { on: ["job.changed"] });
 //   const pause = useTell("POST /v1/jobs/{job_id}/pause", { spoils: ["GET /v1/jobs"] });
 //
-// `on` names events of the live feed after which it is read again, at most once in two seconds.
+// `on` names events of the live feed after which it is read again, at most once in two seconds; a list of
+// many pages, all of which are read then, more rarely.
 import {
   type InfiniteData,
   QueryClient,
@@ -16,7 +17,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { type Answer, type Call, type Operation, ask } from "./client.ts";
 import { type EventType, type LiveEvent, useLive } from "./live.ts";
 import { ProblemError } from "./problem.ts";
@@ -85,7 +86,6 @@ export interface Pages<R> {
 /** A list that is read page by page. */
 export function usePages<O extends Paged>(operation: O, call: Call<O>, reading: Reading = {}): Pages<Row<O>> {
   const key = ["pages", operation, call];
-  useFresh(key, reading);
   type Page = { data: Row<O>[]; next_cursor: string | null };
   const found = useInfiniteQuery<Page, Error, InfiniteData<Page>, readonly unknown[], string | null>({
     queryKey: key,
@@ -100,12 +100,15 @@ export function usePages<O extends Paged>(operation: O, call: Call<O>, reading: 
     ...(reading.every === undefined ? {} : { refetchInterval: reading.every }),
     ...(reading.keep ? { placeholderData: keepPreviousData as never } : {}),
   });
-  return shown(found);
+  useFresh(key, reading, found.data?.pages.length);
+  // The same rows are the same list: whoever sorts them need not do so again.
+  const rows = useMemo(() => found.data?.pages.flatMap((page) => page.data) ?? [], [found.data]);
+  return shown(found, rows);
 }
 
-function shown<R>(found: UseInfiniteQueryResult<InfiniteData<{ data: R[] }>>): Pages<R> {
+function shown<R>(found: UseInfiniteQueryResult<InfiniteData<{ data: R[] }>>, rows: R[]): Pages<R> {
   return {
-    rows: found.data?.pages.flatMap((page) => page.data) ?? [],
+    rows,
     isPending: found.isPending,
     isFetching: found.isFetching,
     error: found.error,
@@ -117,7 +120,7 @@ function shown<R>(found: UseInfiniteQueryResult<InfiniteData<{ data: R[] }>>): P
   };
 }
 
-function useFresh(key: readonly unknown[], reading: Reading): void {
+function useFresh(key: readonly unknown[], reading: Reading, pages = 1): void {
   const client = useQueryClient();
   const last = useRef(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -134,7 +137,7 @@ function useFresh(key: readonly unknown[], reading: Reading): void {
     if (timer.current || document.hidden) return;
     const { where } = reading;
     if (where && !batch.some((event) => event.type === "lagged" || where(event))) return;
-    const wait = Math.max(0, last.current + CALM - Date.now());
+    const wait = Math.max(0, last.current + CALM * pages - Date.now());
     timer.current = setTimeout(() => {
       timer.current = null;
       last.current = Date.now();

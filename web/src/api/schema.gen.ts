@@ -173,10 +173,13 @@ export interface BackfillsQuery {
   "cursor"?: string | null;
 }
 
+/** Runs that were due from `start` on. The percentiles of their waits are to a twentieth. */
 export interface BucketView {
   "start": string;
   "runs": Record<string, number>;
   "mean_wait_s": number | null;
+  "wait_p50_s": number | null;
+  "wait_p99_s": number | null;
   "longest_wait_s": number | null;
   "mean_duration_s": number | null;
 }
@@ -292,7 +295,7 @@ export interface DeclaredCalendar {
   "calendar": Record<string, unknown>;
 }
 
-/** A job as a file declares it: a field that is left out has its default. Without a schedule it runs on demand. */
+/** A job as a file declares it: a field that is left out has its default. Without a schedule it runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is. */
 export interface DeclaredJob {
   /** What it is known by; a new name is a new job. */
   "name": string;
@@ -318,14 +321,16 @@ export interface DeclaredJob {
   "max_retries"?: number;
   /** A number, or how often and how soon a failed run is tried again. */
   "retries"?: number | RetriesDraft;
-  /** The longest an attempt may take; 15 minutes unless it is said. */
+  /** The longest an attempt may take, or `none`; 15 minutes usually. */
   "timeout"?: string;
-  /** How long after its due time a run may go on; no limit unless said. */
+  /** How long after its due time a run may go on; `none` usually. */
   "deadline"?: string;
   /** From asking an attempt to stop to ending it by force; 10 s usually. */
   "grace"?: string;
   /** What happens if a worker is lost; `at_least_once` unless it is said. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
+  /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. Unless it is said the host or the connection, of kinds that have one; null, or `none`, for that. */
+  "target"?: string | null;
   /** Which workers serve it; `default` unless it is said. */
   "queue"?: string;
   /** From 0, which goes first, to 9, or by name; 5 unless it is said. */
@@ -334,6 +339,8 @@ export interface DeclaredJob {
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running";
   /** With `queue_one`: the run that waits stays, the new one is skipped. */
   "keep_first"?: boolean;
+  /** What if it is due while its queue is paused; `skip` unless said. */
+  "when_queue_paused"?: "accumulate" | "skip";
   /** Limits that its runs share with others of the same key. */
   "limits"?: Array<LimitDraft>;
   /** Names and values of your own, to find it by. */
@@ -437,6 +444,16 @@ export interface EventsQuery {
   /** How many of them at most. */
   "limit"?: number;
   "cursor"?: string | null;
+}
+
+/** First a dry run, which answers how many and a token; then the same with the token. */
+export interface EventsReplayDraft {
+  /** Which events; at least one of its fields must be said. */
+  "filter": EventFilter;
+  /** Only count them, and answer the token to do it. */
+  "dry_run"?: boolean;
+  /** The token of a dry run with the same filter. */
+  "token"?: string | null;
 }
 
 export interface EventsTaken {
@@ -589,14 +606,16 @@ export interface JobDraft {
   "max_retries"?: number;
   /** A number, or how often and how soon a failed run is tried again. */
   "retries"?: number | RetriesDraft;
-  /** The longest an attempt may take; 15 minutes unless it is said. */
-  "timeout"?: string;
-  /** How long after its due time a run may go on; no limit unless said. */
-  "deadline"?: string;
+  /** The longest an attempt may take; 15 minutes unless it is said, null for no limit. */
+  "timeout"?: string | null;
+  /** How long after its due time a run may go on; no limit unless said, null to lift it. */
+  "deadline"?: string | null;
   /** From asking an attempt to stop to ending it by force; 10 s usually. */
   "grace"?: string;
   /** What happens if a worker is lost; `at_least_once` unless it is said. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
+  /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. Unless it is said the host or the connection, of kinds that have one; null, or `none`, for that. */
+  "target"?: string | null;
   /** Which workers serve it; `default` unless it is said. */
   "queue"?: string;
   /** From 0, which goes first, to 9, or by name; 5 unless it is said. */
@@ -605,6 +624,8 @@ export interface JobDraft {
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running";
   /** With `queue_one`: the run that waits stays, the new one is skipped. */
   "keep_first"?: boolean;
+  /** What if it is due while its queue is paused; `skip` unless said. */
+  "when_queue_paused"?: "accumulate" | "skip";
   /** Limits that its runs share with others of the same key. */
   "limits"?: Array<LimitDraft>;
   /** Names and values of your own, to find it by. */
@@ -647,14 +668,16 @@ export interface JobEdit {
   "max_retries"?: number;
   /** A number, or how often and how soon a failed run is tried again. */
   "retries"?: number | RetriesDraft;
-  /** The longest an attempt may take; 15 minutes unless it is said. */
-  "timeout"?: string;
-  /** How long after its due time a run may go on; no limit unless said. */
-  "deadline"?: string;
+  /** The longest an attempt may take; 15 minutes unless it is said, null for no limit. */
+  "timeout"?: string | null;
+  /** How long after its due time a run may go on; no limit unless said, null to lift it. */
+  "deadline"?: string | null;
   /** From asking an attempt to stop to ending it by force; 10 s usually. */
   "grace"?: string;
   /** What happens if a worker is lost; `at_least_once` unless it is said. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
+  /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. Unless it is said the host or the connection, of kinds that have one; null, or `none`, for that. */
+  "target"?: string | null;
   /** Which workers serve it; `default` unless it is said. */
   "queue"?: string;
   /** From 0, which goes first, to 9, or by name; 5 unless it is said. */
@@ -663,6 +686,8 @@ export interface JobEdit {
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running";
   /** With `queue_one`: the run that waits stays, the new one is skipped. */
   "keep_first"?: boolean;
+  /** What if it is due while its queue is paused; `skip` unless said. */
+  "when_queue_paused"?: "accumulate" | "skip";
   /** Limits that its runs share with others of the same key. */
   "limits"?: Array<LimitDraft>;
   /** Names and values of your own, to find it by. */
@@ -715,10 +740,13 @@ export interface JobView {
   "deadline": string | null;
   "grace": string;
   "guarantee": string;
+  /** What it says to depend on; null if it says nothing. */
+  "target": string | null;
   "queue": string;
   "priority": number;
   "overlap": string;
   "keep_first": boolean;
+  "when_queue_paused": string;
   "limits": Array<Record<string, unknown>>;
   "labels": Record<string, string>;
   "user_id": string | null;
@@ -1124,6 +1152,12 @@ export interface RateDraft {
   "burst"?: number;
 }
 
+/** With a payload of its own, or the one that the run had. */
+export interface ReplayDraft {
+  /** Instead of the one that the run had. */
+  "payload"?: unknown;
+}
+
 /** The same, and how fast: what they died of may not bear them all at once. */
 export interface ReplayManyDraft {
   /** Which runs; at least one of its fields must be said. */
@@ -1304,7 +1338,7 @@ export interface Schedulers {
 }
 
 export interface SecretDraft {
-  /** The secret. */
+  /** The secret. A shorter one could not be kept out of logs. */
   "value": string;
 }
 
@@ -1524,22 +1558,6 @@ export interface WorkersQuery {
   "with_dead"?: boolean;
 }
 
-/** First a dry run, which answers how many and a token; then the same with the token. */
-export interface ReplayDraft_events {
-  /** Which events; at least one of its fields must be said. */
-  "filter": EventFilter;
-  /** Only count them, and answer the token to do it. */
-  "dry_run"?: boolean;
-  /** The token of a dry run with the same filter. */
-  "token"?: string | null;
-}
-
-/** With a payload of its own, or the one that the run had. */
-export interface ReplayDraft_runs {
-  /** Instead of the one that the run had. */
-  "payload"?: unknown;
-}
-
 /** Every operation, by its method and path. */
 export interface Operations {
   /** How many ticks of all your jobs fall into each minute or hour to come. */
@@ -1597,7 +1615,7 @@ export interface Operations {
   /** Let a run that died, was lost or was cancelled go again, as itself. */
   "POST /v1/runs/{run_id}/retry": { path: { run_id: string }; query: {  }; body: undefined; answer: RunState };
   /** Make a new run like a finished one, with the same payload or another. */
-  "POST /v1/runs/{run_id}/replay": { path: { run_id: string }; query: {  }; body: ReplayDraft_runs | undefined; answer: Triggered };
+  "POST /v1/runs/{run_id}/replay": { path: { run_id: string }; query: {  }; body: ReplayDraft | undefined; answer: Triggered };
   /** Cancel many runs: a dry run answers how many, and the token to do it. */
   "POST /v1/runs/bulk-cancel": { path: {  }; query: {  }; body: BulkDraft; answer: BulkDone };
   /** Runs that need somebody to look: dead, lost or quarantined. */
@@ -1617,7 +1635,7 @@ export interface Operations {
   /** An event, and what it came to, job by job; where it did not run, why. */
   "GET /v1/events/{event_id}": { path: { event_id: string }; query: {  }; body: undefined; answer: EventView };
   /** Match events again with the jobs as they are now; their runs are new ones. */
-  "POST /v1/events:replay": { path: {  }; query: {  }; body: ReplayDraft_events; answer: Replayed };
+  "POST /v1/events:replay": { path: {  }; query: {  }; body: EventsReplayDraft; answer: Replayed };
   /** Begin a run that the caller carries out: it is running from now on. */
   "POST /v1/runs/external": { path: {  }; query: {  }; body: ExternalDraft; answer: ExternalRun };
   /** Say that it goes on, and what it wrote. */

@@ -12,6 +12,10 @@ export interface StreamEvent {
 /** The server says something every 15 seconds; after this long the line is dead. */
 const SILENCE = 40_000;
 
+/** Nothing is worked on for longer than this at a time: a burst of thousands of events must not hold up
+ * a key or a scroll. */
+const TURN = 8;
+
 /** Reads until the stream ends. `url` is of our own server, as in /ui/v1/feed. Throws a ProblemError
  * if it is refused, and an AbortError if `signal` says so or nothing came for too long. */
 export async function readStream(
@@ -36,13 +40,22 @@ export async function readStream(
       watch = setTimeout(() => silence.abort(), SILENCE);
       const parts = (rest + value).split("\n\n");
       rest = parts.pop() ?? "";
-      for (const part of parts) {
-        const event = parsed(part);
-        if (event) reading.tell(event);
-      }
+      await told(parts, reading);
     }
   } finally {
     clearTimeout(watch);
+  }
+}
+
+async function told(parts: readonly string[], { signal, tell }: { signal: AbortSignal; tell: (event: StreamEvent) => void }): Promise<void> {
+  let end = performance.now() + TURN;
+  for (const part of parts) {
+    const event = parsed(part);
+    if (event) tell(event);
+    if (performance.now() < end) continue;
+    await new Promise((done) => setTimeout(done));
+    if (signal.aborted) return;
+    end = performance.now() + TURN;
   }
 }
 

@@ -8,6 +8,17 @@ test("a moment is shown in the viewer's zone and, on hover, in UTC", () => {
   expect(utc("2026-11-16T10:07:25Z")).toBe("2026-11-16 10:07:25 UTC");
 });
 
+test.each([
+  ["2026-10-25T00:59:59Z", "Europe/Berlin", "2026-10-25 02:59:59"],
+  ["2026-10-25T01:00:00Z", "Europe/Berlin", "2026-10-25 02:00:00"],
+  ["2026-04-04T14:59:59Z", "Australia/Lord_Howe", "2026-04-05 01:59:59"],
+  ["2026-04-04T15:00:00Z", "Australia/Lord_Howe", "2026-04-05 01:30:00"],
+  ["2026-01-01T00:14:59Z", "Asia/Kathmandu", "2026-01-01 05:59:59"],
+  ["2026-12-31T23:59:59Z", "Pacific/Kiritimati", "2027-01-01 13:59:59"],
+])("%s in %s is %s", (at, zone, told) => {
+  expect(stamp(at, zone)).toBe(told);
+});
+
 test("what is no moment is shown as it is", () => {
   expect(stamp("soon", "UTC")).toBe("soon");
 });

@@ -4,7 +4,7 @@
 //   <DataTable name="Jobs" rows={rows} columns={columns} rowKey={(job) => job.job_id}
 //              href={(job) => `/jobs/${job.job_id}`} more={pages} empty={<EmptyState …/>} keys />
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, type ReactNode, memo, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Button } from "./Button.tsx";
 import { Icon } from "./Icon.tsx";
@@ -54,7 +54,7 @@ export function DataTable<R>(table: Table<R>) {
     count: isMany ? rows.length : 0,
     getScrollElement: () => box.current,
     estimateSize: () => 41,
-    overscan: 12,
+    overscan: 6,
   });
   const items = virtual.getVirtualItems();
   const shown = isMany ? items.map((item) => item.index) : rows.map((_, index) => index);
@@ -83,7 +83,7 @@ export function DataTable<R>(table: Table<R>) {
             {shown.map((index) => {
               const row = rows[index];
               return row === undefined ? null : (
-                <BodyRow key={table.rowKey(row)} row={row} index={index} table={table} isActive={active === index} focus={() => setActive(index)} />
+                <BodyRow key={table.rowKey(row)} row={row} index={index} columns={columns} href={table.href?.(row)} isActive={active === index} focus={setActive} />
               );
             })}
             {isMany && <Gap height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={columns.length} />}
@@ -127,9 +127,20 @@ function Head<R>({ column, sort, onSort }: { column: Column<R>; sort: Sort | nul
   );
 }
 
-function BodyRow<R>({ row, index, table, isActive, focus }: { row: R; index: number; table: Table<R>; isActive: boolean; focus: () => void }) {
+interface RowGiven<R> {
+  row: R;
+  index: number;
+  columns: readonly Column<R>[];
+  href: string | undefined;
+  isActive: boolean;
+  focus: (index: number) => void;
+}
+
+/** Made again only if it changed: scrolling by one row makes one row. */
+const BodyRow = memo(Line) as typeof Line;
+
+function Line<R>({ row, index, columns, href, isActive, focus }: RowGiven<R>) {
   const [, navigate] = useLocation();
-  const href = table.href?.(row);
   const open = (event: MouseEvent) => {
     // A link, a button or a selection inside the row is meant for itself.
     const isInner = (event.target as HTMLElement).closest("a, button, input, label, select");
@@ -138,8 +149,8 @@ function BodyRow<R>({ row, index, table, isActive, focus }: { row: R; index: num
     else navigate(href);
   };
   return (
-    <tr data-index={index} data-active={isActive || undefined} aria-rowindex={index + 2} className={href ? "table-row-open" : ""} onClick={open} onFocus={focus}>
-      {table.columns.map((column) => (
+    <tr data-index={index} data-active={isActive || undefined} aria-rowindex={index + 2} className={href ? "table-row-open" : ""} onClick={open} onFocus={() => focus(index)}>
+      {columns.map((column) => (
         <td key={column.id} className={classes(column)}>
           {column.cell(row)}
         </td>

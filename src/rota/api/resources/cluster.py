@@ -95,7 +95,7 @@ async def resume_queue(call: Call) -> Reply:
 
 async def _set_paused(call: Call, *, paused: bool) -> Reply:
     queue_id, name = await known_queue(call), call.params["queue"]
-    await gates.pause_queue(call.conn, queue_id, paused=paused)
+    await gates.pause_queue(call.conn, queue_id, paused=paused, by=call.actor)
     await audited(call, "queue.pause" if paused else "queue.resume", "queue", name)
     if not paused:
         call.hints.add(hints.RUNS)

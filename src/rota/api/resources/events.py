@@ -21,11 +21,11 @@ from rota.api.shapes.events import (
     Attributes,
     EventsDraft,
     EventsQuery,
+    EventsReplayDraft,
     EventsTaken,
     EventTaken,
     EventView,
     MatchView,
-    ReplayDraft,
     Replayed,
 )
 from rota.api.shapes.pieces import moment
@@ -93,6 +93,7 @@ async def send_event_gathered(call: Call) -> Reply:
     taken, reply = await call.service.gathered.events.submit(call, event, told_alone)
     if taken.run_ids and not taken.duplicate:
         call.hints.add(hints.RUNS)
+        call.made(taken.run_ids)
     return reply
 
 
@@ -136,6 +137,7 @@ async def send_events(call: Call) -> Reply:
         raise
     if taken.made:
         call.hints.add(hints.RUNS)
+        call.made(taken.made)
     return Reply(taken_view(taken.events))
 
 
@@ -210,7 +212,7 @@ async def get_event(call: Call) -> Reply:
     "/v1/events:replay",
     tag="events",
     permission=Permission.OPERATE,
-    body=ReplayDraft,
+    body=EventsReplayDraft,
     answer=Replayed,
     problems=("conflict", "quota_exceeded", "not_found"),
     example={"filter": {"type": "order.paid"}, "dry_run": True},
@@ -220,7 +222,7 @@ async def replay_events(call: Call) -> Reply:
 
     A dry run answers how many, and the token to do it.
     """
-    draft: ReplayDraft = call.body
+    draft: EventsReplayDraft = call.body
     said = draft.filter
     which = EventFilter(
         type=said.type,

@@ -56,6 +56,7 @@ async def begin_external_run(call: Call) -> Reply:
         labels=draft.labels,
     )
     begun = await external.begin(call.conn, outside, now=call.now, new_id=call.service.new_id)
+    call.made([begun.run_id])
     run_id = identifiers.run(begun.run_id)
     await audited(call, "run.begin", "run", run_id, {"job": outside.job, "host": outside.host})
     return Reply(

@@ -69,8 +69,8 @@ async def events(call: Call, feed: Feed, after: str | None) -> AsyncIterator[byt
         yield b": the feed begins\n\n"
         async with feed.open(call.tenant_id, after=after) as stream:
             while clock.monotonic() < end and (found := await stream.next()):
-                for event in found:
-                    yield event_bytes(event)
+                # One write for all of a look: 250 of them are 250 wake-ups of whoever reads.
+                yield b"".join(map(event_bytes, found))
     finally:
         _open.subtract(counted)
 

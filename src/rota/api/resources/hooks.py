@@ -210,6 +210,7 @@ async def call_hook(call: Call) -> Reply:
         )
     if taken.made:
         call.hints.add(hints.RUNS)
+        call.made(taken.made)
     return Reply(taken_view(taken.events).events[0])
 
 

@@ -1,6 +1,6 @@
 """Jobs: make, read, change, pause, run. Room: api/resources."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -26,16 +26,17 @@ from rota.api.shapes.jobs import (
 )
 from rota.api.shapes.pieces import moment, moment_or_none
 from rota.core.access import Permission
+from rota.core.binding import MARK, names_in
 from rota.core.errors import NotFound, RotaError
 from rota.core.policy import from_plain
 from rota.core.states import JobState
-from rota.core.submission import JobSpec, after
+from rota.core.submission import JobSpec, after, canonical
 from rota.core.time import moments
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import changing, submitting
 from rota.flow.submit.drafting import Drafting
 from rota.flow.submit.submitting import Submitted
-from rota.store import calendars, hints, job_views
+from rota.store import calendars, hints, job_views, sealed
 from rota.store.job_views import Doing, JobFilter, JobRow, Place
 
 BULK: Final = 5_000_000
@@ -64,6 +65,9 @@ async def create_job_gathered(call: Call) -> Reply:
             # They are read and held in the transaction of the job.
             raise GoAlone
         draft = Drafting(call.now, NO_CALENDARS).draft(spec, call.service.new_id())
+        if MARK in f"{draft.payload_text}{draft.graph_text}":
+            # Whether there are such secrets is asked behind the wall of the tenant.
+            raise GoAlone
         served = await call.service.served.kinds(call.service.pool)
 
         def answer(submitted: Submitted) -> Reply:
@@ -72,6 +76,7 @@ async def create_job_gathered(call: Call) -> Reply:
 
         submitted, reply = await call.service.gathered.jobs.submit(call, draft, answer)
     call.hints |= _hints(call, [submitted])
+    call.made([submitted.run_id])
     return reply
 
 
@@ -92,7 +97,8 @@ async def create_job(call: Call) -> Reply:
     """Make a job.
 
     With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
-    serves is accepted, with a warning.
+    serves is accepted, with a warning; so is a secret that there is not, by the name of which the
+    payload calls it (`{{secret:name}}`).
     """
     with alone():
         (made,) = await _make(call, [call.body])
@@ -127,8 +133,28 @@ async def _make(call: Call, drafts: list[JobDraft]) -> list[JobMade]:
     )
     await note_made(call.conn, [(call, spec) for spec in specs], made)
     call.hints |= _hints(call, made)
+    call.made(each.run_id for each in made)
     served = await call.service.served.kinds(call.service.pool)
-    return [_made(each, spec, served) for each, spec in zip(made, specs, strict=True)]
+    lacking = await _lacking(call, specs)
+    return [
+        _made(each, spec, served, without)
+        for each, spec, without in zip(made, specs, lacking, strict=True)
+    ]
+
+
+async def _lacking(call: Call, specs: Sequence[JobSpec]) -> list[set[str]]:
+    """The secrets that each job names and that are not there; it is asked only if one names any."""
+    named = [_secrets_of(spec) for spec in specs]
+    wanted = set[str]().union(*named)
+    if not wanted:
+        return named
+    unknown = await sealed.unknown(call.conn, tenant_id=call.tenant_id, names=wanted)
+    return [names.intersection(unknown) for names in named]
+
+
+def _secrets_of(spec: JobSpec) -> set[str]:
+    said = [spec.payload, spec.graph]
+    return names_in(said) if MARK in canonical(said) else set()
 
 
 def _spec(call: Call, draft: JobDraft) -> JobSpec:
@@ -150,7 +176,9 @@ def _hints(call: Call, made: Sequence[Submitted]) -> set[str]:
     return found
 
 
-def _made(each: Submitted, spec: JobSpec, served: frozenset[str]) -> JobMade:
+def _made(
+    each: Submitted, spec: JobSpec, served: frozenset[str], lacking: Iterable[str] = ()
+) -> JobMade:
     return JobMade(
         job_id=identifiers.job(each.job_id),
         run_id=None if each.run_id is None else identifiers.run(each.run_id),
@@ -158,14 +186,17 @@ def _made(each: Submitted, spec: JobSpec, served: frozenset[str]) -> JobMade:
         next_run_at=moment_or_none(each.first_tick),
         name=spec.name,
         status="active" if each.run_id is None else "pending",
-        warnings=_warnings(spec.kind, served),
+        warnings=_warnings(spec.kind, served, lacking),
     )
 
 
-def _warnings(kind: str, served: frozenset[str]) -> list[str]:
-    if kind in served:
-        return []
-    return [f"no live worker serves the kind {kind!r}; its runs wait until one does"]
+def _warnings(kind: str, served: frozenset[str], lacking: Iterable[str]) -> list[str]:
+    told = [
+        f"there is no secret {each!r}; its runs fail until there is" for each in sorted(lacking)
+    ]
+    if kind not in served:
+        told.append(f"no live worker serves the kind {kind!r}; its runs wait until one does")
+    return told
 
 
 @operation(

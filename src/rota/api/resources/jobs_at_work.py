@@ -95,6 +95,7 @@ async def run_job_now(call: Call) -> Reply:
         call.conn, spec, now=call.now, new_id=call.service.new_id, overlap=overlap
     )
     await audited(call, "job.run", "job", identifiers.job(row.id), {"refused": made.refused})
+    call.made([made.run_id])
     call.hints.add(hints.RUNS)
     return Reply(
         Triggered(

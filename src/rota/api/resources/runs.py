@@ -247,6 +247,7 @@ async def replay_run(call: Call) -> Reply:
         now=call.now,
         new_id=call.service.new_id,
     )
+    call.made([made])
     made_id = identifiers.run(made)
     await audited(call, "run.replay", "run", identifiers.run(row.id), {"into": made_id})
     call.hints.add(hints.RUNS)

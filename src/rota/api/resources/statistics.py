@@ -93,6 +93,8 @@ def bucket_view(bucket: Bucket) -> BucketView:
         start=moment(bucket.start),
         runs={state.value: number for state, number in bucket.ended.items()},
         mean_wait_s=seconds(bucket.mean_wait),
+        wait_p50_s=seconds(bucket.wait_p50),
+        wait_p99_s=seconds(bucket.wait_p99),
         longest_wait_s=seconds(bucket.longest_wait),
         mean_duration_s=seconds(bucket.mean_duration),
     )

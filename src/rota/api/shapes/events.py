@@ -111,7 +111,7 @@ class EventFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = None
 
 
-class ReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
+class EventsReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """First a dry run, which answers how many and a token; then the same with the token."""
 
     filter: Annotated[

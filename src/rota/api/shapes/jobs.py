@@ -16,6 +16,7 @@ ScheduleType = Literal[
 OverlapName = Literal[
     "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
 ]
+PausedQueueName = Literal["skip", "accumulate"]
 Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
 Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
 Priority = Annotated[int, Meta(ge=0, le=9)] | Literal["high", "medium", "normal", "low"]
@@ -143,15 +144,21 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = UNSET
     timeout: (
         Annotated[
-            Duration,
-            Meta(description="The longest an attempt may take; 15 minutes unless it is said."),
+            Duration | None,
+            Meta(
+                description="The longest an attempt may take; 15 minutes unless it is said, "
+                "null for no limit."
+            ),
         ]
         | UnsetType
     ) = UNSET
     deadline: (
         Annotated[
-            Duration,
-            Meta(description="How long after its due time a run may go on; no limit unless said."),
+            Duration | None,
+            Meta(
+                description="How long after its due time a run may go on; no limit unless said, "
+                "null to lift it."
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -166,6 +173,17 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
         Guarantee | UnsetType,
         Meta(description="What happens if a worker is lost; `at_least_once` unless it is said."),
     ] = UNSET
+    target: (
+        Annotated[
+            Annotated[str, Meta(min_length=1, max_length=253)] | None,
+            Meta(
+                description="What its attempts depend on. While it does not answer, runs wait "
+                "instead of using up their retries. Unless it is said the host or the connection, "
+                "of kinds that have one; null, or `none`, for that."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     queue: Annotated[
         Word | UnsetType, Meta(description="Which workers serve it; `default` unless it is said.")
     ] = UNSET
@@ -180,6 +198,10 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
     keep_first: Annotated[
         bool | UnsetType,
         Meta(description="With `queue_one`: the run that waits stays, the new one is skipped."),
+    ] = UNSET
+    when_queue_paused: Annotated[
+        PausedQueueName | UnsetType,
+        Meta(description="What if it is due while its queue is paused; `skip` unless said."),
     ] = UNSET
     limits: Annotated[
         Annotated[list[LimitDraft], Meta(max_length=8)] | UnsetType,
@@ -256,10 +278,14 @@ class JobView(Struct, kw_only=True, frozen=True):
     deadline: str | None
     grace: str
     guarantee: str
+    target: Annotated[
+        str | None, Meta(description="What it says to depend on; null if it says nothing.")
+    ]
     queue: str
     priority: int
     overlap: str
     keep_first: bool
+    when_queue_paused: str
     limits: list[dict[str, Any]]
     labels: dict[str, str]
     user_id: str | None

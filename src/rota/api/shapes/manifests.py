@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.api.shapes.jobs import Details
-from rota.api.shapes.pieces import Json, Name
+from rota.api.shapes.pieces import Duration, Json, Name
 
 Project = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class DeclaredJob(Details, kw_only=True, forbid_unknown_fields=True):
     """A job as a file declares it: a field that is left out has its default. Without a schedule it
-    runs on demand.
+    runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is.
     """
 
     name: Annotated[Name, Meta(description="What it is known by; a new name is a new job.")]
@@ -20,6 +20,20 @@ class DeclaredJob(Details, kw_only=True, forbid_unknown_fields=True):
         bool | UnsetType,
         Meta(description="Whether it is held; left as somebody put it unless it is said."),
     ] = UNSET
+    timeout: (
+        Annotated[
+            Duration,
+            Meta(description="The longest an attempt may take, or `none`; 15 minutes usually."),
+        ]
+        | UnsetType
+    ) = UNSET
+    deadline: (
+        Annotated[
+            Duration,
+            Meta(description="How long after its due time a run may go on; `none` usually."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class DeclaredCalendar(Struct, kw_only=True, forbid_unknown_fields=True):

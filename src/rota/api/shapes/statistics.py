@@ -47,9 +47,13 @@ class StatisticsView(Struct, kw_only=True, frozen=True):
 
 
 class BucketView(Struct, kw_only=True, frozen=True):
+    """Runs that were due from `start` on. The percentiles of their waits are to a twentieth."""
+
     start: str
     runs: dict[str, int]
     mean_wait_s: float | None
+    wait_p50_s: float | None
+    wait_p99_s: float | None
     longest_wait_s: float | None
     mean_duration_s: float | None
 

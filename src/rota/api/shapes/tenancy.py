@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.api.shapes.pieces import Cursor, Duration, Json, Limit, Moment, Name
+from rota.core.masking import SHORTEST
 
 Count = Annotated[int, Meta(ge=1, le=100_000_000)]
 Weight = Annotated[int, Meta(ge=1, le=1000)]
@@ -108,7 +109,8 @@ class KeysRevoked(Struct, kw_only=True, frozen=True):
 
 class SecretDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     value: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=64_000)], Meta(description="The secret.")
+        Annotated[str, Meta(min_length=SHORTEST, max_length=64_000)],
+        Meta(description="The secret. A shorter one could not be kept out of logs."),
     ]
 
 

@@ -1,9 +1,11 @@
 """`rota doctor`: what is wrong with this installation, and what to do. Room: cli."""
 
 import asyncio
+import os
 from dataclasses import asdict
 from pathlib import Path
 
+from rota.cli.doctor.collector import check_collector
 from rota.cli.doctor.database import check_database
 from rota.cli.doctor.findings import Finding, Level, bad, ok
 from rota.cli.doctor.here import check_files
@@ -55,6 +57,7 @@ def examine(data: Path | None, config: Path | None, talk: Talk) -> list[Finding]
     if settings is not None:
         found.append(ok("settings", "can be read"))
         found += check_files(settings)
+        found += check_collector(settings.traces, os.environ)
         seen = asyncio.run(collect(settings))
         reached = any(finding.check == "schedulers" for finding in seen)
         found += seen

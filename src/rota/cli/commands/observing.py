@@ -139,7 +139,8 @@ def show_series(found: Any, talk: Talk) -> None:
         Column("RUNS", lambda each: sum(each.runs.values()), right=True),
         Column("SUCCEEDED", lambda each: each.runs.get("succeeded", 0), right=True),
         Column("DEAD", lambda each: each.runs.get("dead", 0), right=True),
-        Column("WAIT", lambda each: times.lasted(each.mean_wait_s), right=True),
+        Column("WAIT P50", lambda each: times.lasted(each.wait_p50_s), right=True),
+        Column("P99", lambda each: times.lasted(each.wait_p99_s), right=True),
         Column("TOOK", lambda each: times.lasted(each.mean_duration_s), right=True),
     ]
     write(table(columns, found.buckets, screen_of()))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rota.core import expressions
+from rota.core.binding import only_written
 from rota.core.errors import InvalidInput
 from rota.core.submission import MOST_PAYLOAD
 from rota.core.time.trigger import Debounce, Trigger
@@ -40,7 +41,7 @@ def bare_payload(events: Sequence[str], *, single: bool) -> str:
     if size > MOST_PAYLOAD:
         said = f"{size} bytes of JSON"
         raise InvalidInput("payload", said, f"at most {MOST_PAYLOAD // 1024} KB")
-    return text
+    return only_written(text, None)
 
 
 def check_template(template: object, field: str = "payload") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from rota.core.binding import only_written
 from rota.core.errors import InvalidInput
 from rota.core.expressions import Expression, evaluate
 from rota.core.graphs.graph import Graph, Map
@@ -52,7 +53,7 @@ def member_payloads(
     """
     step = graph.steps[index]
     if step.payload.raw is None:
-        return lambda item, _: json_text(item, "payload")
+        return lambda item, _: _given(item, None)
     if step.payload.is_constant:
         text = json_text(step.payload.raw, "payload")
         return lambda _, __: text
@@ -60,7 +61,7 @@ def member_payloads(
 
     def payload(item: object, number: int) -> str | None:
         values["item"], values["index"] = item, number
-        return json_text(step.payload.fill(values), "payload")
+        return _given(step.payload.fill(values), step.payload.raw)
 
     return payload
 
@@ -68,4 +69,10 @@ def member_payloads(
 def _text(template: Template, graph: Graph, board: str, scope: Scope) -> str | None:
     if template.is_constant:
         return json_text(template.raw, "payload")
-    return json_text(template.fill(environment(graph, board, scope)), "payload")
+    return _given(template.fill(environment(graph, board, scope)), template.raw)
+
+
+def _given(payload: object, template: object) -> str | None:
+    """What was made of a template and data; the data may not name secrets."""
+    text = json_text(payload, "payload")
+    return None if text is None else only_written(text, template)

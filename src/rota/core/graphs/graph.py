@@ -25,7 +25,7 @@ MOST_BYTES: Final = 1024 * 1024
 MOST_LEVELS: Final = 5
 MOST_AT_ONCE: Final = 100_000
 # What a step may say about its attempts; the rest it has from the graph's job.
-POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee")
+POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 
 
 class When(StrEnum):

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from rota.core.binding import payload_text
 from rota.core.errors import SHOWN, InvalidInput
 from rota.core.expressions import Bound, Expression, evaluate, parse
-from rota.core.submission import json_text
 
 PLACE: Final = "$"
 MOST_WRITTEN: Final = 100_000
@@ -74,7 +74,7 @@ def template(
     """Compile a payload; wrong JSON and wrong expressions are refused with their path."""
     if raw is None:
         return NOTHING
-    json_text(raw, field)
+    payload_text(raw, field)
     compiling = _Compiling(field, tuple(names), allowance or Allowance())
     body = compiling.body(raw, ())
     return Template(raw, body, tuple(compiling.found))

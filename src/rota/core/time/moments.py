@@ -13,6 +13,7 @@ WANTED = "an instant with its offset, such as 2030-01-31T09:00:00Z"
 FORM = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 )
+OFFSET = "+00:00"
 # Where the arithmetic of schedules begins, and far enough from datetime's last year to add to.
 FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9900, 1, 1, tzinfo=UTC)
 
@@ -41,4 +42,5 @@ def _read(value: object) -> datetime | None:
 
 def rfc3339(moment: datetime) -> str:
     """The one spelling that is stored and answered: UTC, with a Z."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    text = (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()
+    return text.removesuffix(OFFSET) + "Z"

@@ -22,6 +22,9 @@ LONGEST_HEADER = 512
 LONGEST_WAIT = timedelta(hours=24)
 # Too early, too busy, or late: the same request may succeed later. Other 4xx say it never will.
 AGAIN = frozenset({408, 425, 429})
+# Said by whoever stands before the target, or by a target that takes nothing from anybody. 429 is
+# not among them: it is about this caller, and whoever counts callers is alive.
+AWAY = frozenset({502, 503, 504})
 SHOWN = ("content-type", "content-length", "date", "etag", "last-modified", "location")
 SHOWN_TOO = ("retry-after", "x-request-id")
 CHARSETS = frozenset({"utf-8", "us-ascii", "ascii", "iso-8859-1", "windows-1252", "utf-16"})
@@ -95,6 +98,7 @@ class Answer:
             ),
             final=not (self.status in AGAIN or self.status >= 500),
             retry_after=self.retry_after(),
+            reached=self.status not in AWAY,
         )
 
     def result(self) -> dict[str, object]:

@@ -9,6 +9,7 @@ decided in answer.py.
 import asyncio
 import ssl
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from importlib import metadata
 from typing import Any
@@ -38,6 +39,7 @@ MOVED = frozenset({301, 302, 303, 307, 308})
 # What a payload's headers may be told to another origin: nothing that could be a credential.
 HARMLESS = frozenset({"accept", "accept-language", "content-type"})
 LONGEST_MESSAGE = 2048
+TRACE_CONTEXT = frozenset({"traceparent", "tracestate"})
 
 
 class Abandoned(Exception):
@@ -52,6 +54,8 @@ class HttpExecutor:
     """Reaches what `guard` lets pass. `lookup` turns a name into addresses; the machine's own way
     to do that unless a test, or an operator with a resolver of his own, gives another.
     """
+
+    only_calls = True
 
     def __init__(self, *, guard: Guard | None = None, lookup: Lookup | None = None) -> None:
         self._guard = guard or Guard()
@@ -72,6 +76,9 @@ class HttpExecutor:
             raise InvalidInput("kind", kind, KIND)
         return read_request(payload)
 
+    def target_of(self, spec: Request) -> str:
+        return spec.target.place
+
     async def open(self) -> None:
         lookup = self._given_lookup
         if lookup is None:
@@ -85,9 +92,10 @@ class HttpExecutor:
             self._system_lookup.close()
 
     async def run(self, spec: Request, context: Context) -> Outcome:
+        way = [spec.target]
         try:
             async with asyncio.timeout(seconds(spec.timeout)):
-                return await self._follow(spec, context)
+                return await self._follow(spec, way, context)
         except TargetRefused as refused:
             return failed("target refused", str(refused), final=True)
         except Abandoned as abandoned:
@@ -95,9 +103,11 @@ class HttpExecutor:
         except InvalidInput as wrong:  # only a redirect can still be unreadable
             return failed("bad redirect", str(wrong), final=True)
         except (ClientError, OSError) as error:
-            return failed(kind_of(error), describe(spec, error), final=False)
+            # Whoever sent us on has answered.
+            reached = len(way) > 1
+            return failed(kind_of(error), describe(spec, error), final=False, reached=reached)
 
-    async def _follow(self, spec: Request, context: Context) -> Outcome:
+    async def _follow(self, spec: Request, way: list[Target], context: Context) -> Outcome:
         target, method, body = spec.target, spec.method, spec.body
         headers = dict(spec.headers)
         for hop in range(spec.redirects + 1):
@@ -107,11 +117,15 @@ class HttpExecutor:
             if answer.status not in MOVED or answer.status in spec.ok or hop == spec.redirects:
                 break
             before, target = target, next_target(target, answer)
+            way.append(target)
             if target.origin != before.origin:
                 headers = {n: v for n, v in headers.items() if n.lower() in HARMLESS}
             if answer.status == 303 or (answer.status in {301, 302} and method == "POST"):
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
-        return answer.settle(spec, target.shown)
+        outcome = answer.settle(spec, target.shown)
+        if isinstance(outcome, Failed) and len(way) > 1:
+            return replace(outcome, reached=True)
+        return outcome
 
     async def _send(
         self,
@@ -136,6 +150,9 @@ class HttpExecutor:
             return await read_answer(response, spec.max_body)
 
     def _sent(self, headers: Mapping[str, str], context: Context) -> dict[str, str]:
+        if context.traceparent is not None:
+            own = {n: v for n, v in headers.items() if n.lower() not in TRACE_CONTEXT}
+            headers = {**own, "Traceparent": context.traceparent}
         return {
             **headers,
             "Accept-Encoding": "gzip",
@@ -195,6 +212,6 @@ def describe(spec: Request, error: BaseException) -> str:
     return f"{spec.method} {spec.target.shown}: {said}"
 
 
-def failed(type_: str, message: str, *, final: bool) -> Failed:
+def failed(type_: str, message: str, *, final: bool, reached: bool | None = None) -> Failed:
     failure = Failure(type=type_, message=clip(message, LONGEST_MESSAGE))
-    return Failed(failure=failure, final=final)
+    return Failed(failure=failure, final=final, reached=reached)

@@ -48,6 +48,11 @@ class Target:
         return self.scheme, self.host, self.port
 
     @property
+    def place(self) -> str:
+        """What does or does not answer, whatever is asked of it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
     def shown(self) -> str:
         """For messages and logs: without the query, where people put their keys."""
         return self.url.partition("?")[0]

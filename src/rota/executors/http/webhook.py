@@ -46,6 +46,8 @@ def signing(
 class WebhookExecutor:
     """`webhooks` are known to payloads by their names; without any, the kind is off."""
 
+    only_calls = True
+
     def __init__(
         self,
         webhooks: Mapping[str, Signing],
@@ -70,6 +72,9 @@ class WebhookExecutor:
             raise InvalidInput("kind", kind, KIND)
         hosts = {name: signing.hosts for name, signing in self._webhooks.items()}
         return read_delivery(payload, hosts)
+
+    def target_of(self, spec: Delivery) -> str:
+        return self._http.target_of(spec.request)
 
     async def run(self, spec: Delivery, context: Context) -> Outcome:
         body = spec.body_at(context.scheduled_at)

@@ -29,6 +29,8 @@ KIND = "notify"
 class NotifyExecutor:
     """`channels` are known to payloads by their names; without any, the kind is off."""
 
+    only_calls = True
+
     def __init__(self, channels: Mapping[str, Channel]) -> None:
         self._channels = dict(channels)
         if self._channels:
@@ -50,6 +52,10 @@ class NotifyExecutor:
             raise InvalidInput("kind", kind, KIND)
         allow_to = {name: channel.allow_to for name, channel in self._channels.items()}
         return read_message(payload, allow_to)
+
+    def target_of(self, spec: Message) -> str | None:
+        """The channel, if it is one alone: of several, some may have got their message."""
+        return f"channel:{spec.channels[0]}" if len(spec.channels) == 1 else None
 
     async def run(self, spec: Message, context: Context) -> Outcome:
         letter = spec.letter(context)
@@ -95,4 +101,5 @@ def settle(spec: Message, failed: Mapping[str, Verdict]) -> Outcome:
     return Failed(
         failure=Failure(type=first.type, message=message),
         final=all(verdict.final for verdict in failed.values()),
+        reached=False if first.is_away else None,
     )

@@ -41,6 +41,8 @@ SENTENCES = {
     "network": "no connection",
 }
 
+AWAY = frozenset({"name not resolved", "timeout", "network", "http 502", "http 503", "http 504"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -53,6 +55,11 @@ class Verdict:
     @property
     def is_sent(self) -> bool:
         return not self.type
+
+    @property
+    def is_away(self) -> bool:
+        """Nobody took a message, whichever it was."""
+        return self.type in AWAY
 
 
 SENT = Verdict()

@@ -13,6 +13,7 @@ import faulthandler
 import importlib
 import io
 import logging
+import os
 import socket
 import sys
 import traceback
@@ -72,11 +73,13 @@ class Performer:
 
     def _call(self, handler: Handler, payload: Any, context: SyncContext) -> Any:
         self.current = context
+        join_trace(context.traceparent)
         with self._interrupts.delivered_to(stop):
             return refuse_awaitable(handler.call(context, payload))
 
     async def _await(self, handler: Handler, payload: Any, context: ChildContext) -> Any:
         self.current = context
+        join_trace(context.traceparent)
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
         def cancel() -> None:
@@ -85,6 +88,20 @@ class Performer:
 
         with self._interrupts.delivered_to(cancel):
             return await handler.call(context, payload)
+
+
+def join_trace(traceparent: str | None) -> None:
+    """Spans and programs of this call belong to the attempt. A child has one call at a time, so it
+    can be said to the whole process; OpenTelemetry is told if the handlers have loaded it.
+    """
+    if traceparent is None:
+        return
+    os.environ["TRACEPARENT"] = traceparent
+    if "opentelemetry.trace" in sys.modules:
+        otel = importlib.import_module("opentelemetry.context")
+        propagation = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
+        reader = propagation.TraceContextTextMapPropagator()
+        otel.attach(reader.extract({"traceparent": traceparent}, otel.Context()))
 
 
 def stop() -> None:

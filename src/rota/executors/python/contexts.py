@@ -44,6 +44,7 @@ class Facts:
     kind: str
     attempt: int
     idempotency_key: str
+    traceparent: str | None
     scheduled_at: datetime
     due_at: datetime
     timeout: timedelta | None

@@ -87,6 +87,8 @@ class ShellExecutor:
             "ROTA_IDEMPOTENCY_KEY": context.idempotency_key,
             "ROTA_SCHEDULED_AT": moments.rfc3339(context.scheduled_at),
         }
+        if context.traceparent is not None:
+            given["TRACEPARENT"] = context.traceparent
         usual = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
         return Order(
             argv=list(spec.argv),

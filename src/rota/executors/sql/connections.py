@@ -67,6 +67,11 @@ class Connection:
         return InvalidSetting(f"executors.connections.{self.name}.{setting}", HIDDEN, wanted)
 
     @property
+    def target(self) -> str:
+        """What does or does not answer, as circuit breakers know it."""
+        return f"connection:{self.name}"
+
+    @property
     def parts(self) -> SplitResult:
         try:
             return urlsplit(self.url)

@@ -51,6 +51,9 @@ class SqlExecutor:
             raise InvalidInput("kind", kind, KIND)
         return read_query(payload, self.connections, self.folder)
 
+    def target_of(self, spec: Query) -> str:
+        return spec.connection.target
+
     async def open(self) -> None:
         pass
 

@@ -9,6 +9,14 @@ from typing import Final
 from rota.core.outcome import Failed, Failure
 
 LONGEST_MESSAGE: Final = 2048
+# A server that cannot be reached, is starting or stopping, or has no connection left: what it
+# would say to any statement.
+AWAY: Final = frozenset(
+    {
+        *("connection", "sqlstate 53300", "sqlstate 57P01", "sqlstate 57P02", "sqlstate 57P03"),
+        *("mysql 1040", "mysql 2002", "mysql 2003", "mysql 2006", "mysql 2013", "mysql 2055"),
+    }
+)
 
 
 class Fault(Exception):
@@ -22,7 +30,12 @@ class Fault(Exception):
 
     def failed(self, message: str | None = None) -> Failed:
         said = clip(message or self.message)
-        return Failed(failure=Failure(type=self.type, message=said), final=self.final)
+        away = self.type in AWAY or self.type.startswith("sqlstate 08")
+        return Failed(
+            failure=Failure(type=self.type, message=said),
+            final=self.final,
+            reached=False if away else None,
+        )
 
 
 class DatabaseFault(Fault):

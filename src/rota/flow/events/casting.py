@@ -14,6 +14,7 @@ from uuid import UUID
 
 from rota.core.arrivals.matching import Waiting
 from rota.core.arrivals.payloads import bare_payload, is_single, payload_of
+from rota.core.binding import only_written
 from rota.core.errors import InvalidInput
 from rota.core.gates import keys_of
 from rota.core.limits import Limit, limit_from_plain
@@ -84,7 +85,7 @@ class Mould:
         else:
             shown = [json.loads(each) for each in events]
             payload = payload_of(self.template, shown, single=single, key=key)
-            text = json_text(payload, "payload") or "null"
+            text = only_written(json_text(payload, "payload") or "null", self.template)
         passed = keys_of(self.job.id, self.job.overlap, self.limits, payload)
         through = tuple(NewGate(self.job.tenant_id, name, limits) for name, limits in passed)
         return Cast(self, run_id, text, through)

@@ -5,7 +5,7 @@ is asked. The engine's thread and the stage's thread share it: each field has on
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
@@ -13,14 +13,18 @@ from uuid import UUID
 import msgspec
 
 from rota.core.attempt import Stopping
+from rota.core.binding import MARK, bound
 from rota.core.errors import InvalidInput
 from rota.core.executor import Executor, Member, Stream
+from rota.core.outcome import Outcome
 from rota.core.policy import Policy
 from rota.flow.execute.output import Output
 from rota.store.live_runs import Claimed
 
 if TYPE_CHECKING:
+    from rota.flow.execute.breakers import Passage
     from rota.flow.execute.handing import Handing
+    from rota.flow.execute.veil import Veil
 
 LONGEST_MESSAGE: Final = 200
 
@@ -35,6 +39,21 @@ class Effects(Protocol):
     def transaction(self, attempt: "Attempt", result: object, /) -> Any: ...
     async def hand_out(self, attempt: "Attempt", items: Sequence[object], /) -> None: ...
     async def members(self, attempt: "Attempt", step: str, after: int, /) -> list[Member]: ...
+    async def secrets(self, attempt: "Attempt", names: Sequence[str], /) -> Mapping[str, str]: ...
+
+
+class Span(Protocol):
+    """An attempt in its run's trace; flow/observe writes it."""
+
+    @property
+    def traceparent(self) -> str: ...
+    def end(self, outcome: Outcome, /) -> None: ...
+
+
+class Trace(Protocol):
+    """Begins the span of an attempt that starts in `ahead` seconds."""
+
+    def __call__(self, run: Claimed, kind: str, *, ahead: float) -> Span: ...
 
 
 class Attempt:
@@ -53,13 +72,16 @@ class Attempt:
         "is_recorded",
         "kind",
         "output",
+        "passage",
         "payload",
         "policy",
         "run",
+        "span",
         "start_at",
         "stop_at",
         "stopping",
         "task",
+        "veil",
     )
 
     def __init__(
@@ -92,8 +114,14 @@ class Attempt:
         # It completed its run in a transaction of its own.
         self.is_recorded = False
         self.output: Output | None = None
+        # How it got past the breaker of its target, if it has one.
+        self.passage: Passage | None = None
         # What it hands out, if it is the source of a map.
         self.handing: Handing | None = None
+        # What hides the secrets that it was given, if its payload names some.
+        self.veil: Veil | None = None
+        # Its place in the traces, if there are any.
+        self.span: Span | None = None
         self._effects = effects
         self._progress: tuple[float, str] | None = None
 
@@ -112,6 +140,10 @@ class Attempt:
     @property
     def idempotency_key(self) -> str:
         return str(self.run.id)
+
+    @property
+    def traceparent(self) -> str | None:
+        return None if self.span is None else self.span.traceparent
 
     @property
     def scheduled_at(self) -> datetime:
@@ -141,15 +173,31 @@ class Attempt:
         left = deadline - self.run.started_at
         return left if self.policy.timeout is None else min(left, self.policy.timeout)
 
-    def read(self) -> Any:
-        """Let the executor check the payload."""
+    @property
+    def names_secrets(self) -> bool:
+        return self.payload is not None and MARK in self.payload
+
+    async def secrets(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The values of those secrets of its tenant that there are."""
+        return await self._effects.secrets(self, names)
+
+    def decoded(self) -> Any:
         try:
-            value = None if self.payload is None else msgspec.json.decode(self.payload)
+            return None if self.payload is None else msgspec.json.decode(self.payload)
         except msgspec.DecodeError as error:
             raise InvalidInput("payload", self.payload, f"valid JSON: {error}") from error
-        return self.executor.read(self.kind, value)
+
+    def read(self, secrets: Mapping[str, str] | None = None) -> Any:
+        """Let the executor check the payload, with these secrets in it."""
+        value = self.decoded()
+        return self.executor.read(self.kind, bound(value, secrets) if secrets else value)
 
     def write(self, stream: Stream, chunk: bytes) -> None:
+        if self.veil is not None:
+            chunk = self.veil.over(stream, chunk)
+        self._write(stream, chunk)
+
+    def _write(self, stream: Stream, chunk: bytes) -> None:
         if self.is_closed or not chunk:
             return
         if self.output is None:
@@ -159,6 +207,8 @@ class Attempt:
 
     def progress(self, fraction: float, message: str = "") -> None:
         fraction = min(1.0, max(0.0, float(fraction)))
+        if self.veil is not None:
+            message = self.veil.text(message)
         self._progress = (fraction, message[:LONGEST_MESSAGE])
         self._effects.noted(self)
 
@@ -166,6 +216,15 @@ class Attempt:
         """The last progress that nobody has stored yet."""
         progress, self._progress = self._progress, None
         return progress
+
+    def close(self, outcome: Outcome, result: str | None) -> tuple[Outcome, str | None]:
+        """Nothing it says counts any more; return its ending as it may be stored."""
+        if self.veil is not None:
+            for stream, chunk in self.veil.rest():
+                self._write(stream, chunk)
+            outcome, result = self.veil.over_ending(outcome, result)
+        self.is_closed = True
+        return outcome, result
 
     async def checkpoint(self, value: object) -> None:
         await self._effects.checkpoint(self, value)

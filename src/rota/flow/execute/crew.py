@@ -18,7 +18,8 @@ from rota.core.attempt import Ended, Stopping
 from rota.core.events import AttemptStuck, Emit, LoopBlocked
 from rota.core.executor import Executor
 from rota.core.outcome import Failed, Failure, HandedBack, Outcome, Unfolded
-from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.attempt import Attempt, Trace
+from rota.flow.execute.breakers import Breakers
 from rota.flow.execute.briefing import Briefing
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.stage import Stage
@@ -44,6 +45,9 @@ class Kit:
     executors: tuple[Executor, ...]
     effects: StageEffects
     trust: Trust
+    # The same for all stages of a worker: a target does not come back because a stage was blocked.
+    breakers: Breakers
+    trace: Trace | None = None
 
 
 class Calls(NamedTuple):
@@ -216,6 +220,8 @@ class Crew:
             outcome: Outcome = HandedBack()
             if attempt is culprit:
                 outcome = Failed(failure=Failure(type="LoopBlocked", message=message))
+            if attempt.span is not None:
+                attempt.span.end(outcome)
             self._ended.append(ended_by_us(attempt, outcome, lasted=silent))
         self._stage, self._by_kind, self._effects = self._set_stage()
         blocked.abandon()
@@ -228,7 +234,12 @@ class Crew:
     def _set_stage(self) -> tuple[Stage, dict[str, Executor], StageEffects]:
         kit = self._make_kit(self._note)
         stage = Stage(
-            (*kit.executors,), closing=kit.effects.close, tell=self._tell, trust=kit.trust
+            (*kit.executors,),
+            closing=kit.effects.close,
+            tell=self._tell,
+            trust=kit.trust,
+            breakers=kit.breakers,
+            trace=kit.trace,
         )
         stage.open()
         executors: list[Executor] = [UNFOLDING, *kit.executors]

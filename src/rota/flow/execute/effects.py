@@ -6,7 +6,7 @@ each stage has effects of its own; the pool is opened when somebody first needs 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -14,14 +14,14 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.errors import InvalidInput, LeaseLost
+from rota.core.errors import InvalidInput, LeaseLost, SealingFailed
 from rota.core.executor import Member
 from rota.core.outcome import Failed, Succeeded
 from rota.core.states import RunState
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.handing import Handing, page_of
 from rota.flow.execute.performing import result_of
-from rota.store import live_runs, notes
+from rota.store import live_runs, notes, sealed
 from rota.store.driver import Connection, Pool
 from rota.store.graph_maps import Fence
 from rota.store.live_runs import Ending
@@ -33,7 +33,8 @@ MOST_CHECKPOINT: Final = 256_000
 
 class StageEffects:
     """`noted` hears of attempts that have something to store: output or progress; `handed_out` is
-    called when a source has given items that somebody should make members of.
+    called when a source has given items that somebody should make members of; `master` gives the
+    key that opens secrets, if there is one.
     """
 
     def __init__(
@@ -44,9 +45,11 @@ class StageEffects:
         now: Callable[[], datetime],
         noted: Callable[[Attempt], None],
         handed_out: Callable[[], object] = lambda: None,
+        master: Callable[[], bytes | None] = lambda: None,
     ) -> None:
         self.now = now
         self._handed_out = handed_out
+        self._master = master
         self.noted = noted
         self._access = access
         self._session_id = session_id
@@ -57,7 +60,21 @@ class StageEffects:
     async def close(self) -> None:
         await self._stack.aclose()
 
+    async def secrets(self, attempt: Attempt, names: Sequence[str]) -> Mapping[str, str]:
+        master = self._master()
+        if master is None:
+            raise SealingFailed(
+                reason="this worker has no master key",
+                remedy="give it the file that the API has, with the setting api.master_key",
+            )
+        async with (await self._connections()).acquire() as conn:
+            return await sealed.open_for_worker(
+                conn, tenant_id=attempt.run.tenant_id, names=names, master=master
+            )
+
     async def checkpoint(self, attempt: Attempt, value: object) -> None:
+        if attempt.veil is not None:
+            attempt.veil.refuse(value, "checkpoint")
         encoded = msgspec.json.encode(value)
         if len(encoded) > MOST_CHECKPOINT:
             raise InvalidInput("checkpoint", len(encoded), f"at most {MOST_CHECKPOINT} bytes")
@@ -89,6 +106,8 @@ class StageEffects:
         is rolled back and `LeaseLost` is raised.
         """
         told = encoded_result(result)
+        if attempt.veil is not None:
+            told = attempt.veil.over_json(told)
         async with (await self._connections()).acquire() as conn, conn.transaction():
             # What the handler raises in here keeps its name: it is not the store that failed.
             yield conn
@@ -96,6 +115,8 @@ class StageEffects:
         attempt.is_recorded = True
 
     async def hand_out(self, attempt: Attempt, items: Sequence[object]) -> None:
+        if attempt.veil is not None:
+            attempt.veil.refuse(items, "items")
         if attempt.handing is None:
             fence = Fence(attempt.run_id, attempt.attempt, self._session_id)
             attempt.handing = Handing(

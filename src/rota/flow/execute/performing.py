@@ -23,8 +23,9 @@ from rota.core.outcome import (
     Snoozed,
     Succeeded,
 )
-from rota.flow.execute import tracebacks
+from rota.flow.execute import tracebacks, unlocking
 from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.breakers import OFF, Breakers
 from rota.flow.execute.trust import Trust
 
 MOST_RESULT: Final = 64_000
@@ -37,24 +38,27 @@ _encode = msgspec.json.Encoder().encode
 ALWAYS: Final = Trust()
 
 
-async def perform(attempt: Attempt, trust: Trust = ALWAYS) -> Outcome:
+async def perform(attempt: Attempt, trust: Trust = ALWAYS, breakers: Breakers = OFF) -> Outcome:
     """Run the executor; never raises but for a cancellation that nobody asked us for.
 
     A process may be frozen between a claim and the start. If it was for so long that the run may be
-    somebody else's by now, an older attempt must not start after a newer one (I9).
+    somebody else's by now, an older attempt must not start after a newer one (I9). Nor does one
+    start whose target is known to be down.
     """
     try:
         if attempt.start_at is not None:
             await reach(attempt.start_at)
         if monotonic() >= trust.until:
             return HandedBack()
-        return await attempt.executor.run(attempt.read(), attempt)
+        spec = await unlocking.read(attempt) if attempt.names_secrets else attempt.read()
+        return breakers.turn_away(attempt, spec) or await attempt.executor.run(spec, attempt)
     except asyncio.CancelledError:
         if attempt.stopping is None:
             return _failed(attempt, "CancelledError", "the handler cancelled itself")
         return stopped(attempt.stopping)
     except InvalidInput as error:
-        return Failed(failure=Failure(type="InvalidInput", message=_cut(str(error))), final=True)
+        failure = Failure(type="InvalidInput", message=_sentence(attempt, error))
+        return Failed(failure=failure, final=True)
     except Fail as error:
         return Failed(failure=_failure(error), final=True)
     except Retry as error:
@@ -62,7 +66,7 @@ async def perform(attempt: Attempt, trust: Trust = ALWAYS) -> Outcome:
     except Snooze as error:
         return Snoozed(delay=error.delay)
     except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
-        attempt.write(Stream.ROTA, tracebacks.told(error).encode(errors="replace"))
+        attempt.write(Stream.ROTA, _traceback(attempt, error).encode(errors="replace"))
         return Failed(failure=_failure(error))
 
 
@@ -118,6 +122,17 @@ def without_nul(text: str) -> str:
 def _failed(attempt: Attempt, type_: str, message: str) -> Failed:
     attempt.write(Stream.ROTA, f"{message}\n".encode())
     return Failed(failure=Failure(type=type_, message=message))
+
+
+def _traceback(attempt: Attempt, error: BaseException) -> str:
+    told = tracebacks.told(error)
+    return told if attempt.veil is None else attempt.veil.text(told)
+
+
+def _sentence(attempt: Attempt, error: InvalidInput) -> str:
+    if attempt.veil is not None:
+        attempt.veil.over_error(error)
+    return _cut(str(error))
 
 
 def _failure(error: BaseException) -> Failure:

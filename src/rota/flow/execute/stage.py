@@ -17,7 +17,8 @@ from typing import Any, Final
 from rota.core.attempt import Ended, Stopping
 from rota.core.executor import Executor
 from rota.core.outcome import Outcome
-from rota.flow.execute.attempt import Attempt
+from rota.flow.execute.attempt import Attempt, Trace
+from rota.flow.execute.breakers import Breakers
 from rota.flow.execute.performing import perform, result_of, stopped
 from rota.flow.execute.trust import Trust
 
@@ -39,11 +40,15 @@ class Stage:
         closing: Callable[[], Awaitable[None]],
         tell: Callable[[Attempt, Ended, bool], None],
         trust: Trust,
+        breakers: Breakers,
+        trace: Trace | None = None,
     ) -> None:
         self._executors = executors
         self._close_rest = closing
         self._tell = tell
         self._trust = trust
+        self._trace = trace
+        self._breakers = breakers
         self._running: dict[int, Attempt] = {}
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -141,6 +146,7 @@ class Stage:
 
     def _begin(self, attempts: Sequence[Attempt]) -> None:
         create, now = self._loop.create_task, self._loop.time()
+        carry_out = self._carry_out if self._trace is None else self._carry_out_traced
         for attempt in attempts:
             attempt.began = attempt.start_at or now
             limit = attempt.time_limit()
@@ -148,20 +154,30 @@ class Stage:
                 attempt.stop_at = now + limit.total_seconds()
             if limit is None or limit > NO_TIME:
                 self._running[id(attempt)] = attempt
-                attempt.task = create(self._carry_out(attempt))
+                attempt.task = create(carry_out(attempt))
             else:
                 self._end(attempt, stopped(Stopping.TIMEOUT))
 
     async def _carry_out(self, attempt: Attempt) -> None:
-        outcome = await perform(attempt, self._trust)
+        outcome = await perform(attempt, self._trust, self._breakers)
         self._end(attempt, outcome)
+
+    async def _carry_out_traced(self, attempt: Attempt) -> None:
+        """The same. What `trace` leaves in the context of this task ends with the task."""
+        if self._trace is not None:
+            ahead = max(0.0, attempt.began - self._loop.time())
+            attempt.span = self._trace(attempt.run, attempt.kind, ahead=ahead)
+        await self._carry_out(attempt)
 
     def _end(self, attempt: Attempt, outcome: Outcome, *, is_stuck: bool = False) -> None:
         self._running.pop(id(attempt), None)
         if attempt.is_closed:
             return
-        attempt.is_closed = True
-        outcome, result = result_of(outcome)
+        if attempt.passage is not None:
+            self._breakers.tell(attempt.passage, outcome)
+        outcome, result = attempt.close(*result_of(outcome))
+        if attempt.span is not None:
+            attempt.span.end(outcome)
         run = attempt.run
         ended = Ended(
             run.id,

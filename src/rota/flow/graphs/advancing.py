@@ -5,7 +5,8 @@ duty, and every node looks for marks that were left lying. A pass locks graph ru
 marks, asks core what follows, writes the runs of the steps that are ready and the new boards, and
 moves what is complete to history, all in one transaction: if it does not commit, the marks are
 still there, and if it does, they are gone. So a step begins once, and no ending is overlooked
-(docs/adr/0018-marks.md). What follows is deciding.py; steps with many members are mapping.py.
+(docs/adr/0018-marks.md). What follows is deciding.py; steps with many members are mapping.py; one
+that cannot be advanced stops no other (faltering.py).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,17 +14,18 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
-from rota.core.errors import StoreFailed
-from rota.core.events import AdvanceFailed, Emit
+from rota.core.errors import RotaError, StoreFailed, StoreRefused, StoreUnavailable
+from rota.core.events import AdvanceFailed, AdvancePutOff, Emit
 from rota.core.states import RunState
 from rota.core.submission import canonical
 from rota.flow.graphs.closing import cancel_steps, note_endings
 from rota.flow.graphs.deciding import decide, endings
+from rota.flow.graphs.faltering import TRIES, Faltering
 from rota.flow.graphs.plans import Key, Plan, Plans, Unreadable
 from rota.flow.graphs.turns import Turn, grouped
 from rota.store import graphs
 from rota.store.driver import Connection, Source
-from rota.store.graphs import FIRST, Board, Ending, Locked
+from rota.store.graphs import FIRST, Board, Ended, Ending, Locked
 from rota.store.transaction import transaction
 
 # Graph runs in one transaction. Each may begin up to a thousand steps, mostly it is one or two.
@@ -35,6 +37,7 @@ GATHER: Final = 0.01
 # Somebody else holds the lock: the marks that they did not see are looked for again so soon.
 AGAIN: Final = 0.02
 BLOCKED: Final = RunState.BLOCKED.value
+LONGEST_REASON: Final = 1000
 
 
 class UnknownPlansError(Exception):
@@ -56,6 +59,12 @@ class Passed:
     next: list[UUID] = field(default_factory=list)
     locked: set[UUID] = field(default_factory=set)
 
+    def add(self, ended: Ended) -> None:
+        """A graph run ended; if it is a step itself, the one above has a mark."""
+        self.has_freed |= ended.is_gated
+        if ended.graph_run_id is not None:
+            self.next.append(ended.graph_run_id)
+
 
 @dataclass(slots=True, kw_only=True)
 class Advancing:
@@ -75,6 +84,10 @@ class Advancing:
     _began: float = float("-inf")
     _after: UUID = FIRST
     _look_at: float = float("-inf")
+    _faltering: Faltering = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._faltering = Faltering(monotonic=self.monotonic)
 
     def kick(self, ids: Iterable[UUID]) -> None:
         """These graph runs have marks."""
@@ -131,24 +144,34 @@ class Advancing:
 
     async def advance(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
         """Advance these graph runs, and tell whoever waits for what came of it. Returns those that
-        could be had: what is missing is paused, or somebody else is at it.
+        need not be tried again soon: what is missing is paused, or somebody else is at it.
         """
+        ready = self._faltering.ready(ids)
+        waiting: set[UUID] = set() if ready is ids else set(ids).difference(ready)
+        if not ready:
+            return waiting
         try:
-            passed = await self._pass(conn, ids)
-        except StoreFailed as error:
-            if len(ids) == 1:
-                await self._give_up(conn, ids[0], error)
-                return set(ids)
-            # One that cannot be stored must not keep the others: find it by halving.
-            middle = len(ids) // 2
-            first = await self.advance(conn, ids[:middle])
-            return first | await self.advance(conn, ids[middle:])
+            passed = await self._pass(conn, ready)
+        except (StoreUnavailable, StoreRefused):
+            raise
+        except Exception as error:  # noqa: BLE001 — a mistake in one must not be the end of all
+            if len(ready) == 1:
+                await self._falter(conn, ready[0], error)
+                return waiting | set(ready)
+            # One that cannot be decided or stored must not keep the others: find it by halving.
+            middle = len(ready) // 2
+            first = await self.advance(conn, ready[:middle])
+            return waiting | first | await self.advance(conn, ready[middle:])
+        self._faltering.forget(passed.locked)
+        self._tell(passed)
+        return waiting | passed.locked
+
+    def _tell(self, passed: Passed) -> None:
         self._kicked.update(dict.fromkeys(passed.next))
         if passed.has_made:
             self.made()
         if passed.has_freed:
             self.freed()
-        return passed.locked
 
     async def _pass(self, conn: Connection, ids: Sequence[UUID]) -> Passed:
         while True:
@@ -199,13 +222,35 @@ class Advancing:
             raise UnknownPlansError(unknown)
         return {run_id: plan for run_id, plan in found.items() if plan is not None}
 
-    async def _give_up(self, conn: Connection, run_id: UUID, error: StoreFailed) -> None:
-        """What the database refuses ends the graph run; its steps are cancelled with it."""
-        self.emit(AdvanceFailed(run_id=run_id, reason=str(error)))
+    async def _falter(self, conn: Connection, run_id: UUID, error: Exception) -> None:
+        """What the database refuses, it refuses again; anything else may go another time."""
+        reason = told(error)
+        tries = self._faltering.note(run_id)
+        if tries < TRIES and not isinstance(error, StoreFailed):
+            self.emit(AdvancePutOff(run_id=run_id, reason=reason, tries=tries))
+            return
+        try:
+            await self._give_up(conn, run_id, reason)
+        except (StoreUnavailable, StoreRefused):
+            raise
+        except Exception as worse:  # noqa: BLE001 — as above; it is tried again after the pause
+            self.emit(AdvancePutOff(run_id=run_id, reason=told(worse), tries=tries))
+
+    async def _give_up(self, conn: Connection, run_id: UUID, reason: str) -> None:
+        """End the graph run; its steps are cancelled with it, by the marks that it leaves."""
+        passed = Passed()
         async with transaction(conn):
             locked = await graphs.lock(conn, [run_id])
-            ended = [dead(row, f"it could not go on: {error}") for row in locked]
-            await graphs.finish(conn, ended)
+            ended = [dead(row, f"it could not go on: {reason}") for row in locked]
+            for each in await graphs.finish(conn, ended):
+                passed.add(each)
+            # It was over before, so it is the cancelling that does not go: with its marks it would
+            # be tried for ever.
+            await graphs.take_marks(conn, [row.run_id for row in locked if row.state is None])
+        self._faltering.forget([run_id])
+        if locked:
+            self.emit(AdvanceFailed(run_id=run_id, reason=reason))
+        self._tell(passed)
 
 
 async def _write(
@@ -227,12 +272,16 @@ async def _write(
         await graphs.store_boards(conn, boards)
     if ended:
         for each in await graphs.finish(conn, ended):
-            passed.has_freed |= each.is_gated
-            if each.graph_run_id is not None:
-                passed.next.append(each.graph_run_id)
+            passed.add(each)
     passed.has_made = bool(steps) or any(turn.has_members for turn in turns)
 
 
 def dead(row: Locked, why: str) -> Ending:
     reason = canonical({"type": "GraphFailed", "message": why.replace("\x00", "")})
     return Ending(row.run_id, RunState.DEAD, None, reason)
+
+
+def told(error: Exception) -> str:
+    """An error in words; of one that is not ours, its class says more than its text."""
+    text = str(error) if isinstance(error, RotaError) else f"{type(error).__name__}: {error}"
+    return text[:LONGEST_REASON]

@@ -20,6 +20,7 @@ CODES: Final[dict[str, str]] = {
     "overlap": "another run of its job was not finished",
     "overlap_full": "too many runs of its job were waiting already",
     "paused": "its job was paused",
+    "queue_paused": "its queue was paused",
     "edit": "its job was changed",
     "blackout": "a calendar left its time out",
     "outage": "no scheduler decided it in time",
@@ -29,6 +30,7 @@ CODES: Final[dict[str, str]] = {
     "cancelled": "somebody asked for it",
     "job_deleted": "its job was deleted",
     "worker_lost": "its worker was lost",
+    "target_down": "its target did not answer",
     "handed_back": "its worker had to leave before it could end",
 }
 

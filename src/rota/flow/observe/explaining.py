@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from rota.core.errors import NotFound
@@ -121,14 +121,29 @@ def _early(run: Subject) -> Explanation | None:
     if run.attempt == 0:
         return _told("not_due", f"It is due at {until}.", at=run.ready_at)
     details: dict[str, object] = {"until": run.ready_at, "attempt": run.attempt}
+    reason = read(run.last_reason)
+    if run.last_outcome == "snoozed" and reason.get("code") == "target_down":
+        return _left_alone(reason, until, details)
     if run.last_outcome == "snoozed":
         sentence = f"Attempt {run.attempt} asked to be called again at {until}."
         return _told("snoozed", sentence, **details)
-    reason = read(run.last_reason)
     verb = "ran out of time" if run.last_outcome == "timed_out" else "failed"
     why = f" with {failure(reason)}" if reason else ""
     sentence = f"It backs off until {until} after attempt {run.attempt} {verb}{why}."
     return _told("backing_off", sentence, reason=reason, **details)
+
+
+def _left_alone(
+    reason: Mapping[str, Any], until: str, details: Mapping[str, object]
+) -> Explanation:
+    """Its target was down when it was to start; `attempt` was not made."""
+    target, failures = short(reason.get("target")), int(reason.get("failures", 0))
+    sentence = (
+        f"{target} does not answer: {counted(failures, 'failure')} in a row; "
+        f"the run asks again at {until}."
+    )
+    facts = {"target": target, "failures": failures, **details}
+    return _told("target_down", sentence, **facts)
 
 
 def _unserved(run: Subject, workers: Workers) -> Explanation | None:
@@ -276,6 +291,13 @@ def _ticking(job: JobSubject) -> Explanation:
             f"to be decided by scheduler {job.scheduler}."
         )
         return _told("tick_overdue", sentence, **details)
+    if job.queue_paused_at is not None:
+        by = f" by {short(job.queue_paused_by)}" if job.queue_paused_by else ""
+        sentence = (
+            f"Its next tick is due at {shown(at)} and is passed over if its queue is still paused "
+            f"then; it was paused{by} at {shown(job.queue_paused_at)}."
+        )
+        return _told("queue_paused", sentence, by=job.queue_paused_by, **details)
     return _told("next_tick", f"Its next tick is due at {shown(at)}.", **details)
 
 

@@ -19,6 +19,7 @@ from rota.runtime.events import (
     RuntimeEvent,
     ServiceCancelled,
     ServiceFailed,
+    SpansLost,
     StoreAway,
     StoreBack,
 )
@@ -86,6 +87,9 @@ def describe_runtime(event: RuntimeEvent) -> LogLine:
                 "place": place_of(event.error),
             }
             return LogLine("request.failed", Level.ERROR, fields)
+        case SpansLost():
+            fields = {"count": event.count, "reason": event.reason}
+            return LogLine("spans.lost", Level.WARNING, fields)
         case _:
             assert_never(event)
 

@@ -47,6 +47,7 @@ COUNTERS: Final[dict[str, Counter]] = {
     "rota_messages_refused_total": Counter("Messages of sources that are no events.", "source"),
     "rota_requests_failed_total": Counter("Requests that met an error nobody foresaw."),
     "rota_rescues_failed_total": Counter("Times that lost runs could not be taken back."),
+    "rota_advances_put_off_total": Counter("Passes over a graph run that failed and go again."),
     "rota_advances_failed_total": Counter("Graph runs that could not go on and were ended."),
     "rota_results_refused_total": Counter("Ended attempts that belonged to somebody else by then."),
     "rota_runs_expired_total": Counter("Waiting runs ended because of their deadline."),
@@ -58,8 +59,11 @@ COUNTERS: Final[dict[str, Counter]] = {
     "rota_shards_released_total": Counter("Shards given up to others."),
     "rota_shards_taken_total": Counter("Shards taken."),
     "rota_sources_failed_total": Counter("Times that a source could not be read.", "source"),
+    "rota_spans_lost_total": Counter("Spans of traces that did not reach the collector."),
     "rota_store_away_total": Counter("Passes that did not reach the database.", "duty"),
     "rota_store_back_total": Counter("Times the database was reached again.", "duty"),
+    "rota_target_failures_total": Counter("Times that a target was found not to answer."),
+    "rota_target_recoveries_total": Counter("Times that a target answered again."),
     "rota_ticks_caught_up_total": Counter("Late ticks that became runs after all."),
     "rota_ticks_recorded_total": Counter("Late ticks that were put on record only."),
 }
@@ -73,9 +77,11 @@ HISTOGRAMS: Final[dict[str, str]] = {
 
 CLOCK: Final = "rota_clock_offset_seconds"
 DRAINING: Final = "rota_node_draining"
+DOWN: Final = "rota_targets_down"
 GAUGES: Final[dict[str, str]] = {
     CLOCK: "How far this machine's clock is from the database's, when last found apart.",
     DRAINING: "1 once this process was asked to stop.",
+    DOWN: "Targets that this worker leaves alone because they do not answer.",
 }
 
 
@@ -131,6 +137,7 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.WorkersBuried: lambda e: [Count("rota_sessions_buried_total", len(e.names))],
     events.RunsReclaimed: _reclaimed,
     events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
+    events.AdvancePutOff: lambda _: [Count("rota_advances_put_off_total")],
     events.AdvanceFailed: lambda _: [Count("rota_advances_failed_total")],
     events.RunsExpired: lambda e: [Count("rota_runs_expired_total", e.count)],
     events.ResultsRefused: lambda e: [Count("rota_results_refused_total", e.count)],
@@ -138,6 +145,8 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.AttemptFailed: _failed,
     events.AttemptStuck: lambda e: [Count("rota_attempts_stuck_total", 1, e.kind)],
     events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
+    events.TargetDown: lambda _: [Count("rota_target_failures_total")],
+    events.TargetUp: lambda _: [Count("rota_target_recoveries_total")],
     events.ClockApart: lambda _: [],
     events.SourceHeld: lambda _: [],
     events.SourceFailed: lambda e: [Count("rota_sources_failed_total", value=e.source)],
@@ -146,6 +155,7 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     runtime_events.StoreAway: lambda e: [Count("rota_store_away_total", 1, e.duty)],
     runtime_events.StoreBack: lambda e: [Count("rota_store_back_total", 1, e.duty)],
     runtime_events.NodeDraining: lambda _: [],
+    runtime_events.SpansLost: lambda e: [Count("rota_spans_lost_total", e.count)],
     runtime_events.RequestFailed: lambda _: [Count("rota_requests_failed_total")],
     runtime_events.ServiceFailed: _service_failed,
     runtime_events.ServiceCancelled: lambda e: [
@@ -180,6 +190,8 @@ class Meter:
                     self._histograms[ATTEMPT_DURATION].observe_all(event.lasted)
                 case events.ClockApart():
                     self._gauges[CLOCK] = event.by.total_seconds()
+                case events.TargetDown() | events.TargetUp():
+                    self._gauges[DOWN] = float(event.down)
                 case runtime_events.NodeDraining():
                     self._gauges[DRAINING] = 1.0
                 case _:

@@ -7,12 +7,14 @@ or an hour, so the seconds that are looked at wander through both, and the many 
 second 0 weigh no more than they should. Figures that were made so are marked as estimates.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
 
+from rota.core.bins import quantile
 from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH
 from rota.core.states import BAD, RunState
@@ -22,7 +24,7 @@ from rota.store.figures import Depth, Ended, Slice, Times
 from rota.store.fitness import database_time
 
 # About 40 ms of reading.
-MOST_EXACT: Final = 40_000
+MOST_EXACT: Final = 32_000
 LONGEST: Final = timedelta(days=31)
 SECOND: Final = timedelta(seconds=1)
 # A tick that is decided this late is late; schedulers take a fraction of it.
@@ -45,13 +47,16 @@ class Span(Enum):
 class Bucket:
     """What became of the runs that were due from `start` on, until the next bucket's start.
 
-    Waits are of first attempts, from due to started. None where there is nothing to measure.
+    Waits are of first attempts, from due to started; their percentiles are to a twentieth
+    (core/bins.py). None where there is nothing to measure.
     """
 
     start: datetime
     ended: Mapping[RunState, int] = field(default_factory=dict)
     mean_wait: timedelta | None = None
     longest_wait: timedelta | None = None
+    wait_p50: timedelta | None = None
+    wait_p99: timedelta | None = None
     mean_duration: timedelta | None = None
 
     @property
@@ -181,13 +186,32 @@ def _bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
     waits, durations = sum(row.waits for row in rows), sum(row.durations for row in rows)
     waited = sum((row.waited for row in rows), timedelta(0))
     lasted = sum((row.lasted for row in rows), timedelta(0))
+    longest = max((row.longest_wait for row in rows), default=timedelta(0))
+    half, most = _percentiles(rows, longest)
     return Bucket(
         start=start,
         ended={row.state: row.number * times for row in rows},
         mean_wait=waited / waits if waits else None,
-        longest_wait=max(row.longest_wait for row in rows) if waits else None,
+        longest_wait=longest if waits else None,
+        wait_p50=half,
+        wait_p99=most,
         mean_duration=lasted / durations if durations else None,
     )
+
+
+def _percentiles(
+    rows: list[Ended], longest: timedelta
+) -> tuple[timedelta | None, timedelta | None]:
+    """The wait of half and of 99 in 100; the middle of a bin may lie beyond the longest wait."""
+    counts: Counter[int] = Counter()
+    for row in rows:
+        # A bin comes once for each slice that has such waits.
+        for place, number in zip(row.bins or (), row.bin_waits or (), strict=True):
+            counts[place] += number
+    half, most = quantile(counts, 0.5), quantile(counts, 0.99)
+    if half is None or most is None:
+        return None, None
+    return min(half, longest), min(most, longest)
 
 
 async def _pace(conn: Connection, tenant_id: int, now: datetime) -> float:

@@ -1,7 +1,8 @@
 """Makes the partitions of coming days and drops those that are too old (O7). Room: flow/record.
 
 A duty that does little and rarely: it holds no lock for longer than the store's time-out, and if it
-does not run for days, new rows fall into the partition for the rest and are moved out later.
+does not run for days, new rows fall into the partition for the rest and are moved out later. What
+belongs to no day that is kept, such as backfills of years ago, goes from there a batch at a time.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from rota.store.fitness import database_time
 from rota.store.partitions import EVENTS, PARENTS
 
 INTERVAL: Final = timedelta(hours=1)
+# Rows of the rest that go at once: some ten milliseconds, so that it is in nobody's way.
+MOST: Final = 500
+# There is more of them: soon, but not at once.
+SOON: Final = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,8 @@ class KeepingDays:
             oldest = today - self.keep - timedelta(days=1)
             history = sorted(PARENTS.keys() - EVENTS)
             await partitions.drop_older(conn, keep_from=oldest, parents=history)
+            runs = await partitions.prune_runs(conn, keep_from=oldest, most=MOST)
             oldest = today - self.keep_events - timedelta(days=1)
             await partitions.drop_older(conn, keep_from=oldest, parents=EVENTS)
-        return INTERVAL.total_seconds()
+            events = await partitions.prune_events(conn, keep_from=oldest, most=MOST)
+        return (SOON if max(runs, events) >= MOST else INTERVAL).total_seconds()

@@ -28,6 +28,7 @@ from rota.core.outcome import (
     Outcome,
     Snoozed,
     Succeeded,
+    TurnedAway,
     Unfolded,
 )
 from rota.core.settle import Attempted, Settlement, settle
@@ -102,7 +103,9 @@ class Recording:
 
     def _count(self, batch: Sequence[Ended]) -> None:
         outcomes = Counter([word_for(ended.outcome) for ended in batch])
-        self.emit(AttemptsEnded(outcomes=outcomes, lasted=[ended.lasted for ended in batch]))
+        # What was turned away never ran.
+        lasted = [ended.lasted for ended in batch if type(ended.outcome) is not TurnedAway]
+        self.emit(AttemptsEnded(outcomes=outcomes, lasted=lasted))
 
     async def _store_last_words(self) -> None:
         if self._pieces:
@@ -229,13 +232,15 @@ def word_for(outcome: Outcome) -> str:
         return "succeeded"
     if type(outcome) is Unfolded:
         return "unfolded"
+    if type(outcome) is TurnedAway:
+        return "turned_away"
     return "cancelled" if type(outcome) is Cancelled else kind_of(outcome)
 
 
 def kind_of(outcome: Outcome) -> str:
     """The word for it in the table of attempts."""
     match outcome:
-        case Snoozed():
+        case Snoozed() | TurnedAway():
             return "snoozed"
         case HandedBack():
             return "released"
@@ -247,10 +252,17 @@ def kind_of(outcome: Outcome) -> str:
 
 def told(outcome: Outcome) -> str | None:
     """Why an attempt did not succeed, as JSON."""
+    reason: dict[str, object]
     match outcome:
         case Failed():
             failure = outcome.failure
             reason = {"type": failure.type, "message": failure.message}
+        case TurnedAway():
+            reason = {
+                "code": "target_down",
+                "target": outcome.target,
+                "failures": outcome.failures,
+            }
         case HandedBack():
             reason = {"code": "handed_back"}
         case Cancelled():

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
+from uuid import UUID
 
 from rota.core.clock import Clock
 from rota.core.errors import IllegalMove, StoreFailed
@@ -54,8 +55,16 @@ class Fire(Protocol):
     ) -> Awaitable[list[Decided]]: ...
 
 
+class Traced(Protocol):
+    """Whoever writes down that these ticks became runs."""
+
+    def __call__(self, run_ids: Sequence[UUID], *, lasted: float, late_by: timedelta) -> None: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class FiringDue:
+    """`traced` hears of every batch, if somebody writes traces."""
+
     source: Source
     tenure: Tenure
     offset: Offset
@@ -64,6 +73,7 @@ class FiringDue:
     clock: Clock
     fired: Fired
     emit: Emit
+    traced: Traced | None = None
     _late: deque[Entry] = field(default_factory=deque)
     _is_warm: bool = False
 
@@ -140,6 +150,7 @@ class FiringDue:
 
     async def _fire(self, conn: Connection, fire: Fire, entries: Sequence[Entry]) -> None:
         firings = [entry.firing for entry in entries]
+        began = self.clock.monotonic()
         try:
             decided = await fire(conn, self.tenure.ownership, firings, ahead=AHEAD)
         except (StoreFailed, IllegalMove) as error:
@@ -147,16 +158,22 @@ class FiringDue:
             return
         if decided:
             self.fired(frozenset([firing.due.queue_id for firing in firings]))
-            self._report(len(decided), firings[0].due.fire_at)
+            self._report(decided, firings[0].due.fire_at, began)
         if len(decided) < len(entries):
             entries = self._without_refused(entries, decided)
         for entry in entries:
             self._go_on(entry)
 
-    def _report(self, number: int, first: datetime) -> None:
-        now = self.offset.at(self.clock.monotonic())
-        if now is not None:
-            self.emit(TicksFired(count=number, late_by=max(now - first, NONE)))
+    def _report(self, decided: Sequence[Decided], first: datetime, began: float) -> None:
+        monotonic = self.clock.monotonic()
+        now = self.offset.at(monotonic)
+        if now is None:
+            return
+        late_by = max(now - first, NONE)
+        self.emit(TicksFired(count=len(decided), late_by=late_by))
+        if self.traced is not None:
+            run_ids = [row.run_id for row in decided if not row.is_skipped]
+            self.traced(run_ids, lasted=monotonic - began, late_by=late_by)
 
     async def _isolate(
         self, conn: Connection, fire: Fire, entries: Sequence[Entry], error: Exception

@@ -39,7 +39,7 @@ from rota.store.transaction import joined
 
 THING: Final = "the manifest"
 DECLARED: Final = "its file says so"
-POLICY: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee"})
+POLICY: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee", "target"})
 HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
 # So many are compared before others on the same loop have their turn.
 BATCH: Final = 50
@@ -341,6 +341,7 @@ def _edit(spec: JobSpec, fields: frozenset[str]) -> Edit:
         overlap=if_changed("overlap", spec.overlap),
         # A new overlap policy forgets it, so it is said again with one.
         keep_first=spec.keep_first if fields & {"overlap", "keep_first"} else KEEP,
+        when_queue_paused=if_changed("when_queue_paused", spec.when_queue_paused),
         limits=if_changed("limits", spec.limits),
         labels=if_changed("labels", spec.labels),
         user_id=if_changed("user_id", spec.user_id),

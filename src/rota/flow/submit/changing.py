@@ -13,10 +13,11 @@ from enum import Enum
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from rota.core.binding import payload_text
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
 from rota.core.ids import EPOCH
 from rota.core.limits import Limit
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.states import JobEvent, JobState, advance_job
@@ -25,7 +26,6 @@ from rota.core.submission import (
     check_labels,
     check_limits,
     check_name,
-    json_text,
     within,
 )
 from rota.core.time import misfire, moments, plain, planning
@@ -70,6 +70,7 @@ class Edit:
     priority: int | Literal[Keep.KEEP] = KEEP
     overlap: Overlap | Literal[Keep.KEEP] = KEEP
     keep_first: bool | Literal[Keep.KEEP] = KEEP
+    when_queue_paused: WhenQueuePaused | Literal[Keep.KEEP] = KEEP
     limits: tuple[Limit, ...] | Literal[Keep.KEEP] = KEEP
     labels: Mapping[str, str] | Literal[Keep.KEEP] = KEEP
     user_id: str | Literal[Keep.KEEP] | None = KEEP
@@ -140,7 +141,7 @@ async def edit(
 
     With a `version` only if it still has that one.
     """
-    payload = None if wanted.payload is KEEP else json_text(wanted.payload, "payload")
+    payload = None if wanted.payload is KEEP else payload_text(wanted.payload)
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
@@ -188,10 +189,9 @@ async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
     if wanted.priority is not KEEP:
         new["priority"] = parse_priority(wanted.priority)
     if wanted.overlap is not KEEP:
-        new["overlap"] = wanted.overlap
-        new["keep_first"] = False
-    if wanted.keep_first is not KEEP:
-        new["keep_first"] = wanted.keep_first
+        new |= {"overlap": wanted.overlap, "keep_first": False}
+    said = {"keep_first": wanted.keep_first, "when_queue_paused": wanted.when_queue_paused}
+    new |= {name: value for name, value in said.items() if value is not KEEP}
     if wanted.limits is not KEEP:
         new["limits"] = limits_text(check_limits(wanted.limits))
     adjusted = job._replace(**new)

@@ -16,6 +16,7 @@ from typing import Final
 from uuid import UUID
 
 from rota.core.errors import Conflict, NameTaken, VersionChanged
+from rota.core.overlap import WhenQueuePaused
 from rota.core.submission import JobSpec, canonical
 from rota.core.time.calendars import Calendar
 from rota.flow.submit.changing import KEEP, Edit, edit
@@ -97,6 +98,9 @@ def digest(spec: JobSpec) -> str:
     ]
     if spec.graph is not None:
         rest.append(spec.graph)
+    # What is as usual is left out, so that what was declared before it could be said is the same.
+    if spec.when_queue_paused is not WhenQueuePaused.SKIP:
+        rest.append(spec.when_queue_paused.value)
     return f"{_short(spec.schedule)}.{_short(rest)}"
 
 
@@ -132,6 +136,7 @@ async def _write(conn: Connection, spec: JobSpec, found: JobRow | None, moment: 
             priority=spec.priority,
             overlap=spec.overlap,
             keep_first=spec.keep_first,
+            when_queue_paused=spec.when_queue_paused,
             limits=spec.limits,
             labels=spec.labels,
             user_id=spec.user_id,

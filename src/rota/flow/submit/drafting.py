@@ -13,10 +13,11 @@ from uuid import UUID
 
 from rota.core import policy as policies
 from rota.core.arrivals.payloads import check_template
+from rota.core.binding import payload_text
 from rota.core.errors import InvalidInput
 from rota.core.gates import keys_of
 from rota.core.limits import Limit, limit_to_plain
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.submission import (
@@ -25,17 +26,18 @@ from rota.core.submission import (
     check_labels,
     check_limits,
     check_name,
-    json_text,
     within,
 )
 from rota.core.time import moments, plain, planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import Planned
-from rota.core.time.schedule import HORIZON, USUAL, Immediate, Once, Schedule, elapsed_tick
+from rota.core.time.schedule import HORIZON, USUAL, Immediate, Once, Schedule
+from rota.core.time.tick import Tick
 from rota.flow.submit.going_by import shared_text
 from rota.flow.submit.graph_jobs import graph_text
 from rota.store.gates import NewGate
 
+PAUSES: Final = f"one of {', '.join(WhenQueuePaused)}"
 # What stands before and after the time in the text of a schedule that is nothing but a time.
 ONCE: Final = canonical(plain.to_plain(Schedule(rules=(Once(at=moments.FIRST),)))).split(
     moments.rfc3339(moments.FIRST)
@@ -106,7 +108,7 @@ class Drafting:
             schedule=table.schedule,
             first=table.first,
             schedule_text=table.text,
-            payload_text=json_text(spec.payload, "payload"),
+            payload_text=payload_text(spec.payload, kind=spec.kind),
             policy_text=policy_text(spec.policy),
             labels_text=check_labels(spec.labels),
             limits_text=limits_text(spec.limits),
@@ -143,7 +145,7 @@ class Drafting:
         if not self._now < at <= self._now + HORIZON:
             return None
         schedule = Schedule(rules=(Once(at=at),), seed=str(job_id))
-        first = Planned(tick=elapsed_tick(at, schedule.zone), due_at=at)
+        first = Planned(tick=Tick(at=at, local=at.replace(tzinfo=None)), due_at=at)
         return Timetable(schedule, moments.rfc3339(at).join(ONCE), first)
 
 
@@ -182,6 +184,8 @@ def _checked(spec: JobSpec) -> JobSpec:
         check_name(spec.user_id, "user_id")
     if not isinstance(spec.overlap, Overlap):
         raise InvalidInput("overlap", spec.overlap, f"one of {', '.join(Overlap)}")
+    if not isinstance(spec.when_queue_paused, WhenQueuePaused):
+        raise InvalidInput("when_queue_paused", spec.when_queue_paused, PAUSES)
     if spec.keep_first and spec.overlap is not Overlap.QUEUE_ONE:
         raise InvalidInput("keep_first", True, "the overlap policy queue_one to apply it to")
     parse_priority(spec.priority)

@@ -14,10 +14,11 @@ from functools import partial
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from rota.core.binding import payload_text
 from rota.core.bulk import RunFilter
 from rota.core.errors import IllegalMove, NotFound
 from rota.core.states import BAD, FINAL, RunState
-from rota.core.submission import check_name, json_text
+from rota.core.submission import check_name
 from rota.flow.submit import bulk
 from rota.flow.submit.allowing import allow_runs, allow_runs_of
 from rota.flow.submit.bulk import Action, Counted, Done
@@ -86,7 +87,7 @@ async def replay(
 ) -> UUID:
     """Make a new run of the job of a finished one; return its id. The link is kept beside it."""
     check_name(wanted.by, "by")
-    edited = None if wanted.payload is KEEP else json_text(wanted.payload, "payload") or "null"
+    edited = None if wanted.payload is KEEP else payload_text(wanted.payload) or "null"
     async with transaction(conn):
         old = await revival.find(conn, wanted.run_id, tenant_id=tenant_id)
         if old.state not in FINAL:

@@ -226,6 +226,7 @@ def _new_job(each: Draft, ids: _Ids, passing: tuple[int, ...]) -> NewJob:
         priority=spec.priority,
         overlap=spec.overlap,
         keep_first=spec.keep_first,
+        when_queue_paused=spec.when_queue_paused,
         guarantee=spec.policy.guarantee,
         schedule=each.schedule_text,
         schedule_id=None if body is None else ids.schedules[body],

@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core.binding import payload_text
 from rota.core.errors import InvalidInput, NotFound
 from rota.core.limits import Limit
 from rota.core.overlap import ONE_BY_ONE, Overlap
 from rota.core.priority import parse_priority
-from rota.core.submission import RunSpec, json_text, within
+from rota.core.submission import RunSpec, within
 from rota.flow.submit.allowing import allow_runs, allow_runs_of, quotas_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, place, policy_of
@@ -101,7 +102,7 @@ async def run_now(
     if spec.unique is not None:
         # What the overlap policy refuses must not hold a key, and what it ends must not keep one.
         raise InvalidInput("unique", spec.unique.key, "a run that is submitted, or no rule")
-    payload = json_text(spec.payload, "payload")
+    payload = payload_text(spec.payload)
     id_ = spec.id or new_id()
     async with transaction(conn):
         job = await jobs.lock(conn, spec.job_id)
@@ -193,7 +194,7 @@ async def _allow_made(
 async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: datetime) -> bool:
     """The short way for a run that needs nothing but its job."""
     with within("runs[0]"):
-        payload = json_text(spec.payload, "payload")
+        payload = payload_text(spec.payload)
         priority = None if spec.priority is None else parse_priority(spec.priority)
     return await live_runs.insert_one(
         conn,
@@ -220,7 +221,7 @@ def _checked(
             wanted.append(NO_GATES)
             continue
         with within(f"runs[{place_}]"):
-            payloads.append(json_text(spec.payload, "payload"))
+            payloads.append(payload_text(spec.payload))
             wanted.append(mould.gates(spec))
     return payloads, wanted
 

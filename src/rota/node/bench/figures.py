@@ -165,6 +165,18 @@ MEASURES: Final[tuple[Measure, ...]] = (
     Measure(key="map_cpu_us.plain", words="processor time a plain run, beside a map", unit="µs"),
     Measure(key="map_cpu_us.member", words="processor time a member of a map", unit="µs"),
     Measure(key="map_memory_mb", words="memory that a map adds, all processes", unit="MB"),
+    Measure(
+        key="failover_scheduler_s",
+        words="a scheduler is killed: all its jobs fire again",
+        unit="s",
+        target=8,
+    ),
+    Measure(
+        key="failover_worker_s",
+        words="a worker is killed: all its runs start again",
+        unit="s",
+        target=13,
+    ),
     Measure(key="cpu_us_per_run.rota", words="processor time a run, Rota", unit="µs"),
     Measure(key="cpu_us_per_run.postgres", words="processor time a run, PostgreSQL", unit="µs"),
     Measure(key="cpu_us_per_run.all", words="processor time a run, in all", unit="µs", target=35),

@@ -91,6 +91,13 @@ class Fleet:
         for member in self.members:
             member.check()
 
+    async def kill(self, member: Member) -> None:
+        """End one as a machine does that loses its power; it is no longer expected to run."""
+        self.members.remove(member)
+        _signal(member, signal.SIGKILL)
+        await member.process.wait()
+        await member.listening
+
     async def leave(self) -> None:
         """Ask all to stop, and end those that do not, together with whatever they started."""
         for member in self.members:

@@ -17,6 +17,7 @@ NOOP: Final = "bench.noop"
 STAMP: Final = "bench.stamp"
 NAP: Final = "bench.nap"
 BARRIER: Final = "bench.barrier"
+DOOMED: Final = "bench.doomed"
 MEMBER: Final = "bench.member"
 
 BARRIER_PATIENCE: Final = 20.0
@@ -44,6 +45,15 @@ async def stamp(_context: Context, _payload: Any) -> int:
 async def nap(_context: Context, payload: Any) -> None:
     """Occupy a slot for a while, as a call over the network does."""
     await asyncio.sleep(payload["seconds"])  # noqa: TID251 - the work of this handler is to wait
+
+
+@handlers.handler(DOOMED)
+async def doomed(context: Context, _payload: Any) -> int:
+    """The first attempt runs until its worker is killed; the next says when it started."""
+    started = time.time_ns() // 1000
+    if context.attempt == 1:
+        await asyncio.Event().wait()
+    return started
 
 
 class Crowd:

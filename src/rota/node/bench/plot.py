@@ -27,6 +27,13 @@ AXIS: Final = WIDTH - LABELS - RIGHT
 INK, FAINT, BAR, GOAL = "#1c2733", "#d5dbe1", "#3b7dd8", "#c2410c"
 DOTS: Final = {"p50": "#3b7dd8", "p99": "#7c3aed", "max": "#94a3b8"}
 BY_KEY: Final = {measure.key: measure for measure in MEASURES}
+# Times that are one figure each, and what makes milliseconds of it.
+SINGLE: Final = {
+    "cron_10000_per_s.p99_ms": 1.0,
+    "herd_10000_s": 1000.0,
+    "failover_scheduler_s": 1000.0,
+    "failover_worker_s": 1000.0,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +110,7 @@ def _times(figures: Figures) -> Iterator[Times]:
         target = BY_KEY[keys["p99"]].target if "p99" in keys else None
         dots = tuple(Dot(kind=kind, milliseconds=figures[key]) for kind, key in keys.items())
         yield Times(words=first.words.rpartition(", ")[0], dots=dots, target=target)
-    for key, factor in (("cron_10000_per_s.p99_ms", 1.0), ("herd_10000_s", 1000.0)):
+    for key, factor in SINGLE.items():
         if key in figures:
             measure, kind = BY_KEY[key], "p99" if factor == 1.0 else "max"
             dot = Dot(kind=kind, milliseconds=figures[key] * factor)

@@ -14,6 +14,7 @@ from rota.node.bench import machine
 from rota.node.bench.arena import Arena, Wishes, new_folder, open_arena
 from rota.node.bench.calling import api
 from rota.node.bench.draining import drain, throughput
+from rota.node.bench.failing_over import failover
 from rota.node.bench.failure import WrittenTooLate
 from rota.node.bench.figures import medians
 from rota.node.bench.fleet import fleet
@@ -37,6 +38,7 @@ Part = Literal[
     "api",
     "graphs",
     "map",
+    "failover",
 ]
 
 PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
@@ -51,6 +53,7 @@ PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
     "api": api,
     "graphs": graphs,
     "map": map_members,
+    "failover": failover,
 }
 
 # How much longer than it seems the writing of jobs may take, at the first try and the next ones.

@@ -37,6 +37,8 @@ class Sizes:
     bulks: int = 60
     graphs: int = 10_000
     mapped: int = 1_000_000
+    ticking: int = 1_000
+    doomed: int = 500
 
 
 FULL: Final = Sizes()
@@ -51,6 +53,8 @@ QUICK: Final = Sizes(
     bulks=10,
     graphs=2_000,
     mapped=100_000,
+    ticking=200,
+    doomed=100,
 )
 
 

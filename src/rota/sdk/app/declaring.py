@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypedDict
 
 from rota.core import policy as policies
 from rota.core.errors import InvalidInput
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.priority import parse_priority
 from rota.core.submission import check_labels, check_name, within
 from rota.core.time import durations, moments, plain
@@ -27,7 +27,7 @@ GuaranteeName = Literal["at_least_once", "at_most_once", "exactly_once"]
 Duration = str | timedelta
 # The ways to say when; each is a rule of a schedule.
 RULES: Final = ("cron", "rrule", "every", "at", "after", "on")
-POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee")
+POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 CLOCK: Final = SystemClock()
 
 
@@ -41,8 +41,10 @@ class Options(TypedDict, total=False):
     deadline: Duration
     grace: Duration
     guarantee: GuaranteeName
+    target: str
     overlap: OverlapName
     keep_first: bool
+    when_queue_paused: Literal["skip", "accumulate"]
     limits: Sequence[Mapping[str, Any]]
     labels: Mapping[str, str]
     user_id: str
@@ -131,6 +133,8 @@ def options_of(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
         parse_priority(said["priority"])
     if said.get("overlap", Overlap.SKIP) not in set(Overlap):
         raise InvalidInput("overlap", said["overlap"], f"one of {', '.join(Overlap)}")
+    if (paused := said.get("when_queue_paused", "skip")) not in set(WhenQueuePaused):
+        raise InvalidInput("when_queue_paused", paused, f"one of {', '.join(WhenQueuePaused)}")
     if "labels" in said:
         check_labels(said["labels"])
     for name in ("queue", "user_id", "name"):

@@ -13,14 +13,20 @@ OURS: Final = "rota."
 EXEC: Final = "exec"
 USUAL: Final[Mapping[str, Any]] = {
     **policies.to_plain(policies.USUAL),
+    "target": None,
     "queue": "default",
     "priority": 5,
     "overlap": "skip",
     "keep_first": False,
+    "when_queue_paused": "skip",
     "limits": [],
     "user_id": None,
     "payload": None,
 }
+REST: Final = (
+    *("payload", "queue", "priority", "overlap", "keep_first", "when_queue_paused", "limits"),
+    "user_id",
+)
 NEVER: Final = "none"
 GRAPH: Final = "graph"
 
@@ -48,11 +54,9 @@ def declared(job: Any) -> Written:
         "deadline": job.deadline or NEVER,
         "grace": job.grace,
         "guarantee": job.guarantee,
+        "target": job.target,
     }
-    rest = {
-        key: getattr(job, key)
-        for key in ("payload", "queue", "priority", "overlap", "keep_first", "limits", "user_id")
-    }
+    rest = {key: getattr(job, key) for key in REST}
     body |= {key: value for key, value in (rest | policy).items() if value != USUAL[key]}
     if "retries" in body:
         body["retries"] = _retries(job.retries)

@@ -18,7 +18,7 @@ WHEN: Final = ("schedule", "schedule_type", "schedule_time", "cron_expression", 
 JOB: Final = (
     *("kind", "job_type", *WHEN, "payload", "max_retries", "retries", "timeout", "deadline"),
     *("grace", "guarantee", "queue", "priority", "overlap", "keep_first", "limits", "labels"),
-    *("user_id", "paused", "graph"),
+    *("when_queue_paused", "target", "user_id", "paused", "graph"),
 )
 # What all jobs may have in common. When a job runs is its own, but for the zone.
 DEFAULTS: Final = tuple(each for each in JOB if each not in (*WHEN, "graph") or each == "timezone")

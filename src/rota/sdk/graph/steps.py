@@ -34,6 +34,7 @@ class StepOptions(TypedDict, total=False):
     deadline: Duration
     grace: Duration
     guarantee: GuaranteeName
+    target: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -50,6 +50,7 @@ class RecordingContext:
     job_id: UUID = JOB
     attempt: int = 1
     idempotency_key: str = str(RUN)
+    traceparent: str | None = None
     scheduled_at: datetime = SCHEDULED
     due_at: datetime = SCHEDULED
     timeout: timedelta | None = None

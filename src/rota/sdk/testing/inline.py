@@ -9,7 +9,9 @@ runs in this one.
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -50,6 +52,9 @@ class InlineAttempt(RecordingContext):
     start_at: float | None = None
     stopping: Stopping | None = None
     checkpoints: list[Any] = field(default_factory=list)
+    # There are no secrets here: a handler gets the reference as it is.
+    names_secrets: bool = False
+    veil: None = None
 
     def read(self) -> Any:
         return self.executor.read(self.kind, self.payload)
@@ -167,7 +172,8 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
     )
     await executor.open()
     try:
-        ended = await _stopped(context, timeout=timeout, cancel_after=cancel_after)
+        with heard():
+            ended = await _stopped(context, timeout=timeout, cancel_after=cancel_after)
         outcome, result = result_of(ended)
     finally:
         await executor.close()
@@ -181,6 +187,17 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
         checkpoints=tuple(context.checkpoints),
         handed_out=tuple(context.handed),
     )
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Records count from INFO on, as in a worker; at Python's usual level they would not."""
+    before = logging.root.level
+    logging.root.setLevel(min(before, logging.INFO))
+    try:
+        yield
+    finally:
+        logging.root.setLevel(before)
 
 
 def maps_of(results: Sequence[Any]) -> list[Member]:

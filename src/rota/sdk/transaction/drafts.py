@@ -14,14 +14,14 @@ from rota.core import policy as policies
 from rota.core import uniqueness
 from rota.core.errors import InvalidInput
 from rota.core.limits import Limit, Rate
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import DEFAULT, parse_priority
 from rota.core.submission import JobSpec, check_name, within
 from rota.core.time import durations
 
 NOW: Final = {"immediate": True}
-POLICY: Final = ("timeout", "deadline", "grace", "guarantee")
+POLICY: Final = ("timeout", "deadline", "grace", "guarantee", "target")
 # The rules that each type may be said with, as in api/drafts.py.
 RULES: Final = {
     "IMMEDIATE": ("immediate",),
@@ -37,8 +37,8 @@ RULES: Final = {
 KNOWN: Final = (
     *("name", "kind", "job_type", "payload", "queue", "priority", "overlap", "keep_first"),
     *("schedule", "schedule_type", "schedule_time", "cron_expression", "timezone"),
-    *("max_retries", "retries", "timeout", "deadline", "grace", "guarantee"),
-    *("limits", "labels", "user_id", "unique", "graph"),
+    *("max_retries", "retries", "timeout", "deadline", "grace", "guarantee", "target"),
+    *("limits", "labels", "user_id", "unique", "graph", "when_queue_paused"),
 )
 
 
@@ -61,6 +61,7 @@ def spec_of(fields: Mapping[str, Any], *, tenant: str, suffix: Callable[[], str]
         priority=_priority(given.get("priority", DEFAULT)),
         overlap=_overlap(given.get("overlap", Overlap.SKIP)),
         keep_first=_flag(given, "keep_first"),
+        when_queue_paused=_when_queue_paused(given.get("when_queue_paused", WhenQueuePaused.SKIP)),
         limits=_limits(given.get("limits", ())),
         labels=_labels(given.get("labels", {})),
         user_id=_text(given, "user_id", None),
@@ -157,6 +158,13 @@ def _overlap(value: object) -> Overlap:
         if choice == value:
             return choice
     raise InvalidInput("overlap", value, f"one of {', '.join(Overlap)}")
+
+
+def _when_queue_paused(value: object) -> WhenQueuePaused:
+    for choice in WhenQueuePaused:
+        if choice == value:
+            return choice
+    raise InvalidInput("when_queue_paused", value, f"one of {', '.join(WhenQueuePaused)}")
 
 
 def _flag(given: Mapping[str, Any], field: str) -> bool:

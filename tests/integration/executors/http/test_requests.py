@@ -114,7 +114,8 @@ async def test_connections_that_fail_are_tried_again(
         "network",
         "tls",
     ]
-    assert not any(each.final for each in (refused, broken, no_tls))
+    assert not any(each.final or each.reached for each in (refused, broken, no_tls))
+    assert refused.reached is False
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
@@ -175,6 +176,15 @@ async def test_a_redirect_is_followed_only_if_the_payload_says_so(
     assert never.final
     assert isinstance(twice, Succeeded)
     assert server.requests[-1]["path"] == "/there"
+
+
+async def test_what_fails_behind_a_redirect_is_no_failure_of_who_sent_us_there(
+    server: TargetServer, executor: HttpExecutor
+) -> None:
+    broken = await run(executor, f"{server.url}/redirect/302?to=/broken", redirects=1)
+    busy = await run(executor, f"{server.url}/redirect/302?to=/status/503", redirects=1)
+
+    assert [failure_of(each).reached for each in (broken, busy)] == [True, True]
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,11 @@ async def test_a_run_that_failed_says_with_what_on_one_line(world: World) -> Non
         (S.SKIPPED, '{"code": "overlap"}', "was skipped at {} because another run of its job was"),
         (S.SKIPPED, '{"code": "overlap", "into": "x"}', "because run x of its job stands for it."),
         (S.SKIPPED, '{"code": "paused"}', "because its job was paused."),
+        (
+            S.SKIPPED,
+            '{"code": "queue_paused", "by": "kim"}',
+            "because its queue was paused by kim.",
+        ),
         (S.MISSED, '{"code": "outage"}', "was missed at {} because no scheduler decided it"),
         (S.COALESCED, '{"code": "caught_up"}', "was merged into another at {}"),
         (S.EXPIRED, '{"code": "deadline"}', "expired at {} because its deadline had passed."),

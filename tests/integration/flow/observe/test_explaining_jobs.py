@@ -8,12 +8,12 @@ import pytest
 from tests.support.world import World
 
 from rota.core.errors import NotFound
-from rota.core.overlap import Overlap
+from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.submission import JobSpec
 from rota.flow.observe.explaining import Explanation, explain_job
 from rota.flow.submit.changing import delete, pause
 from rota.flow.submit.submitting import submit
-from rota.store import holding, shards
+from rota.store import gates, holding, shards
 from rota.store.sessions import Role
 
 EVERY_MINUTE = {"every": "1m"}
@@ -158,3 +158,28 @@ async def test_a_foreign_and_a_deleted_job_are_not_found(world: World) -> None:
     for tenant_id, wanted in ((2, job_id), (1, gone), (1, uuid4())):
         with pytest.raises(NotFound):
             await why(world, wanted, tenant_id=tenant_id)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"schedule": EVERY_MINUTE}, "queue_paused"),
+        (
+            {"schedule": EVERY_MINUTE, "when_queue_paused": WhenQueuePaused.ACCUMULATE},
+            "next_tick",
+        ),
+        # Its only tick waits for the queue.
+        ({"schedule": {"at": "2026-07-01T13:00:00Z"}}, "next_tick"),
+    ],
+)
+async def test_a_job_in_a_paused_queue_says_if_its_ticks_are_passed_over(
+    world: World, given: dict[str, Any], code: str
+) -> None:
+    job_id = await a_job(world, **given)
+    await world.own()
+    await gates.pause_queue(world.conn, world.queue_id, by="kim")
+
+    told = await why(world, job_id)
+
+    assert told.code == code
+    assert ("paused by kim at 2026-07-01 12:00:00 UTC" in told.sentence) == (code != "next_tick")

@@ -182,6 +182,41 @@ async def test_the_last_hour_has_a_bucket_for_each_minute(world: World) -> None:
     assert sum(bucket.number for bucket in found.buckets) == 3
 
 
+async def test_the_wait_of_half_and_of_99_in_100_is_told_for_each_bucket(world: World) -> None:
+    """Over all states, to a twentieth, and never longer than the longest there was."""
+    for wait in range(1, 101):
+        await ended(world, S.DEAD if wait % 2 else S.SUCCEEDED, wait=wait / 10)
+    await ended(world, S.SKIPPED, wait=None)
+    await ended(world, wait=5000, attempt=2)
+    await ended(world, ago=2 * MINUTE, wait=0.0)
+
+    *_, quick, slow, empty = (await series(world.conn, tenant_id=1, span=Span.HOUR)).buckets
+
+    assert slow.wait_p50 is not None
+    assert slow.wait_p99 is not None
+    assert slow.wait_p50.total_seconds() == pytest.approx(5, rel=0.05)
+    assert slow.wait_p99.total_seconds() == pytest.approx(9.9, rel=0.05)
+    assert slow.wait_p99 <= timedelta(seconds=10)
+    assert (quick.wait_p50, quick.wait_p99) == (timedelta(0), timedelta(0))
+    assert (empty.wait_p50, empty.wait_p99) == (None, None)
+
+
+async def test_waits_that_are_sampled_add_up_over_all_that_was_looked_at(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "MOST_EXACT", 10)
+    waits = (1, 1, 1, 1, 1, 1, 1, 1, 50, 100)
+    for second in range(180):
+        await ended(world, ago=timedelta(seconds=second), wait=waits[second % len(waits)])
+
+    found = await series(world.conn, tenant_id=1, span=Span.HOUR)
+
+    assert found.is_estimate
+    halves = [each.wait_p50.total_seconds() for each in found.buckets if each.wait_p50]
+    assert halves == [pytest.approx(1, rel=0.05)] * len(halves)
+    assert len(halves) >= 3
+
+
 @pytest.mark.parametrize(("span", "number"), [(Span.DAY, 24), (Span.MONTH, 30)])
 async def test_longer_spans_have_wider_buckets(world: World, span: Span, number: int) -> None:
     await ended(world, ago=span.value[0])

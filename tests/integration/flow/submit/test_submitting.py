@@ -190,6 +190,7 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
     "label": ({"labels": {"k": "v" * 99}}, "jobs[1].labels.k"),
     "user": ({"user_id": " "}, "jobs[1].user_id"),
     "keep_first": ({"keep_first": True}, "jobs[1].keep_first"),
+    "paused queue": ({"when_queue_paused": "wait"}, "jobs[1].when_queue_paused"),
     "twin": ({"name": "good"}, "jobs[1].name"),
 }
 

@@ -346,6 +346,23 @@ def test_a_payload_is_made_for_one_step_too() -> None:
         payload_for(graph, 0, "w", Scope(input="x" * 300_000))
 
 
+def test_results_and_items_cannot_name_a_secret_and_a_step_can() -> None:
+    graph = graph_of(
+        step("a"),
+        step("b", "a", payload={"key": "{{secret:k}}", "x": {"$": "steps.a.result"}}),
+        step("c", map={"over": 3}),
+        step("d", map={"over": 3}, payload={"key": "{{secret:k}}", "x": {"$": "item"}}),
+    )
+
+    good, bad = (after(graph, "lwll", {0: S}, results={0: it}) for it in ("x", "{{secret:k}}"))
+
+    assert good.payloads == {1: '{"key":"{{secret:k}}","x":"x"}'}
+    assert "only a job itself may name a secret" in bad.failed[1]
+    for index in (2, 3):
+        with pytest.raises(InvalidInput, match="only a job itself"):
+            member_payloads(graph, index, "ssll", Scope())({"{{secret:k}}": 1}, 0)
+
+
 def test_the_critical_path_is_what_the_end_waited_for() -> None:
     graph = graph_of(
         step("a"),

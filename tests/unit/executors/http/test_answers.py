@@ -43,6 +43,20 @@ def test_only_what_may_pass_is_tried_again(status: int, final: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "reached"),
+    [
+        *((status, False) for status in (502, 503, 504)),
+        *((status, True) for status in (301, 400, 404, 408, 429, 500, 501)),
+    ],
+)
+def test_a_target_that_is_down_is_told_from_one_that_refuses(status: int, reached: bool) -> None:
+    outcome = answer(status).settle(REQUEST, REQUEST.target.shown)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.reached is reached
+
+
+@pytest.mark.parametrize(
     ("wish", "date", "wait"),
     [
         ("0", DATE, timedelta(0)),

@@ -21,6 +21,7 @@ class Recording:
     kind = "test"
     attempt = 3
     idempotency_key = "key-1"
+    traceparent: str | None = None
     scheduled_at = datetime(2030, 1, 1, 9, tzinfo=UTC)
     due_at = datetime(2030, 1, 1, 9, 0, 5, tzinfo=UTC)
     timeout: timedelta | None = timedelta(minutes=5)

@@ -199,6 +199,20 @@ def test_what_cannot_be_called_is_refused() -> None:
         run_inline("charge")
 
 
+def test_records_are_heard_from_the_level_of_a_worker_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.root, "level", logging.WARNING)
+
+    def greet(ctx: sdk.SyncContext) -> None:
+        ctx.log.info("hello")
+        ctx.log.debug("to nobody")
+
+    ran = run_inline(greet)
+
+    assert "hello" in ran.output
+    assert "to nobody" not in ran.output
+    assert logging.root.level == logging.WARNING
+
+
 def test_output_and_logging_are_as_before_afterwards() -> None:
     handlers = list(logging.root.handlers)
 

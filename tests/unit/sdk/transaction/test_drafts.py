@@ -33,7 +33,9 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "k", "retries": {"max": 2, "kind": "constant", "base": "3s", "jitter": "none"}},
     {"kind": "k", "retries": {"base": "3s"}, "max_retries": 4},
     {"kind": "k", "timeout": "1m", "deadline": "2h", "grace": "1s", "guarantee": "at_most_once"},
+    {"kind": "k", "target": "payments"},
     {"kind": "k", "queue": "q", "priority": "high", "overlap": "queue_one", "keep_first": True},
+    {"kind": "k", "when_queue_paused": "accumulate"},
     {
         "kind": "k",
         "limits": [{"key": "a", "max": 2}, {"key": "b", "rate": {"count": 3, "per": "1m"}}],
@@ -53,12 +55,15 @@ BAD: list[dict[str, Any]] = [
     {"kind": "k", "retries": {"max": 1}, "max_retries": 2},
     {"kind": "k", "limits": [{"key": "a"}]},
     {"kind": "k", "timeout": "never"},
+    {"kind": "k", "target": "two words"},
 ]
 WRONG_TYPES: list[dict[str, Any]] = [
     {"name": 1},
     {"kind": "k", "queue": 1},
     {"kind": "k", "priority": []},
     {"kind": "k", "keep_first": "yes"},
+    {"kind": "k", "when_queue_paused": "wait"},
+    {"kind": "k", "when_queue_paused": True},
     {"kind": "k", "labels": []},
     {"kind": "k", "limits": {}},
     {"kind": "k", "limits": ["a"]},

@@ -1,6 +1,6 @@
 // The page of a graph run: drawn, with the states of its steps as they change; or of a graph job, as it
 // is defined.
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Link, useParams } from "wouter";
 import { useAsk, useTell } from "../../api/queries.ts";
 import type { RunGraphView, StepView } from "../../api/schema.gen.ts";
@@ -54,8 +54,9 @@ function Definition({ jobId }: { jobId: string }) {
 }
 
 function GraphRun({ runId }: { runId: string }) {
-  const graph = useAsk("GET /v1/runs/{run_id}/graph", { path: { run_id: runId } }, { on: ["run.started", "run.ended", "run.attempted"], every: 3_000, keep: true });
+  const graph = useAsk("GET /v1/runs/{run_id}/graph", { path: { run_id: runId } }, { on: ["run.started", "run.ended", "run.attempted"], where: (event) => event.graph_run_id === runId || event.run_id === runId, every: 3_000, keep: true });
   const run = useAsk("GET /v1/runs/{run_id}", { path: { run_id: runId } }, { every: 5_000, keep: true });
+  const columns = useMemo(() => columnsOf(runId), [runId]);
   if (isMissing(graph.error)) return <NoGraph />;
   return (
     <Answered asked={graph} what="the graph run">
@@ -101,7 +102,7 @@ function GraphRun({ runId }: { runId: string }) {
             </p>
           )}
           <Card flush title="Steps">
-            <DataTable name="Steps" rows={found.steps} columns={columnsOf(runId)} rowKey={(step) => step.name} empty={null} keys />
+            <DataTable name="Steps" rows={found.steps} columns={columns} rowKey={(step) => step.name} empty={null} keys />
           </Card>
         </>
       )}

@@ -14,11 +14,11 @@ describe("a drawing", () => {
     expect(at.get("a")!.x).toBeLessThan(at.get("b")!.x);
     expect(at.get("b")!.x).toBeLessThan(at.get("d")!.x);
     expect(new Set(drawing.steps.map(({ x, y }) => `${x} ${y}`)).size).toBe(4);
-    expect(drawing.edges.length).toBe(4);
+    expect(drawing.edges.match(/M/g)).toHaveLength(4);
   });
   it("marks an edge as critical if both its ends are", () => {
     const drawing = drawn([step("a", [], { is_critical: true }), step("b", ["a"], { is_critical: true }), step("c", ["a"])]);
-    expect(drawing.edges.filter((edge) => edge.isCritical).map((edge) => edge.to)).toEqual(["b"]);
+    expect([drawing.edges, drawing.critical].map((line) => line.match(/M/g)?.length)).toEqual([1, 1]);
   });
   it("is something for a single step, and for none", () => {
     expect(drawn([step("a", [])]).width).toBeGreaterThan(0);

@@ -1,8 +1,8 @@
 // Graphs as pictures: where each step stands, how the edges go, what is told about a step. Pure.
-import dagre from "@dagrejs/dagre";
 import type { RunGraphView, StepView } from "../../api/schema.gen.ts";
 import { count } from "../../lib/figures.ts";
 import { between, length } from "../../lib/time.ts";
+import { type Layout, laidOut } from "./layout.ts";
 
 export const WIDTH = 196;
 export const HEIGHT = 58;
@@ -13,40 +13,73 @@ export interface Placed {
   y: number;
 }
 
-export interface Edge {
-  from: string;
-  to: string;
-  /** Corners from the parent's right side to the child's left. */
-  path: string;
-  isCritical: boolean;
-}
-
 export interface Drawing {
   width: number;
   height: number;
   steps: readonly Placed[];
-  edges: readonly Edge[];
+  /** All edges as one line, and those of the way that took longest as another. */
+  edges: string;
+  critical: string;
 }
+
+const MEASURES = { width: WIDTH, height: HEIGHT, across: 52, between: 18, margin: 16 };
 
 /** Lays steps out from left to right, parents before children. */
 export function drawn(steps: readonly StepView[]): Drawing {
-  const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: "LR", nodesep: 18, ranksep: 52, marginx: 16, marginy: 16 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const step of steps) graph.setNode(step.name, { width: WIDTH, height: HEIGHT });
-  for (const step of steps) for (const parent of step.needs) graph.setEdge(parent, step.name);
-  dagre.layout(graph);
+  const layout = laidOut(steps, MEASURES);
   const critical = new Set(steps.filter((step) => step.is_critical).map((step) => step.name));
-  const placed = steps.map((step) => {
-    const { x, y } = graph.node(step.name) as { x: number; y: number };
-    return { step, x: x - WIDTH / 2, y: y - HEIGHT / 2 };
-  });
-  const edges = graph.edges().map(({ v, w }) => {
-    const { points } = graph.edge({ v, w }) as { points: { x: number; y: number }[] };
-    return { from: v, to: w, path: curve(points), isCritical: critical.has(v) && critical.has(w) };
-  });
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  return { width: Math.max(width, WIDTH), height: Math.max(height, HEIGHT), steps: placed, edges };
+  const isCritical = ({ from, to }: { from: string; to: string }) => critical.has(from) && critical.has(to);
+  const line = (edges: Layout["edges"]) => edges.map(({ points }) => curve(points)).join("");
+  return {
+    width: layout.width,
+    height: layout.height,
+    steps: steps.map((step) => ({ step, x: 0, y: 0, ...layout.at.get(step.name) })),
+    edges: line(layout.edges.filter((edge) => !isCritical(edge))),
+    critical: line(layout.edges.filter(isCritical)),
+  };
+}
+
+/** What part of a drawing is in sight, in its own measure. */
+export interface Sight {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** From so many steps on only those in sight are made. */
+export const MANY = 150;
+
+/** Nobody knows yet what is in sight: then none of many. */
+export function inSight(steps: readonly Placed[], sight: Sight | null): readonly Placed[] {
+  if (steps.length <= MANY) return steps;
+  if (sight === null) return [];
+  return steps.filter(({ x, y }) => x + WIDTH >= sight.left && x <= sight.right && y + HEIGHT >= sight.top && y <= sight.bottom);
+}
+
+/** The steps of each tone as one shape, for a picture that is too small for names. */
+export function tiles(placed: readonly Placed[], toneOf: (name: string) => string): [tone: string, shape: string][] {
+  const shapes = new Map<string, string>();
+  for (const { step, x, y } of placed) {
+    const tone = toneOf(step.name);
+    shapes.set(tone, `${shapes.get(tone) ?? ""}M${round(x)},${round(y)}h${WIDTH}v${HEIGHT}h${-WIDTH}z`);
+  }
+  return [...shapes];
+}
+
+export const SIZES = [0.08, 0.12, 0.2, 0.3, 0.5, 0.75, 1, 1.25] as const;
+/** Below this size no name can be read, and boxes are drawn without. */
+export const LEGIBLE = 0.3;
+
+/** The size at which all of a drawing is in sight; the smallest there is if that is too small. */
+export function fitting(drawing: { width: number; height: number }, width: number, height: number): number {
+  return Math.max(SIZES[0], Math.min(1, width / drawing.width, height / drawing.height));
+}
+
+/** The next size in a direction. */
+export function resized(size: number, by: 1 | -1): number {
+  const next = by > 0 ? SIZES.find((each) => each > size) : SIZES.findLast((each) => each < size);
+  return next ?? size;
 }
 
 /** A line through points that bends softly. */

@@ -38,7 +38,7 @@ export function JobFormView({ start, payload: given, isNew, action, back, busy, 
   const kind = kinds?.find((each) => each.kind === form.kind.trim());
   const schema = (kind?.payload_schema ?? null) as Schema | null;
   const payload = usePayload(schema, given);
-  const problems = useMemo(() => wrong(form, ZONE, isNew ? null : start), [form, isNew, start]);
+  const problems = useMemo(() => wrong(form, ZONE), [form]);
   const [isTried, setTried] = useState(false);
   const schedule = useMemo(() => scheduleOf(form.schedule, ZONE).schedule, [form.schedule]);
   const hasTimes = !["on_demand", "immediate", "event"].includes(form.schedule.mode);
@@ -133,10 +133,11 @@ function How({ form, set, told }: HowGiven) {
         <TextField label="Queue" value={form.queue} change={(queue) => set({ queue })} error={told("queue", "/queue")} hint="Which workers serve it." />
         <SelectField label="Priority" value={form.priority} change={(priority) => set({ priority })} options={PRIORITIES} />
         <SelectField label="If a run of it is alive when it is due" value={form.overlap} change={(overlap) => set({ overlap })} options={OVERLAPS} />
+        <SelectField label="If its queue is paused when it is due" value={form.whenQueuePaused} change={(whenQueuePaused) => set({ whenQueuePaused })} options={PAUSES} />
         <SelectField label="If a worker is lost" value={form.guarantee} change={(guarantee) => set({ guarantee })} options={GUARANTEES} />
         <TextField label="Retries" inputMode="numeric" value={form.retries} change={(retries) => set({ retries })} error={told("retries", "/max_retries")} hint="After the first attempt." />
-        <TextField label="An attempt may take" value={form.timeout} change={(timeout) => set({ timeout })} error={told("timeout", "/timeout")} hint="Such as 15m." />
-        <TextField label="A run may take" value={form.deadline} change={(deadline) => set({ deadline })} error={told("deadline", "/deadline")} placeholder="any time" hint="From its due time, with all retries." />
+        <TextField label="An attempt may take" value={form.timeout} change={(timeout) => set({ timeout })} error={told("timeout", "/timeout")} placeholder="any time" hint="Such as 15m; empty is no limit." />
+        <TextField label="A run may take" value={form.deadline} change={(deadline) => set({ deadline })} error={told("deadline", "/deadline")} placeholder="any time" hint="From its due time, with all retries; empty is no limit." />
         <TextField label="User" value={form.user} change={(user) => set({ user })} error={told("user", "/user_id")} placeholder="nobody" hint="For your own bookkeeping." />
       </div>
       <AreaField label="Labels" value={form.labels} change={(labels) => set({ labels })} error={told("labels", "/labels")} rows={3} hint="One in a line, such as team: billing." />
@@ -155,6 +156,10 @@ const OVERLAPS = [
   { value: "cancel_running", label: "cancel what runs" },
   { value: "terminate_running", label: "end what runs by force" },
   { value: "allow", label: "let both run" },
+];
+const PAUSES = [
+  { value: "skip", label: "skip that time" },
+  { value: "accumulate", label: "let it wait for the queue" },
 ];
 const GUARANTEES = [
   { value: "at_least_once", label: "run again: at least once" },

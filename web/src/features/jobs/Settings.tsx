@@ -26,11 +26,13 @@ export function Settings({ job }: { job: JobView }) {
             ["Queue", job.queue],
             ["Priority", `${job.priority} (0 goes first, 9 last)`],
             ["If one is alive", OVERLAPS[job.overlap] ?? job.overlap],
+            ["If its queue is paused", job.when_queue_paused === "accumulate" ? "its runs wait for it" : "that time is skipped"],
             ["Guarantee", job.guarantee.replaceAll("_", " ")],
             ["An attempt may take", spoken(job.timeout) ?? "any time"],
             ["A run may take", spoken(job.deadline) ?? "any time"],
             ["Grace to stop", spoken(job.grace) ?? "none"],
             ["Retries", retries(job)],
+            ["Depends on", job.target ?? "what its kind tells, if it does"],
             ["Limits", job.limits.length === 0 ? "none" : <JsonView key="limits" value={job.limits} name="the limits" />],
           ]}
         />

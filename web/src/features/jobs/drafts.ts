@@ -10,6 +10,7 @@ export interface JobForm {
   queue: string;
   priority: string;
   overlap: string;
+  whenQueuePaused: string;
   guarantee: string;
   retries: string;
   timeout: string;
@@ -28,6 +29,7 @@ export function blank(zone: string): JobForm {
     queue: "default",
     priority: "5",
     overlap: "skip",
+    whenQueuePaused: "skip",
     guarantee: "at_least_once",
     retries: "3",
     timeout: "15m",
@@ -45,6 +47,7 @@ export function fromJob(job: JobView, zone: string): JobForm {
     queue: job.queue,
     priority: String(job.priority),
     overlap: job.overlap,
+    whenQueuePaused: job.when_queue_paused,
     guarantee: job.guarantee,
     retries: String(job.max_retries),
     timeout: job.timeout === null ? "" : brief(job.timeout),
@@ -68,18 +71,14 @@ export function labelsOf(text: string): { labels: Record<string, string>; error:
   return { labels, error: null };
 }
 
-const NO_LIFT = "A limit that is set cannot be taken away; write a long one, such as 365d.";
-
-/** What keeps the form from being sent, by field. `before` is what the job says, if there is one. */
-export function wrong(form: JobForm, zone: string, before: JobForm | null): Record<string, string> {
+/** What keeps the form from being sent, by field. */
+export function wrong(form: JobForm, zone: string): Record<string, string> {
   const found: Record<string, string> = {};
   const schedule = scheduleOf(form.schedule, zone);
   if (schedule.error) found["schedule"] = schedule.error;
   const labels = labelsOf(form.labels);
   if (labels.error) found["labels"] = labels.error;
   if (!form.kind.trim() && !form.name.trim()) found["kind"] = "Say which kind carries it out.";
-  if (before?.timeout && !form.timeout.trim()) found["timeout"] = NO_LIFT;
-  if (before?.deadline && !form.deadline.trim()) found["deadline"] = NO_LIFT;
   if (!/^\d{1,3}$/.test(form.retries.trim())) found["retries"] = "Write a number from 0 to 100.";
   return found;
 }
@@ -113,10 +112,12 @@ function common(form: JobForm, before: JobForm): JobEdit {
   if (is("queue")) edit.queue = form.queue.trim();
   if (is("priority")) edit.priority = Number(form.priority);
   if (is("overlap")) edit.overlap = form.overlap as NonNullable<JobEdit["overlap"]>;
+  if (is("whenQueuePaused")) edit.when_queue_paused = form.whenQueuePaused as NonNullable<JobEdit["when_queue_paused"]>;
   if (is("guarantee")) edit.guarantee = form.guarantee as NonNullable<JobEdit["guarantee"]>;
   if (is("retries")) edit.max_retries = Number(form.retries);
-  if (is("timeout") && form.timeout.trim()) edit.timeout = form.timeout.trim();
-  if (is("deadline") && form.deadline.trim()) edit.deadline = form.deadline.trim();
+  // An empty field is no limit.
+  if (is("timeout")) edit.timeout = form.timeout.trim() || null;
+  if (is("deadline")) edit.deadline = form.deadline.trim() || null;
   if (is("labels")) edit.labels = labelsOf(form.labels).labels;
   if (is("user")) edit.user_id = form.user.trim() || null;
   return edit;

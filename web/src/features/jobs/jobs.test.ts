@@ -22,7 +22,7 @@ function job(changes: Partial<JobView> = {}): JobView {
   return {
     job_id: "job_1", name: "nightly", kind: "report", schedule_type: "CRON", cron_expression: "30 2 * * *", schedule_time: null, schedule: STORED,
     timezone: "Europe/Berlin", status: "active", payload: { pages: 1 }, max_retries: 3, retries: {}, timeout: "PT15M", deadline: null, grace: "PT10S",
-    guarantee: "at_least_once", queue: "default", priority: 5, overlap: "skip", keep_first: false, limits: [], labels: { team: "billing" }, user_id: null,
+    guarantee: "at_least_once", queue: "default", priority: 5, overlap: "skip", keep_first: false, when_queue_paused: "skip", limits: [], labels: { team: "billing" }, user_id: null,
     held: null, next_run_at: null, version: 1, created_at: "", updated_at: "", ...changes,
   } as JobView;
 }
@@ -81,11 +81,26 @@ test("a new job says no more than what is unusual", () => {
   expect(draft.schedule?.["timezone"]).toBe(ZONE);
 });
 
+test("what a paused queue means for it is said only when it is unusual", () => {
+  const before = job({ when_queue_paused: "accumulate" });
+  const form = fromJob(before, ZONE);
+  expect(editOf(before, { ...form, whenQueuePaused: "skip" }, before.payload, ZONE)).toEqual({ when_queue_paused: "skip" });
+  expect(editOf(before, form, before.payload, ZONE)).toEqual({});
+  expect(draftOf({ ...blank(ZONE), kind: "a" }, null, ZONE)).not.toHaveProperty("when_queue_paused");
+});
+
 test("what is missing is said in a sentence, by field", () => {
   const form = blank(ZONE);
-  const found = wrong({ ...form, schedule: { ...form.schedule, texts: { ...form.schedule.texts, cron: " " } }, retries: "many", labels: "nonsense" }, ZONE, null);
+  const found = wrong({ ...form, schedule: { ...form.schedule, texts: { ...form.schedule.texts, cron: " " } }, retries: "many", labels: "nonsense" }, ZONE);
   expect(Object.keys(found).sort()).toEqual(["kind", "labels", "retries", "schedule"]);
-  expect(wrong({ ...form, kind: "a", timeout: "" }, ZONE, form)["timeout"]).toMatch(/cannot be taken away/);
+});
+
+test("an empty limit is none, and one that stays is not said", () => {
+  const before = job({ timeout: "PT15M", deadline: "PT2H" });
+  const form = fromJob(before, ZONE);
+  expect(editOf(before, { ...form, timeout: " ", deadline: "" }, before.payload, ZONE)).toEqual({ timeout: null, deadline: null });
+  expect(editOf(before, form, before.payload, ZONE)).toEqual({});
+  expect(draftOf({ ...blank(ZONE), kind: "a", timeout: "" }, null, ZONE)).toMatchObject({ timeout: null });
 });
 
 test("a label may have colons in its value", () => {

@@ -86,6 +86,7 @@ export function reasonOf(run: Pick<OutcomeView, "reason" | "error_message">): st
 const REASONS: Record<string, string> = {
   overlap: "the run before it was still alive",
   paused: "the job was paused",
+  queue_paused: "its queue was paused",
   blackout: "a calendar forbids that time",
   outage: "no scheduler was there to fire it",
   start_deadline: "it was too late to start",

@@ -45,8 +45,8 @@ function Lag({ found }: { found: SeriesView }) {
   const shown = useMemo(() => waits(found.buckets, found.width_s), [found]);
   const layers = useMemo<Layer[]>(
     () => [
-      { kind: "line", label: "longest", tone: "warn", values: shown.longest },
-      { kind: "line", label: "mean", tone: "busy", values: shown.mean },
+      { kind: "line", label: "99 %", tone: "warn", values: shown.most },
+      { kind: "line", label: "median", tone: "busy", values: shown.half },
     ],
     [shown],
   );

@@ -39,14 +39,16 @@ function middle(bucket: BucketView, width: number): number {
 
 export interface Waits {
   at: number[];
-  mean: (number | null)[];
+  half: (number | null)[];
+  most: (number | null)[];
   longest: (number | null)[];
 }
 
 export function waits(buckets: readonly BucketView[], width: number): Waits {
   return {
     at: buckets.map((bucket) => middle(bucket, width)),
-    mean: buckets.map((bucket) => bucket.mean_wait_s),
+    half: buckets.map((bucket) => bucket.wait_p50_s),
+    most: buckets.map((bucket) => bucket.wait_p99_s),
     longest: buckets.map((bucket) => bucket.longest_wait_s),
   };
 }
@@ -59,10 +61,10 @@ export function toldOutcomes(found: Outcomes, index: number, zone: string): stri
 
 export function toldWaits(found: Waits, index: number, zone: string): string {
   const at = stamp(found.at[index] ?? 0, zone, "minute");
-  const mean = found.mean[index];
-  const longest = found.longest[index];
-  if (mean === null || mean === undefined) return `${at}: nothing started`;
-  return `${at}: ${length(mean)} on average, ${length(longest ?? mean)} at most`;
+  const half = found.half[index];
+  if (half === null || half === undefined) return `${at}: nothing started`;
+  const most = found.most[index] ?? half;
+  return `${at}: half within ${length(half)}, 99 % within ${length(most)}, all within ${length(found.longest[index] ?? most)}`;
 }
 
 /** Those that have run for longest first. */

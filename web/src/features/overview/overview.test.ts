@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
 import type { BucketView, RunView, StatisticsView } from "../../api/schema.gen.ts";
-import { depth, failures, longest, outcomes, perSecond, schedulerHealth, workerHealth } from "./model.ts";
+import { depth, failures, longest, outcomes, perSecond, schedulerHealth, toldWaits, waits, workerHealth } from "./model.ts";
 
-const bucket = (start: string, runs: Record<string, number>): BucketView => ({ start, runs, mean_wait_s: null, longest_wait_s: null, mean_duration_s: null });
+const bucket = (start: string, runs: Record<string, number>): BucketView => ({ start, runs, mean_wait_s: null, wait_p50_s: null, wait_p99_s: null, longest_wait_s: null, mean_duration_s: null });
 
 test("runs that ended are in three piles, and a bucket stands in its middle", () => {
   const found = outcomes([bucket("2026-11-16T10:00:00Z", { succeeded: 5, dead: 1, lost: 1, skipped: 2 })], 60);
   expect(found).toEqual({ at: [Date.parse("2026-11-16T10:00:30Z")], good: [5], unrun: [2], bad: [2] });
+});
+
+test("a wait is told as what half, nearly all and all took", () => {
+  const found = waits([{ ...bucket("2026-11-16T10:00:00Z", { succeeded: 5 }), wait_p50_s: 0.003, wait_p99_s: 0.25, longest_wait_s: 4 }, bucket("2026-11-16T10:01:00Z", {})], 60);
+  expect(toldWaits(found, 0, "UTC")).toBe("2026-11-16 10:00: half within 3 ms, 99 % within 250 ms, all within 4 s");
+  expect(toldWaits(found, 1, "UTC")).toBe("2026-11-16 10:01: nothing started");
 });
 
 test("the run that started first has run for longest", () => {

@@ -67,6 +67,14 @@ class EtlExecutor:
             raise InvalidInput("kind", kind, KIND)
         return read_etl(payload, Reach(connections=self.connections, folder=self.folder))
 
+    def target_of(self, spec: Etl) -> str | None:
+        """The database, if it is one alone: of several, a failure does not tell which."""
+        found = {each.source.connection for each in spec.extracts if isinstance(each.source, Rows)}
+        if isinstance(spec.target, Table):
+            found.add(spec.target.connection)
+        targets = {connection.target for connection in found}
+        return targets.pop() if len(targets) == 1 else None
+
     async def open(self) -> None:
         await asyncio.to_thread(remove_abandoned, self.limits)
 

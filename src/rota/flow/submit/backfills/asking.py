@@ -13,11 +13,12 @@ from uuid import UUID
 
 from rota.core import backfills as rules
 from rota.core.backfills import MOST_AT_ONCE, Only, Order, Standing
+from rota.core.binding import payload_text
 from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.limits import Limits
 from rota.core.priority import NAMED, parse_priority
 from rota.core.states import RunState
-from rota.core.submission import canonical, check_name, json_text
+from rota.core.submission import canonical, check_name
 from rota.core.time import moments, plain
 from rota.core.time.calendars import Calendar
 from rota.core.time.past import Past
@@ -89,7 +90,7 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
     """Count, and begin unless it is a dry run, which writes nothing."""
     wanted = _checked(wanted, now)
     check_name(by, "by")
-    json_text(wanted.payload, "payload")
+    payload_text(wanted.payload)
     async with transaction(conn):
         job = (await jobs.read(conn, [job_id])).get(job_id)
         if job is None or job.tenant_id != tenant_id:
@@ -139,7 +140,7 @@ async def _write(conn: Connection, job: Job, past: Past, wanted: Wanted, begun: 
             newest_first=wanted.order is Order.NEWEST,
             at_once=wanted.at_once,
             priority=wanted.priority,
-            payload=json_text(wanted.payload, "payload"),
+            payload=payload_text(wanted.payload),
             gate_id=gate_id,
             expected=begun.counted.new,
             is_guess=begun.counted.is_guess,

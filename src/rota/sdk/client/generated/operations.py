@@ -54,6 +54,7 @@ from rota.sdk.client.generated.shapes import (
     Moment,
     OutputPiece,
     OverlapName,
+    PausedQueueName,
     PlanView,
     PreviewView,
     Priority,
@@ -113,14 +114,16 @@ class Operations:
         graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
-        timeout: Duration | UnsetType = UNSET,
-        deadline: Duration | UnsetType = UNSET,
+        timeout: Duration | UnsetType | None = UNSET,
+        deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
         guarantee: Guarantee | UnsetType = UNSET,
+        target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
+        when_queue_paused: PausedQueueName | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
@@ -130,7 +133,8 @@ class Operations:
         """Make a job.
 
         With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
-        serves is accepted, with a warning.
+        serves is accepted, with a warning; so is a secret that there is not, by the name of which
+        the payload calls it (`{{secret:name}}`).
 
         Args:
             name: Unique in the tenant among jobs that are not deleted.
@@ -145,14 +149,20 @@ class Operations:
             graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said.
-            deadline: How long after its due time a run may go on; no limit unless said.
+            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
+                limit.
+            deadline: How long after its due time a run may go on; no limit unless said, null to
+                lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
             guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            target: What its attempts depend on. While it does not answer, runs wait instead of
+                using up their retries. Unless it is said the host or the connection, of kinds that
+                have one; null, or `none`, for that.
             queue: Which workers serve it; `default` unless it is said.
             priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
             overlap: What if a run of it is alive when it is due; `skip` unless said.
             keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
+            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
             limits: Limits that its runs share with others of the same key.
             labels: Names and values of your own, to find it by.
             user_id: Whose job it is, for your own bookkeeping.
@@ -182,10 +192,12 @@ class Operations:
                     "deadline": deadline,
                     "grace": grace,
                     "guarantee": guarantee,
+                    "target": target,
                     "queue": queue,
                     "priority": priority,
                     "overlap": overlap,
                     "keep_first": keep_first,
+                    "when_queue_paused": when_queue_paused,
                     "limits": limits,
                     "labels": labels,
                     "user_id": user_id,
@@ -300,14 +312,16 @@ class Operations:
         graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
-        timeout: Duration | UnsetType = UNSET,
-        deadline: Duration | UnsetType = UNSET,
+        timeout: Duration | UnsetType | None = UNSET,
+        deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
         guarantee: Guarantee | UnsetType = UNSET,
+        target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
+        when_queue_paused: PausedQueueName | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
@@ -330,14 +344,20 @@ class Operations:
             graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said.
-            deadline: How long after its due time a run may go on; no limit unless said.
+            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
+                limit.
+            deadline: How long after its due time a run may go on; no limit unless said, null to
+                lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
             guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            target: What its attempts depend on. While it does not answer, runs wait instead of
+                using up their retries. Unless it is said the host or the connection, of kinds that
+                have one; null, or `none`, for that.
             queue: Which workers serve it; `default` unless it is said.
             priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
             overlap: What if a run of it is alive when it is due; `skip` unless said.
             keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
+            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
             limits: Limits that its runs share with others of the same key.
             labels: Names and values of your own, to find it by.
             user_id: Whose job it is, for your own bookkeeping.
@@ -367,10 +387,12 @@ class Operations:
                     "deadline": deadline,
                     "grace": grace,
                     "guarantee": guarantee,
+                    "target": target,
                     "queue": queue,
                     "priority": priority,
                     "overlap": overlap,
                     "keep_first": keep_first,
+                    "when_queue_paused": when_queue_paused,
                     "limits": limits,
                     "labels": labels,
                     "user_id": user_id,
@@ -395,14 +417,16 @@ class Operations:
         graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
-        timeout: Duration | UnsetType = UNSET,
-        deadline: Duration | UnsetType = UNSET,
+        timeout: Duration | UnsetType | None = UNSET,
+        deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
         guarantee: Guarantee | UnsetType = UNSET,
+        target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
+        when_queue_paused: PausedQueueName | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
@@ -423,14 +447,20 @@ class Operations:
             graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said.
-            deadline: How long after its due time a run may go on; no limit unless said.
+            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
+                limit.
+            deadline: How long after its due time a run may go on; no limit unless said, null to
+                lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
             guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            target: What its attempts depend on. While it does not answer, runs wait instead of
+                using up their retries. Unless it is said the host or the connection, of kinds that
+                have one; null, or `none`, for that.
             queue: Which workers serve it; `default` unless it is said.
             priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
             overlap: What if a run of it is alive when it is due; `skip` unless said.
             keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
+            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
             limits: Limits that its runs share with others of the same key.
             labels: Names and values of your own, to find it by.
             user_id: Whose job it is, for your own bookkeeping.
@@ -460,10 +490,12 @@ class Operations:
                     "deadline": deadline,
                     "grace": grace,
                     "guarantee": guarantee,
+                    "target": target,
                     "queue": queue,
                     "priority": priority,
                     "overlap": overlap,
                     "keep_first": keep_first,
+                    "when_queue_paused": when_queue_paused,
                     "limits": limits,
                     "labels": labels,
                     "user_id": user_id,
@@ -487,14 +519,16 @@ class Operations:
         graph: Mapping[str, Any] | UnsetType | None = UNSET,
         max_retries: int | UnsetType = UNSET,
         retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET,
-        timeout: Duration | UnsetType = UNSET,
-        deadline: Duration | UnsetType = UNSET,
+        timeout: Duration | UnsetType | None = UNSET,
+        deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
         guarantee: Guarantee | UnsetType = UNSET,
+        target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
+        when_queue_paused: PausedQueueName | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
@@ -515,14 +549,20 @@ class Operations:
             graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
             max_retries: How many more attempts after the first. Short for `retries.max`.
             retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said.
-            deadline: How long after its due time a run may go on; no limit unless said.
+            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
+                limit.
+            deadline: How long after its due time a run may go on; no limit unless said, null to
+                lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
             guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            target: What its attempts depend on. While it does not answer, runs wait instead of
+                using up their retries. Unless it is said the host or the connection, of kinds that
+                have one; null, or `none`, for that.
             queue: Which workers serve it; `default` unless it is said.
             priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
             overlap: What if a run of it is alive when it is due; `skip` unless said.
             keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
+            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
             limits: Limits that its runs share with others of the same key.
             labels: Names and values of your own, to find it by.
             user_id: Whose job it is, for your own bookkeeping.
@@ -552,10 +592,12 @@ class Operations:
                     "deadline": deadline,
                     "grace": grace,
                     "guarantee": guarantee,
+                    "target": target,
                     "queue": queue,
                     "priority": priority,
                     "overlap": overlap,
                     "keep_first": keep_first,
+                    "when_queue_paused": when_queue_paused,
                     "limits": limits,
                     "labels": labels,
                     "user_id": user_id,
@@ -2247,7 +2289,7 @@ class Operations:
         """Write a secret, or a new version of it. Nobody can read it back.
 
         Args:
-            value: The secret.
+            value: The secret. A shorter one could not be kept out of logs.
         """
         return self._send(
             Request(

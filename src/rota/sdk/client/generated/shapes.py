@@ -20,6 +20,7 @@ ScheduleType = Literal[
 OverlapName = Literal[
     "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
 ]
+PausedQueueName = Literal["skip", "accumulate"]
 Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
 Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
 Priority = int | Literal["high", "medium", "normal", "low"]
@@ -537,14 +538,16 @@ class JobDraft(Struct, kw_only=True):
     graph: Mapping[str, Any] | UnsetType | None = UNSET
     max_retries: int | UnsetType = UNSET
     retries: int | RetriesDraft | Mapping[str, Any] | UnsetType = UNSET
-    timeout: Duration | UnsetType = UNSET
-    deadline: Duration | UnsetType = UNSET
+    timeout: Duration | UnsetType | None = UNSET
+    deadline: Duration | UnsetType | None = UNSET
     grace: Duration | UnsetType = UNSET
     guarantee: Guarantee | UnsetType = UNSET
+    target: str | UnsetType | None = UNSET
     queue: str | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     overlap: OverlapName | UnsetType = UNSET
     keep_first: bool | UnsetType = UNSET
+    when_queue_paused: PausedQueueName | UnsetType = UNSET
     limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET
     labels: Mapping[str, str] | UnsetType = UNSET
     user_id: str | UnsetType | None = UNSET
@@ -571,10 +574,12 @@ class JobView(Struct, frozen=True, kw_only=True):
     deadline: str | None = None
     grace: str
     guarantee: str
+    target: str | None = None
     queue: str
     priority: int
     overlap: str
     keep_first: bool
+    when_queue_paused: str
     limits: list[dict[str, Any]]
     labels: dict[str, str]
     user_id: str | None = None
@@ -700,7 +705,7 @@ class PlanView(Struct, frozen=True, kw_only=True):
 
 class DeclaredJob(Struct, kw_only=True):
     """A job as a file declares it: a field that is left out has its default. Without a schedule it
-    runs on demand.
+    runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is.
     """
 
     name: str
@@ -719,10 +724,12 @@ class DeclaredJob(Struct, kw_only=True):
     deadline: Duration | UnsetType = UNSET
     grace: Duration | UnsetType = UNSET
     guarantee: Guarantee | UnsetType = UNSET
+    target: str | UnsetType | None = UNSET
     queue: str | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     overlap: OverlapName | UnsetType = UNSET
     keep_first: bool | UnsetType = UNSET
+    when_queue_paused: PausedQueueName | UnsetType = UNSET
     limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET
     labels: Mapping[str, str] | UnsetType = UNSET
     user_id: str | UnsetType | None = UNSET
@@ -867,9 +874,13 @@ class StatisticsView(Struct, frozen=True, kw_only=True):
 
 
 class BucketView(Struct, frozen=True, kw_only=True):
+    """Runs that were due from `start` on. The percentiles of their waits are to a twentieth."""
+
     start: datetime
     runs: dict[str, int]
     mean_wait_s: float | None = None
+    wait_p50_s: float | None = None
+    wait_p99_s: float | None = None
     longest_wait_s: float | None = None
     mean_duration_s: float | None = None
 

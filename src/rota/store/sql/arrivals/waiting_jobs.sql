@@ -13,6 +13,7 @@ select
     j.priority,
     j.overlap,
     j.keep_first,
+    j.when_queue_paused,
     j.guarantee,
     j.schedule,
     j.payload,

@@ -27,5 +27,4 @@ from
         :request_ids::text[]
     ) as n (
         tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
-    )
-returning id;
+    );

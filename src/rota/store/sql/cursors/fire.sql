@@ -1,6 +1,7 @@
 -- Decide one tick of each job in the batch: move its cursor and make its run, or record why not.
 -- For the overlap policies skip and allow, which are nearly all; the others are fire_over.sql.
--- Runs of a backfill are beside the schedule: they keep no tick from running.
+-- Runs of a backfill are beside the schedule: they keep no tick from running. A tick of a paused
+-- queue is passed over unless its job lets them gather, or it is the last one.
 -- A row whose shard, version or tick is no longer what the scheduler read changes nothing and is
 -- not returned. The shard rows are locked, so a new owner waits for this decision or precedes it.
 with held as materialized (
@@ -34,6 +35,15 @@ ticks as (
         ) as tick (job_id, version, tick_at, due_at, run_id, next_tick_at, next_fire_at)
 ),
 
+-- An index without an entry, most of the time.
+paused as materialized (
+    select
+        q.id,
+        q.paused_by
+    from rota.queues as q
+    where q.paused_at is not null
+),
+
 moved as (
     update rota.cursors as c
     set
@@ -50,7 +60,8 @@ moved as (
         and c.shard = any(array(select held.id from held))
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
-        c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline
+        c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
+        c.when_queue_paused = 'skip' as may_pass
 ),
 
 -- The last tick of a job ends its cursor; the job is noted and marked later (flow/record).
@@ -66,7 +77,8 @@ ended as (
         and c.shard = any(array(select held.id from held))
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
-        c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline
+        c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
+        false as may_pass
 ),
 
 noted as (
@@ -77,25 +89,33 @@ noted as (
 decided as (
     select
         d.*,
-        d.overlap = 'skip'
-        and (
-            exists (
-                select 1 from rota.live_runs as l
-                where
-                    l.job_id = d.job_id
-                    and l.state in ('blocked', 'queued', 'retrying')
-                    and l.trigger <> 'graph'
-                    and l.trigger <> 'backfill'
-            )
-            or d.job_id in (
-                select l.job_id
-                from rota.live_runs as l
-                where
-                    l.state in ('running', 'cancelling')
-                    and l.trigger <> 'graph'
-                    and l.trigger <> 'backfill'
-            )
-        ) as is_skipped
+        case
+            when
+                d.may_pass
+                and d.queue_id = any(array(select p.id from paused as p))
+                then 'queue_paused'
+            when
+                d.overlap = 'skip'
+                and (
+                    exists (
+                        select 1 from rota.live_runs as l
+                        where
+                            l.job_id = d.job_id
+                            and l.state in ('blocked', 'queued', 'retrying')
+                            and l.trigger <> 'graph'
+                            and l.trigger <> 'backfill'
+                    )
+                    or d.job_id in (
+                        select l.job_id
+                        from rota.live_runs as l
+                        where
+                            l.state in ('running', 'cancelling')
+                            and l.trigger <> 'graph'
+                            and l.trigger <> 'backfill'
+                    )
+                )
+                then 'overlap'
+        end as refusal
     from (
         select * from moved
         union all
@@ -110,9 +130,19 @@ passed as (
     )
     select
         d.run_id, d.job_id, d.tick_at, d.due_at, rota.now(), rota.now(), d.tenant_id, d.queue_id,
-        d.kind_id, d.policy_id, d.version, 'skipped', 'tick', d.priority, '{"code": "overlap"}'
+        d.kind_id, d.policy_id, d.version, 'skipped', 'tick', d.priority,
+        jsonb_strip_nulls(jsonb_build_object(
+            'code', d.refusal,
+            'by', case
+                when d.refusal = 'queue_paused'
+                    then (
+                        select p.paused_by from paused as p
+                        where p.id = d.queue_id
+                    )
+            end
+        ))
     from decided as d
-    where d.is_skipped
+    where d.refusal is not null
     on conflict (id) do nothing
 ),
 
@@ -127,11 +157,11 @@ made as (
         'queued', 'tick', d.priority, d.guarantee, d.gates
     from decided as d
     cross join (select rota.now() as now) as clock
-    where not d.is_skipped
+    where d.refusal is null
     on conflict (id) do nothing
 )
 
 select
     d.run_id,
-    d.is_skipped
+    d.refusal is not null as is_skipped
 from decided as d;

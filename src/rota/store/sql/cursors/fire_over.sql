@@ -32,6 +32,15 @@ ticks as (
         ) as tick (job_id, version, tick_at, due_at, run_id, next_tick_at, next_fire_at)
 ),
 
+paused as materialized (
+    select
+        q.id,
+        q.paused_by
+    from rota.queues as q
+    where q.paused_at is not null
+),
+
+-- One that is passed over because its queue is paused does nothing to the runs before it.
 moved as (
     update rota.cursors as c
     set
@@ -49,7 +58,9 @@ moved as (
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
-        c.keep_first
+        c.keep_first,
+        c.when_queue_paused = 'skip'
+        and c.queue_id = any(array(select p.id from paused as p)) as is_passed
 ),
 
 ended as (
@@ -65,7 +76,7 @@ ended as (
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
-        c.keep_first
+        c.keep_first, false as is_passed
 ),
 
 noted as (
@@ -117,6 +128,7 @@ decided as (
     select
         f.*,
         case
+            when f.is_passed then 'queue_paused'
             when
                 f.overlap = 'skip'
                 and (w.everyone > 0 or f.job_id in (
@@ -149,6 +161,7 @@ replaced as (
     where
         l.id = w.id
         and f.job_id = w.job_id
+        and not f.is_passed
         and (
             (f.overlap = 'queue_one' and not f.keep_first and w.is_new)
             or f.overlap in ('cancel_running', 'terminate_running')
@@ -166,6 +179,7 @@ asked as (
     where
         l.id = r.id
         and f.job_id = r.job_id
+        and not f.is_passed
         and f.overlap = 'cancel_running'
         and r.state = 'running'
 ),
@@ -176,6 +190,7 @@ terminated as (
     where
         l.id = r.id
         and f.job_id = r.job_id
+        and not f.is_passed
         and f.overlap = 'terminate_running'
     returning
         l.*,
@@ -220,7 +235,16 @@ passed as (
     select
         d.run_id, d.job_id, d.tick_at, d.due_at, rota.now(), rota.now(), d.tenant_id, d.queue_id,
         d.kind_id, d.policy_id, d.version, 'skipped', 'tick', d.priority,
-        jsonb_build_object('code', d.refusal)
+        jsonb_strip_nulls(jsonb_build_object(
+            'code', d.refusal,
+            'by', case
+                when d.is_passed
+                    then (
+                        select p.paused_by from paused as p
+                        where p.id = d.queue_id
+                    )
+            end
+        ))
     from decided as d
     where d.refusal is not null
     on conflict (id) do nothing

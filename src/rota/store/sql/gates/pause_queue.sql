@@ -1,5 +1,10 @@
--- Pause a queue, or let it go on. Pausing what is paused keeps the time of the first.
+-- Pause a queue, or let it go on. Pausing what is paused keeps who did it first, and when.
 update rota.queues
-set paused_at = case when :paused::boolean then coalesce(paused_at, rota.now()) end
+set
+    paused_at = case when :paused::boolean then coalesce(paused_at, rota.now()) end,
+    paused_by = case
+        when :paused::boolean and paused_at is not null then paused_by
+        when :paused::boolean then :by::text
+    end
 where id = :queue_id::integer
 returning id;

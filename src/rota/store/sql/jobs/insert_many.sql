@@ -29,40 +29,38 @@ with given as materialized (
             -- As text: an array of arrays would have to be a rectangle.
             :gates::text[],
             :deadlines::interval[],
-            :graph_ids::integer[]
+            :graph_ids::integer[],
+            -- Empty if all of them are as usual.
+            :when_queue_paused::rota.when_queue_paused[]
         ) as n (
             id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap,
             guarantee, schedule, payload, labels, user_id, limits, keep_first, tick_at, fire_at,
-            fired, schedule_id, shard, gates, deadline, graph_id
+            fired, schedule_id, shard, gates, deadline, graph_id, when_queue_paused
         )
-),
-
-made as (
-    insert into rota.jobs (
-        id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap, guarantee,
-        schedule, payload, labels, user_id, limits, keep_first, graph_id
-    )
-    select
-        g.id, g.tenant_id, g.name, g.state, g.kind_id, g.queue_id, g.policy_id, g.priority,
-        g.overlap, g.guarantee, g.schedule, g.payload, g.labels, g.user_id, g.limits, g.keep_first,
-        g.graph_id
-    from given as g
-    -- Two that write the same names do so in the same order.
-    order by g.tenant_id, g.name
-    returning id
 ),
 
 placed as (
     insert into rota.cursors (
         job_id, tick_at, fire_at, fired, version, tenant_id, queue_id, kind_id, policy_id,
-        schedule_id, overlap, shard, priority, guarantee, gates, deadline, keep_first
+        schedule_id, overlap, shard, priority, guarantee, gates, deadline, keep_first,
+        when_queue_paused
     )
     select
         g.id, g.tick_at, g.fire_at, g.fired, 1, g.tenant_id, g.queue_id, g.kind_id, g.policy_id,
         g.schedule_id, g.overlap, g.shard, g.priority, g.guarantee, g.gates::integer[],
-        g.deadline, g.keep_first
+        g.deadline, g.keep_first, coalesce(g.when_queue_paused, 'skip')
     from given as g
     where g.tick_at is not null
 )
 
-select m.id from made as m;
+insert into rota.jobs (
+    id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap, guarantee,
+    schedule, payload, labels, user_id, limits, keep_first, graph_id, when_queue_paused
+)
+select
+    g.id, g.tenant_id, g.name, g.state, g.kind_id, g.queue_id, g.policy_id, g.priority,
+    g.overlap, g.guarantee, g.schedule, g.payload, g.labels, g.user_id, g.limits, g.keep_first,
+    g.graph_id, coalesce(g.when_queue_paused, 'skip')
+from given as g
+-- Two that write the same names do so in the same order.
+order by g.tenant_id, g.name;

@@ -12,6 +12,7 @@ with changed as (
         priority = :priority::smallint,
         overlap = :overlap::rota.overlap,
         keep_first = :keep_first::boolean,
+        when_queue_paused = :when_queue_paused::rota.when_queue_paused,
         limits = :limits::jsonb,
         guarantee = :guarantee::rota.guarantee,
         schedule = :schedule::jsonb,
@@ -35,13 +36,14 @@ gone as (
 placed as (
     insert into rota.cursors as c (
         job_id, tick_at, fire_at, fired, version, tenant_id, queue_id, kind_id, policy_id,
-        schedule_id, overlap, shard, priority, guarantee, gates, deadline, keep_first
+        schedule_id, overlap, shard, priority, guarantee, gates, deadline, keep_first,
+        when_queue_paused
     )
     select
         j.id, :tick_at::timestamptz, :fire_at::timestamptz, :fired::integer, j.version,
         j.tenant_id, j.queue_id, j.kind_id, j.policy_id, :schedule_id::integer, j.overlap,
         :shard::smallint, j.priority, j.guarantee, :gates::integer[], :deadline::interval,
-        j.keep_first
+        j.keep_first, j.when_queue_paused
     from changed as j
     where :tick_at::timestamptz is not null
     on conflict (job_id) do update
@@ -56,6 +58,7 @@ placed as (
             schedule_id = excluded.schedule_id,
             overlap = excluded.overlap,
             keep_first = excluded.keep_first,
+            when_queue_paused = excluded.when_queue_paused,
             priority = excluded.priority,
             guarantee = excluded.guarantee,
             gates = excluded.gates,

@@ -1,9 +1,10 @@
--- A sealed secret, for a worker that is about to open it.
+-- Sealed secrets, for a worker that is about to open them.
 select
+    s.name,
     s.version,
     s.key_id,
     s.ciphertext
 from rota.secrets as s
 where
     s.tenant_id = :tenant_id::integer
-    and s.name = :name::text;
+    and s.name = any(:names::text[]);

@@ -1,5 +1,5 @@
 -- One job of a tenant: whether it is held, its next tick, whether a scheduler is there to decide
--- it, and its unfinished runs, at most five of each sort.
+-- it, its unfinished runs, at most five of each sort, and the pause of its queue if that matters.
 select
     j.id,
     j.name,
@@ -36,11 +36,19 @@ select
             and l.trigger <> 'graph'
         limit 5
     ) as running_ids,
+    q.paused_at as queue_paused_at,
+    q.paused_by as queue_paused_by,
     rota.now() as now
 from rota.jobs as j
 left join rota.cursors as c on j.id = c.job_id
 left join rota.shards as h on c.shard = h.id and h.expires_at > rota.now()
 left join rota.sessions as o on h.owner = o.id
+left join rota.queues as q
+    on
+        j.queue_id = q.id
+        and q.paused_at is not null
+        and j.when_queue_paused = 'skip'
+        and not j.schedule ? 'at'
 where
     j.id = :job_id::uuid
     and j.tenant_id = :tenant_id::integer

@@ -1,0 +1,52 @@
+"""Whether traces can be written, and their collector reached. Room: cli/doctor."""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Final
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from rota.cli.doctor.findings import Finding, bad, ok, warning
+from rota.config.settings import Traces
+from rota.core.errors import InvalidSetting
+from rota.flow.observe.tracing import MEDIA, collector_url
+from rota.node.traces import headers_of
+
+CHECK: Final = "traces"
+PATIENCE: Final = 3.0
+REMEDY: Final = "start the collector, or correct traces.endpoint; spans are dropped meanwhile"
+
+
+def check_collector(settings: Traces, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Nothing, unless somebody wants traces."""
+    if settings.endpoint is None:
+        return
+    if find_spec("opentelemetry") is None:
+        yield bad(CHECK, "OpenTelemetry is not installed", "pip install 'rota[otel]'")
+        return
+    try:
+        headers = headers_of(settings, environment)
+    except InvalidSetting as error:
+        yield bad(CHECK, str(error), "set it where the processes of Rota run")
+        return
+    yield answer_of(collector_url(settings.endpoint), headers)
+
+
+def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
+    """Hand in no spans at all: of a message of protobuf, that is nothing."""
+    try:
+        answer = urllib3.request(
+            "POST",
+            url,
+            body=b"",
+            headers={**headers, "Content-Type": MEDIA},
+            retries=False,
+            redirect=False,
+            timeout=PATIENCE,
+        )
+    except (HTTPError, OSError) as error:
+        return warning(CHECK, f"no answer from {url}: {type(error).__name__}", REMEDY)
+    if answer.status in range(200, 300):
+        return ok(CHECK, f"the collector at {url} takes them")
+    return warning(CHECK, f"{url} answered {answer.status}", REMEDY)

@@ -1,0 +1,62 @@
+"""One request to a collector, in OTLP over HTTP. Room: flow/observe/otel.
+
+Not the exporter of OpenTelemetry: that one says what it lost to Python's log, which is the
+handlers' here, tells nobody how much it was, and brings another client for HTTP.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import urllib3
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import ReadableSpan
+from urllib3.exceptions import HTTPError
+
+from rota.flow.observe.tracing import MEDIA, collector_url
+
+CONNECTING: Final = 2.0
+ANSWERING: Final = 5.0
+# What OTLP says to try again; whatever else is no success is for ever.
+LATER: Final = frozenset({429, 502, 503, 504})
+
+
+class Answer(NamedTuple):
+    """`reason` is empty when the spans were taken; `again` if it may help to ask again."""
+
+    reason: str = ""
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collector:
+    url: str
+    pool: urllib3.PoolManager
+    headers: Mapping[str, str]
+
+    @classmethod
+    def at(cls, endpoint: str, headers: Mapping[str, str]) -> "Collector":
+        pool = urllib3.PoolManager(
+            retries=False, timeout=urllib3.Timeout(connect=CONNECTING, read=ANSWERING)
+        )
+        return cls(
+            url=collector_url(endpoint), pool=pool, headers={**headers, "Content-Type": MEDIA}
+        )
+
+    def send(self, spans: Sequence[ReadableSpan]) -> Answer:
+        try:
+            body = encode_spans(spans).SerializeToString()
+        except Exception as error:  # noqa: BLE001 — a handler's spans may hold anything
+            return Answer(f"not encodable: {type(error).__name__}")
+        try:
+            answer = self.pool.request(
+                "POST", self.url, body=body, headers=self.headers, redirect=False
+            )
+        except (HTTPError, OSError) as error:
+            return Answer(f"no answer: {type(error).__name__}", again=True)
+        if answer.status in range(200, 300):
+            return Answer()
+        return Answer(f"answered {answer.status}", again=answer.status in LATER)
+
+    def close(self) -> None:
+        self.pool.clear()

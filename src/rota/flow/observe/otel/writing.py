@@ -1,0 +1,246 @@
+"""What a span of Rota says. Room: flow/observe/otel.
+
+Ids, words and times of our own only. No payload, no result, no header, no path, and of an error its
+type but not its message: any of them may hold a secret, and traces go to another system.
+"""
+
+import os
+import re
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import metadata
+from random import Random
+from time import time_ns
+from typing import Final
+from uuid import UUID
+
+from opentelemetry import context as current
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.sampling import ParentBased
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+)
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from rota.core import traces
+from rota.core.outcome import Failed, HandedBack, Outcome
+from rota.core.time import moments
+from rota.flow.observe.otel.collector import Collector
+from rota.flow.observe.otel.ids import Ids, OneIn
+from rota.flow.observe.otel.sending import Lost, Sending
+from rota.store.live_runs import Claimed
+
+NAME: Final = "rota"
+NANOSECONDS: Final = 1_000_000_000
+# OpenTelemetry keeps 128; the number of runs is an attribute, so nothing is passed over in silence.
+MOST_LINKS: Final = 100
+ERROR: Final = Status(StatusCode.ERROR)
+NOTHING: Final = Context()
+FIELDS: Final = (b"traceparent", b"tracestate")
+HUMP: Final = re.compile(r"(?<!^)(?=[A-Z])")
+# A caller may send any word as a method; names of spans are few.
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+OTHER_METHOD: Final = "_OTHER"
+PROPAGATOR: Final = TraceContextTextMapPropagator()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A begun attempt. It is ended once, by whoever takes its outcome."""
+
+    span: Span
+    traceparent: str
+
+    def end(self, outcome: Outcome, /) -> None:
+        if self.span.is_recording():
+            self.span.set_attribute("rota.outcome", word_for(outcome))
+            if isinstance(outcome, Failed):
+                self.span.set_attribute("error.type", outcome.failure.type)
+                self.span.set_status(ERROR)
+            self.span.end()
+
+
+@dataclass(slots=True)
+class Request:
+    span: Span
+    method: str
+    one_in: int
+    _runs: int = 0
+
+    def routed(self, route: str, /) -> None:
+        self.span.update_name(f"{self.method} {route}")
+        self.span.set_attribute("http.route", route)
+
+    def entered(self, tenant_id: int, /) -> None:
+        self.span.set_attribute("rota.tenant.id", tenant_id)
+
+    def made(self, run_ids: Iterable[UUID], /) -> None:
+        for run_id in run_ids:
+            if self._runs < MOST_LINKS:
+                self.span.add_link(first_span(run_id, one_in=self.one_in))
+            self._runs += 1
+
+    def end(self, status: int, /) -> None:
+        self.span.set_attribute("http.response.status_code", status)
+        if self._runs:
+            self.span.set_attribute("rota.runs", self._runs)
+        if status >= 500:
+            self.span.set_status(ERROR)
+        self.span.end()
+
+
+class Writing:
+    """Implements `flow.observe.tracing.Traces`."""
+
+    def __init__(
+        self, collector: Collector, *, service: str, one_in: int, lost: Lost, chance: Random
+    ) -> None:
+        self._ids, self._one_in = Ids(chance), one_in
+        resource = Resource.create(
+            {
+                "service.name": service,
+                "service.version": metadata.version("rota"),
+                "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
+            }
+        )
+        # Closed by the node, which knows when; at exit it would be too late for the collector.
+        self.provider = TracerProvider(
+            sampler=ParentBased(OneIn(one_in)),
+            resource=resource,
+            id_generator=self._ids,
+            shutdown_on_exit=False,
+        )
+        self.provider.add_span_processor(Sending(collector, lost=lost, chance=chance))
+        self._tracer = self.provider.get_tracer(NAME, metadata.version("rota"))
+
+    def attempt(
+        self, run: Claimed, kind: str, *, ahead: float, queue: str | None = None
+    ) -> Attempt:
+        trace_id = traces.trace_of(run.id)
+        if traces.is_sampled(trace_id, one_in=self._one_in):
+            span = self._begin_attempt(run, kind, ahead=ahead)
+            if queue is not None:
+                span.set_attribute("rota.queue", queue)
+        else:
+            span = NonRecordingSpan(first_span(run.id, one_in=self._one_in))
+        current.attach(trace.set_span_in_context(span, NOTHING))
+        made = span.get_span_context()
+        header = traces.traceparent(trace_id, made.span_id, sampled=span.is_recording())
+        return Attempt(span, header)
+
+    def _begin_attempt(self, run: Claimed, kind: str, *, ahead: float) -> Span:
+        first = first_span(run.id, one_in=self._one_in)
+        if run.attempt == 1:
+            self._ids.give(first.trace_id, first.span_id)
+            before = NOTHING
+        else:
+            before = trace.set_span_in_context(NonRecordingSpan(first), NOTHING)
+        return self._tracer.start_span(
+            f"attempt {kind}",
+            context=before,
+            kind=SpanKind.CONSUMER,
+            start_time=time_ns() + round(ahead * NANOSECONDS),
+            attributes={
+                "rota.run.id": f"run_{run.id.hex}",
+                "rota.job.id": f"job_{run.job_id.hex}",
+                "rota.job.version": run.job_version,
+                "rota.kind": kind,
+                "rota.tenant.id": run.tenant_id,
+                "rota.attempt": run.attempt,
+                "rota.failures": run.failures,
+                "rota.scheduled_at": moments.rfc3339(run.scheduled_at),
+                "rota.ready_at": moments.rfc3339(run.ready_at),
+                "rota.claimed_at": moments.rfc3339(run.started_at),
+            },
+        )
+
+    def request(
+        self, method: str, headers: Iterable[tuple[bytes, bytes]], *, request_id: str
+    ) -> Request:
+        method = method if method in METHODS else OTHER_METHOD
+        span = self._tracer.start_span(
+            method,
+            context=context_of(headers),
+            kind=SpanKind.SERVER,
+            attributes={"http.request.method": method, "rota.request.id": request_id},
+        )
+        return Request(span, method, self._one_in)
+
+    def fired(self, run_ids: Sequence[UUID], *, lasted: float, late_by: timedelta) -> None:
+        """One span for the batch, in a trace of its own: a span for each run would cost more than
+        the whole statement, and says nothing that its first attempt does not say.
+        """
+        end = time_ns()
+        span = self._tracer.start_span(
+            "fire",
+            context=NOTHING,
+            kind=SpanKind.PRODUCER,
+            start_time=end - round(lasted * NANOSECONDS),
+            attributes={"rota.runs": len(run_ids), "rota.late_s": late_by.total_seconds()},
+        )
+        if span.is_recording():
+            for run_id in run_ids[:MOST_LINKS]:
+                span.add_link(first_span(run_id, one_in=self._one_in))
+            span.end(end)
+
+    def close(self) -> None:
+        self.provider.shutdown()
+
+
+def word_for(outcome: Outcome) -> str:
+    """The word that the metrics have for it, too."""
+    if isinstance(outcome, Failed) and outcome.timed_out:
+        return "timed_out"
+    if isinstance(outcome, HandedBack):
+        return "released"
+    return HUMP.sub("_", type(outcome).__name__).lower()
+
+
+def first_span(run_id: UUID, *, one_in: int) -> SpanContext:
+    """Where the trace of a run begins, or will."""
+    trace_id = traces.trace_of(run_id)
+    flags = TraceFlags.RANDOM_TRACE_ID
+    if traces.is_sampled(trace_id, one_in=one_in):
+        flags |= TraceFlags.SAMPLED
+    return SpanContext(
+        trace_id, traces.first_span_of(run_id), is_remote=True, trace_flags=TraceFlags(flags)
+    )
+
+
+def context_of(headers: Iterable[tuple[bytes, bytes]]) -> Context:
+    """What the caller says of its trace. What is wrong, or said twice, counts as not said."""
+    said = [(name, value) for name, value in headers if name in FIELDS]
+    if len({name for name, _ in said}) < len(said):
+        return NOTHING
+    carrier = {name.decode(): value.decode("latin-1") for name, value in said}
+    return PROPAGATOR.extract(carrier, NOTHING)
+
+
+def open_traces(
+    endpoint: str,
+    headers: Mapping[str, str],
+    *,
+    service: str,
+    one_in: int,
+    lost: Lost,
+    chance: Random,
+) -> Writing:
+    """Begin to write. If nobody has set OpenTelemetry up in this process, it is ours from here on,
+    so that a handler's spans are sent with those that they belong to.
+    """
+    collector = Collector.at(endpoint, headers)
+    made = Writing(collector, service=service, one_in=one_in, lost=lost, chance=chance)
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        trace.set_tracer_provider(made.provider)
+    return made

@@ -1,0 +1,22 @@
+"""The circuit breakers of a worker, as its settings want them. Room: node."""
+
+from random import Random
+
+from rota.config.settings import Settings
+from rota.core.breaker import Breaking
+from rota.flow.execute.breakers import Breakers
+from rota.runtime.service import Ground
+
+
+def breakers_of(settings: Settings, ground: Ground) -> Breakers:
+    worker = settings.worker
+    rule = Breaking(
+        after=worker.breaker_after, pause=worker.breaker_pause, longest=worker.breaker_longest
+    )
+    # Chance of its own: it is asked in the thread of the attempts.
+    return Breakers(
+        rule,
+        monotonic=ground.clock.monotonic,
+        chance=Random(ground.chance.getrandbits(64)),
+        emit=ground.emit,
+    )

@@ -1,0 +1,37 @@
+"""Percentiles from bins: close to the true ones, and the same however they were counted (I2)."""
+
+from collections import Counter
+from datetime import timedelta
+from math import floor, log
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rota.core.bins import PER_E, SHORTEST, middle, quantile
+
+times = st.floats(min_value=SHORTEST.total_seconds(), max_value=3e6)
+
+
+def place(seconds: float) -> int:
+    """As figures/count_slices.sql does it."""
+    return floor(log(seconds) * PER_E)
+
+
+@given(st.lists(times, min_size=1, max_size=200), st.sampled_from([0.01, 0.5, 0.99, 1.0]))
+def test_a_percentile_is_within_a_twentieth_of_one_of_the_times(
+    seconds: list[float], share: float
+) -> None:
+    found = quantile(Counter(map(place, seconds)), share)
+
+    assert found is not None
+    true = sorted(seconds)[max(0, -floor(-share * len(seconds)) - 1)]
+    # Times are whole microseconds.
+    assert abs(found.total_seconds() - true) <= 0.045 * true + 1e-6
+
+
+def test_of_nothing_there_is_no_percentile() -> None:
+    assert quantile({}, 0.5) is None
+
+
+def test_longer_bins_stand_for_longer_times() -> None:
+    assert timedelta(0) < middle(-80) < middle(0) < middle(1) < middle(171)

@@ -1,0 +1,62 @@
+"""What an attempt says passes the veil, in pieces and from several streams (5.6)."""
+
+import json
+
+import pytest
+
+from rota.core.errors import InvalidInput
+from rota.core.executor import Stream
+from rota.core.masking import Mask
+from rota.core.outcome import Failed, Failure, Succeeded
+from rota.flow.execute.veil import Veil
+
+
+@pytest.fixture
+def veil() -> Veil:
+    return Veil(Mask(["hunter2-and-more"]))
+
+
+def test_streams_are_held_back_each_for_itself(veil: Veil) -> None:
+    said = [
+        veil.over(Stream.STDOUT, b"a hunter2-"),
+        veil.over(Stream.STDERR, b"b and-more\n"),
+        veil.over(Stream.STDOUT, b"and-more\n"),
+    ]
+
+    assert said == [b"a ", b"b and-more\n", b"***\n"]
+    assert veil.rest() == []
+
+
+@pytest.mark.parametrize(("last", "told"), [(b"a hunt", b"hunt"), (b"a hunter2-and", b"***")])
+def test_what_is_left_at_the_end_is_told_unless_a_value_had_begun(
+    veil: Veil, last: bytes, told: bytes
+) -> None:
+    assert veil.over(Stream.STDOUT, last) == b"a "
+
+    assert veil.rest() == [(Stream.STDOUT, told)]
+    assert veil.rest() == []
+
+
+def test_an_ending_is_told_without_values_and_keeps_the_rest(veil: Veil) -> None:
+    failed = Failed(failure=Failure(type="E hunter2-and-more", message="m"), final=True)
+
+    assert veil.over_ending(failed, None) == (
+        Failed(failure=Failure(type="E ***", message="m"), final=True),
+        None,
+    )
+    assert veil.over_ending(Succeeded(), '["hunter2-and-more",1]') == (Succeeded(), '["***",1]')
+
+
+def test_a_result_that_is_too_deep_to_look_into_is_hidden_whole(veil: Veil) -> None:
+    deep = "[" * 800 + "]" * 800
+
+    assert json.loads(veil.over_json(deep) or "") == "***"
+
+
+def test_what_must_stay_unchanged_is_refused_if_it_holds_a_value(veil: Veil) -> None:
+    veil.refuse({"page": 7}, "checkpoint")
+
+    with pytest.raises(InvalidInput) as caught:
+        veil.refuse({"page": ["hunter2-and-more"]}, "checkpoint")
+
+    assert "hunter2" not in str(caught.value)

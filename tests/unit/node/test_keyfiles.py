@@ -1,0 +1,52 @@
+"""The master key: who makes it, who only reads it, and what is said if it cannot be read (5.6)."""
+
+from pathlib import Path
+
+import pytest
+
+from rota.config.settings import Api, Database, Settings
+from rota.core.errors import InvalidSetting, SealingFailed
+from rota.node.keyfiles import MASTER_FILE, master_key, opening_key
+
+
+def test_the_api_makes_a_key_beside_the_embedded_database_and_the_worker_finds_it(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(database=Database(data=tmp_path / "data"))
+
+    before = opening_key(settings)
+    made = master_key(settings)
+
+    assert before is None
+    assert made is not None
+    assert len(made) == 32
+    assert opening_key(settings) == master_key(settings) == made
+    assert (tmp_path / "data" / MASTER_FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_database_of_somebody_elses_has_no_key_unless_it_is_given(tmp_path: Path) -> None:
+    database = Database(url="postgresql://db.example/rota", data=tmp_path)
+    file = tmp_path / "given.key"
+    file.write_text(f"{'ab' * 32}\n")
+
+    without, given = (
+        Settings(database=database),
+        Settings(database=database, api=Api(master_key=file)),
+    )
+
+    assert (master_key(without), opening_key(without)) == (None, None)
+    assert master_key(given) == opening_key(given) == bytes.fromhex("ab" * 32)
+
+
+@pytest.mark.parametrize("text", ["", "ab", "ab" * 31, "ab" * 33, "not hexadecimal"])
+def test_a_file_that_holds_no_key_stops_the_api_and_fails_only_attempts_of_a_worker(
+    tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "master.key"
+    file.write_text(text)
+    settings = Settings(api=Api(master_key=file))
+
+    with pytest.raises(InvalidSetting, match=r"api\.master_key"):
+        master_key(settings)
+    with pytest.raises(SealingFailed, match="cannot be read"):
+        opening_key(settings)
