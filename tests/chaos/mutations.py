@@ -190,7 +190,7 @@ MUTATIONS = (
     ),
     breaking(
         "the tick and its run are two transactions",
-        (f"{SQL}/cursors/fire.sql", "where not d.is_skipped", "where false"),
+        (f"{SQL}/cursors/fire.sql", "where d.refusal is null", "where false"),
         ("rota/store/cursors.py", "    return await which.all(", "    decided = await which.all("),
         ("rota/store/cursors.py", "        **values,\n    )\n", SECOND_TRANSACTION),
         caught_by={"I3"},

@@ -113,6 +113,10 @@ async def keep_alive(sea: Sea, role: Role) -> None:
             sea.ledger.count("unavailable")
         except RotaError as error:
             sea.ledger.surprises.append(f"{type(error).__name__}: {error}")
+        except Exception:
+            # The storm itself is broken: let all of it end, and say why.
+            sea.is_over = True
+            raise
         except asyncio.CancelledError:
             if not forget_cancelling():
                 raise

@@ -42,6 +42,7 @@ class Executed:
     run_id: UUID
     attempt: int
     is_recorded: bool = False
+    veil: None = None
 
 
 @dataclass(slots=True, kw_only=True)
