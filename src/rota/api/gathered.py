@@ -64,12 +64,27 @@ async def note_made(
 ) -> None:
     """Write down who made which job."""
     pairs = zip(asked, made, strict=True)
-    entries = [entry(*ask, each) for ask, each in pairs if not each.deduplicated]
+    entries = [
+        entry(call, spec.name, each) for (call, spec), each in pairs if not each.deduplicated
+    ]
     if entries:
         await audit.note_many(conn, entries)
 
 
-def entry(call: "Call", spec: JobSpec, made: Submitted) -> NewEntry:
+async def note_alike(call: "Call", made: Sequence[Submitted], names: Sequence[str]) -> None:
+    """The same for jobs of one request, none of which was there."""
+    things = (thing_id(each) for each in made)
+    became = ({"name": name} for name in names)
+    await audit.note_alike(
+        call.conn, entry(call, names[0], made[0]), zip(things, became, strict=True)
+    )
+
+
+def thing_id(made: Submitted) -> str:
+    return f"job_{made.job_id.hex}"
+
+
+def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
     return NewEntry(
         tenant_id=call.tenant_id,
         actor=call.actor,
@@ -77,8 +92,8 @@ def entry(call: "Call", spec: JobSpec, made: Submitted) -> NewEntry:
         source=call.address,
         action="job.create",
         thing="job",
-        thing_id=f"job_{made.job_id.hex}",
-        after={"name": spec.name},
+        thing_id=thing_id(made),
+        after={"name": name},
         request_id=call.request_id,
     )
 

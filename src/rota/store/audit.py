@@ -5,7 +5,7 @@ the other. Nothing is ever changed or deleted here, and a trigger refuses whoeve
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -74,6 +74,7 @@ EVERYTHING: Final = Filter()
 _encode: Final = json.JSONEncoder(sort_keys=True, default=str).encode
 NOTE = statement("audit/note", Noted)
 NOTE_MANY = statement("audit/note_many", Nothing)
+NOTE_ALIKE = statement("audit/note_alike", Nothing)
 PAGE = statement("audit/page", Entry)
 
 
@@ -108,6 +109,23 @@ async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
         befores=[_text(entry.before) for entry in entries],
         afters=[_text(entry.after) for entry in entries],
         request_ids=[entry.request_id for entry in entries],
+    )
+
+
+async def note_alike(conn: Connection, model: NewEntry, each: Iterable[tuple[str, object]]) -> None:
+    """The same for changes like `model`, each of another thing, by its id, and what it became."""
+    pairs = list(each)
+    await NOTE_ALIKE.all(
+        conn,
+        tenant_id=model.tenant_id,
+        actor=model.actor,
+        key_id=model.key_id,
+        source=model.source,
+        action=model.action,
+        thing=model.thing,
+        thing_ids=[thing_id for thing_id, _ in pairs],
+        afters=[_text(after) for _, after in pairs],
+        request_id=model.request_id,
     )
 
 

@@ -4,7 +4,8 @@ A change locks the job and its cursor, is computed by the caller, and is written
 statement; a tick that is decided at the same time precedes it or finds another version (F13).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -173,24 +174,30 @@ MARK_FINISHED = statement("jobs/mark_finished", Written)
 
 async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
     """Write jobs and their cursors, all or none: a name that is taken refuses them."""
-    try:
+    with refusing_taken([job.name for job in jobs]):
         await INSERT_MANY.all(conn, **_columns(jobs))
-    except StoreFailed as error:
-        if error.sqlstate != TAKEN_SQLSTATE or "jobs_name" not in error.message:
-            raise
-        # Somebody took it since we looked; which one it is, an aborted transaction cannot say.
-        raise NameTaken("name", jobs[0].name if len(jobs) == 1 else "one of them", FREE) from None
     return [job.id for job in jobs]
 
 
-async def refuse_taken(conn: Connection, jobs: Sequence[NewJob]) -> None:
-    """Say which of these jobs has the name of another, before any is written."""
+@contextmanager
+def refusing_taken(names: Sequence[str]) -> Iterator[None]:
+    """Somebody took a name since we looked; which one it is, an aborted transaction cannot say."""
+    try:
+        yield
+    except StoreFailed as error:
+        if error.sqlstate != TAKEN_SQLSTATE or "jobs_name" not in error.message:
+            raise
+        raise NameTaken("name", names[0] if len(names) == 1 else "one of them", FREE) from None
+
+
+async def refuse_taken(conn: Connection, named: Sequence[tuple[int, str]]) -> None:
+    """Say which of these jobs, by tenant and name, is there already, before any is written."""
     rows = await TAKEN.all(
-        conn, tenant_ids=[job.tenant_id for job in jobs], names=[job.name for job in jobs]
+        conn, tenant_ids=[each for each, _ in named], names=[name for _, name in named]
     )
-    for place, job in enumerate(jobs if rows else ()):
-        if (job.tenant_id, job.name) in rows:
-            raise NameTaken(f"jobs[{place}].name", job.name, FREE)
+    for place, each in enumerate(named if rows else ()):
+        if each in rows:
+            raise NameTaken(f"jobs[{place}].name", each[1], FREE)
 
 
 async def payloads(conn: Connection, ids: Sequence[UUID]) -> list[Payload]:

@@ -1,14 +1,11 @@
 """Jobs: make, read, change, pause, run. Room: api/resources."""
 
-from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from typing import Final
 
-from rota.api import identifiers, views
+from rota.api import identifiers, making, views
 from rota.api.call import Call, Reply
 from rota.api.changes import changes
-from rota.api.drafts import edit_of, spec_of
-from rota.api.gathered import note_made
+from rota.api.drafts import edit_of
 from rota.api.gathering import GoAlone
 from rota.api.operations import operation
 from rota.api.paging import Page, cursor, place_of
@@ -24,19 +21,18 @@ from rota.api.shapes.jobs import (
     JobsQuery,
     JobView,
 )
-from rota.api.shapes.pieces import moment, moment_or_none
+from rota.api.shapes.pieces import moment
 from rota.core.access import Permission
-from rota.core.binding import MARK, names_in
+from rota.core.binding import MARK
 from rota.core.errors import NotFound, RotaError
 from rota.core.policy import from_plain
 from rota.core.states import JobState
-from rota.core.submission import JobSpec, after, canonical
 from rota.core.time import moments
 from rota.core.time.planning import NO_CALENDARS
-from rota.flow.submit import changing, submitting
+from rota.flow.submit import changing
 from rota.flow.submit.drafting import Drafting
 from rota.flow.submit.submitting import Submitted
-from rota.store import calendars, hints, job_views, sealed
+from rota.store import calendars, hints, job_views
 from rota.store.job_views import Doing, JobFilter, JobRow, Place
 
 BULK: Final = 5_000_000
@@ -50,8 +46,6 @@ EXAMPLE: Final = {
     "payload": {"format": "pdf"},
     "max_retries": 3,
 }
-# The longest that a scheduler reads ahead.
-NEAR: Final = timedelta(minutes=1)
 SCHEDULE: Final = ("invalid_schedule", "conflict", "quota_exceeded")
 DOING: Final = frozenset(doing.value for doing in Doing)
 CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
@@ -60,7 +54,7 @@ CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
 async def create_job_gathered(call: Call) -> Reply:
     """The same, together with others that come at this moment."""
     with alone():
-        spec = _spec(call, call.body)
+        spec = making.asked(call, call.body)
         if spec.schedule and spec.schedule.get("calendars"):
             # They are read and held in the transaction of the job.
             raise GoAlone
@@ -71,11 +65,11 @@ async def create_job_gathered(call: Call) -> Reply:
         served = await call.service.served.kinds(call.service.pool)
 
         def answer(submitted: Submitted) -> Reply:
-            made = _made(submitted, spec, served)
+            made = making.made_of(submitted, spec, served)
             return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
 
         submitted, reply = await call.service.gathered.jobs.submit(call, draft, answer)
-    call.hints |= _hints(call, [submitted])
+    call.hints |= making.hints_of(call, [submitted])
     call.made([submitted.run_id])
     return reply
 
@@ -101,7 +95,7 @@ async def create_job(call: Call) -> Reply:
     payload calls it (`{{secret:name}}`).
     """
     with alone():
-        (made,) = await _make(call, [call.body])
+        (made,) = await making.make(call, [call.body])
     return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
 
 
@@ -119,84 +113,8 @@ async def create_job(call: Call) -> Reply:
 )
 async def create_jobs(call: Call) -> Reply:
     """Make up to 1,000 jobs, all or none."""
-    return Reply(JobsMade(jobs=await _make(call, call.body.jobs)))
-
-
-async def _make(call: Call, drafts: list[JobDraft]) -> list[JobMade]:
-    specs: list[JobSpec] = []
-    with after(specs):
-        for draft in drafts:
-            specs.append(_spec(call, draft))  # noqa: PERF401 — its length tells the place
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
-    made = await submitting.submit(
-        call.conn, specs, now=call.now, new_id=call.service.new_id, calendars=known
-    )
-    await note_made(call.conn, [(call, spec) for spec in specs], made)
-    call.hints |= _hints(call, made)
-    call.made(each.run_id for each in made)
-    served = await call.service.served.kinds(call.service.pool)
-    lacking = await _lacking(call, specs)
-    return [
-        _made(each, spec, served, without)
-        for each, spec, without in zip(made, specs, lacking, strict=True)
-    ]
-
-
-async def _lacking(call: Call, specs: Sequence[JobSpec]) -> list[set[str]]:
-    """The secrets that each job names and that are not there; it is asked only if one names any."""
-    named = [_secrets_of(spec) for spec in specs]
-    wanted = set[str]().union(*named)
-    if not wanted:
-        return named
-    unknown = await sealed.unknown(call.conn, tenant_id=call.tenant_id, names=wanted)
-    return [names.intersection(unknown) for names in named]
-
-
-def _secrets_of(spec: JobSpec) -> set[str]:
-    said = [spec.payload, spec.graph]
-    return names_in(said) if MARK in canonical(said) else set()
-
-
-def _spec(call: Call, draft: JobDraft) -> JobSpec:
-    return spec_of(
-        draft,
-        tenant=call.principal.tenant,
-        suffix=lambda: call.service.random_bytes(4).hex(),
-    )
-
-
-def _hints(call: Call, made: Sequence[Submitted]) -> set[str]:
-    """Whom it concerns now: a tick that is far away is found in time without a hint."""
-    soon = call.now + NEAR
-    found = set()
-    if any(each.run_id is not None for each in made):
-        found.add(hints.RUNS)
-    if any(each.first_tick is not None and each.first_tick <= soon for each in made):
-        found.add(hints.JOBS)
-    return found
-
-
-def _made(
-    each: Submitted, spec: JobSpec, served: frozenset[str], lacking: Iterable[str] = ()
-) -> JobMade:
-    return JobMade(
-        job_id=identifiers.job(each.job_id),
-        run_id=None if each.run_id is None else identifiers.run(each.run_id),
-        deduplicated=each.deduplicated,
-        next_run_at=moment_or_none(each.first_tick),
-        name=spec.name,
-        status="active" if each.run_id is None else "pending",
-        warnings=_warnings(spec.kind, served, lacking),
-    )
-
-
-def _warnings(kind: str, served: frozenset[str], lacking: Iterable[str]) -> list[str]:
-    told = [
-        f"there is no secret {each!r}; its runs fail until there is" for each in sorted(lacking)
-    ]
-    if kind not in served:
-        told.append(f"no live worker serves the kind {kind!r}; its runs wait until one does")
-    return told
+    made = await making.make_alike(call, call.body.jobs)
+    return Reply(JobsMade(jobs=await making.make(call, call.body.jobs) if made is None else made))
 
 
 @operation(
@@ -314,7 +232,7 @@ async def put_job(call: Call) -> Reply:
     if found is not None:
         return await _edit(call, found)
     with alone():
-        (made,) = await _make(call, [call.body])
+        (made,) = await making.make(call, [call.body])
     call.params = {"job_id": made.job_id}
     return job_reply(await job_row(call), 201)
 

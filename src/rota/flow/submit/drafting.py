@@ -128,7 +128,7 @@ class Drafting:
         first = planning.next_tick(schedule, self._now, calendars=self._calendars)
         table = Timetable(schedule, canonical(plain.to_plain(schedule)), first)
         # Jitter and the H of cron depend on the job.
-        if schedule.jitter is None and "h" not in said.lower():
+        if schedule.jitter is None and "h" not in str(given.get("cron")).lower():
             self._read[said] = table
         return table
 
@@ -146,7 +146,16 @@ class Drafting:
             return None
         schedule = Schedule(rules=(Once(at=at),), seed=str(job_id))
         first = Planned(tick=Tick(at=at, local=at.replace(tzinfo=None)), due_at=at)
-        return Timetable(schedule, moments.rfc3339(at).join(ONCE), first)
+        return Timetable(schedule, once_text(at), first)
+
+    def is_shared(self, given: Mapping[str, object] | None) -> bool:
+        """Whether a schedule that was read has the same ticks for every job."""
+        return str(given) in self._read
+
+
+def once_text(at: datetime) -> str:
+    """How a schedule is stored that is nothing but a time."""
+    return moments.rfc3339(at).join(ONCE)
 
 
 def fires_once(schedule: Schedule) -> bool:

@@ -45,7 +45,7 @@ class Submitted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ids:
+class Ids:
     """What the names and bodies of a batch were interned to, and what its tenants may have."""
 
     tenants: dict[str, int]
@@ -91,7 +91,7 @@ async def submit_drafts(
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
     async with joined(conn):
-        ids = await _intern(conn, handed_in, interned or Interned())
+        ids = await intern(conn, handed_in, interned or Interned())
         found = await _found(conn, handed_in, keys, ids, now) if keys else {}
         wanted = {
             each.id: _gates(place, each, ids)
@@ -115,14 +115,14 @@ async def _write(
     conn: Connection,
     drafts: Sequence[Draft],
     wanted: Mapping[UUID, list[NewGate]],
-    ids: _Ids,
+    ids: Ids,
     now: datetime,
 ) -> dict[UUID, UUID]:
     """Write gates, jobs and first runs; return the first runs of the jobs that have one."""
     made = await gates.put_many(conn, [gate for each in drafts for gate in wanted[each.id]])
     passing = [tuple(made[gate.tenant_id, gate.key] for gate in wanted[each.id]) for each in drafts]
-    new = [_new_job(each, ids, mine) for each, mine in zip(drafts, passing, strict=True)]
-    await jobs.refuse_taken(conn, new)
+    new = [new_job(each, ids, mine) for each, mine in zip(drafts, passing, strict=True)]
+    await jobs.refuse_taken(conn, [(job.tenant_id, job.name) for job in new])
     await jobs.insert_many(conn, new)
     runs = [
         _first_run(each, ids, mine, now)
@@ -135,7 +135,7 @@ async def _write(
 
 
 async def _found(
-    conn: Connection, drafts: Sequence[Draft], keys: Mapping[UUID, str], ids: _Ids, now: datetime
+    conn: Connection, drafts: Sequence[Draft], keys: Mapping[UUID, str], ids: Ids, now: datetime
 ) -> dict[UUID, Submitted]:
     """The jobs whose unique key somebody holds, each with who that is."""
     wanted = [
@@ -156,12 +156,14 @@ async def _found(
     }
 
 
-async def _intern(conn: Connection, drafts: Sequence[Draft], known: Interned) -> _Ids:
-    """The tables always in this order, and each in the order of its names: no deadlock (F39)."""
+async def intern(conn: Connection, drafts: Sequence[Draft], known: Interned) -> Ids:
+    """The ids of what these drafts name. The tables always in this order, and each in the order of
+    its names: no deadlock (F39).
+    """
     specs = [each.spec for each in drafts]
     found = await names.tenants(conn, [spec.tenant for spec in specs])
     schedules = [each.interned_schedule(found[each.spec.tenant].id) for each in drafts]
-    return _Ids(
+    return Ids(
         tenants={name: row.id for name, row in found.items()},
         quotas={name: quotas_of(row.quotas) for name, row in found.items()},
         kinds=await known.ids(conn, "kind", [spec.kind for spec in specs], intern=names.kind_ids),
@@ -179,7 +181,7 @@ async def _intern(conn: Connection, drafts: Sequence[Draft], known: Interned) ->
     )
 
 
-async def _allow(conn: Connection, drafts: Sequence[Draft], ids: _Ids, now: datetime) -> None:
+async def _allow(conn: Connection, drafts: Sequence[Draft], ids: Ids, now: datetime) -> None:
     """Hold what is asked for against the quotas; tenants in one order, because each is locked."""
     for tenant, quotas in sorted(ids.quotas.items()):
         if quotas == UNLIMITED:
@@ -195,14 +197,14 @@ async def _allow(conn: Connection, drafts: Sequence[Draft], ids: _Ids, now: date
 
 
 async def _hold_calendars(
-    conn: Connection, drafts: Sequence[Draft], ids: _Ids, known: Mapping[str, Calendar]
+    conn: Connection, drafts: Sequence[Draft], ids: Ids, known: Mapping[str, Calendar]
 ) -> None:
     for tenant, tenant_id in sorted(ids.tenants.items()):
         mine = [each.schedule for each in drafts if each.spec.tenant == tenant]
         await hold_calendars(conn, tenant_id, mine, known)
 
 
-def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
+def _gates(place: int, each: Draft, ids: Ids) -> list[NewGate]:
     spec = each.spec
     if each.waits_for_events or (not spec.limits and spec.overlap not in ONE_BY_ONE):
         return []
@@ -210,7 +212,8 @@ def _gates(place: int, each: Draft, ids: _Ids) -> list[NewGate]:
         return gates_of(each.id, ids.tenants[spec.tenant], spec.overlap, spec.limits, spec.payload)
 
 
-def _new_job(each: Draft, ids: _Ids, passing: tuple[int, ...]) -> NewJob:
+def new_job(each: Draft, ids: Ids, passing: tuple[int, ...]) -> NewJob:
+    """The row of a job that passes these gates."""
     spec, first = each.spec, each.first
     body = each.interned_schedule(ids.tenants[spec.tenant])
     capped = each.schedule is not None and each.schedule.window.max_runs is not None
@@ -243,7 +246,7 @@ def _new_job(each: Draft, ids: _Ids, passing: tuple[int, ...]) -> NewJob:
     )
 
 
-def _first_run(each: Draft, ids: _Ids, passing: tuple[int, ...], now: datetime) -> NewRun:
+def _first_run(each: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) -> NewRun:
     spec = each.spec
     deadline = spec.policy.deadline
     return NewRun(

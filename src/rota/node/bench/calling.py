@@ -5,6 +5,7 @@ Room: node/bench. A real `rota api` process; the calls come from this one, on th
 """
 
 import asyncio
+import json
 import socket
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -22,6 +23,7 @@ RATE: Final = 500
 CALLERS: Final = 64
 BULK: Final = 1_000
 BULKS_AT_ONCE: Final = 2
+JSON: Final = {"Content-Type": "application/json"}
 ACCEPTED: Final = frozenset({201, 202})
 FAR: Final = timedelta(days=365)
 # Long enough for the first plans and connections to be made.
@@ -58,12 +60,17 @@ def free_port() -> int:
 
 def sender(session: aiohttp.ClientSession, url: str) -> Send:
     async def send(path: str, body: Any) -> None:
-        async with session.post(f"{url}{path}", json=body) as answer:
+        data = body if isinstance(body, bytes) else encode(body)
+        async with session.post(f"{url}{path}", data=data, headers=JSON) as answer:
             if answer.status not in ACCEPTED:
                 raise BenchFailed(who="the API", reason=f"answers {await answer.text()}")
             await answer.read()
 
     return send
+
+
+def encode(body: Any) -> bytes:
+    return json.dumps(body).encode()
 
 
 def job(trial: Trial) -> dict[str, Any]:
@@ -121,13 +128,17 @@ async def flat_out(trial: Trial, one_more: Callable[[], Awaitable[None]], number
 
 
 async def in_bulk(trial: Trial, send: Send) -> float:
-    """Jobs a second, a thousand in a request."""
-    left = iter(range(trial.sizes.bulks))
+    """Jobs a second, a thousand in a request. What they say is written before the clock starts:
+    it is the service that is measured, and the caller shares its processors.
+    """
+    number = trial.sizes.bulks
+    bodies = [encode({"jobs": [job(trial) for _ in range(BULK)]}) for _ in range(number)]
+    left = iter(bodies)
     start = trial.clock.monotonic()
 
     async def caller() -> None:
-        for _ in left:
-            await send("/v1/jobs/bulk", {"jobs": [job(trial) for _ in range(BULK)]})
+        for body in left:
+            await send("/v1/jobs/bulk", body)
 
     await asyncio.gather(*(caller() for _ in range(BULKS_AT_ONCE)))
-    return trial.sizes.bulks * BULK / (trial.clock.monotonic() - start)
+    return number * BULK / (trial.clock.monotonic() - start)
