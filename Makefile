@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Processes that run tests beside each other: `make test PROCESSES=4`.
-PROCESSES ?= 2
+PROCESSES ?= 3
 PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist=worksteal -q
 
 .DEFAULT_GOAL := help

@@ -35,7 +35,7 @@ class Jobs:
         interned = Interned(self._known)
         drafts = [wish.given for wish in wishes]
         made = await submitting.submit_drafts(
-            conn, drafts, now=wishes[0].call.now, interned=interned
+            conn, drafts, now=wishes[0].call.now, interned=interned, says_which=False
         )
         await note_made(conn, [(wish.call, wish.given.spec) for wish in wishes], made)
         return Written(made, interned.committed)
@@ -73,11 +73,8 @@ async def note_made(
 
 async def note_alike(call: "Call", made: Sequence[Submitted], names: Sequence[str]) -> None:
     """The same for jobs of one request, none of which was there."""
-    things = (thing_id(each) for each in made)
-    became = ({"name": name} for name in names)
-    await audit.note_alike(
-        call.conn, entry(call, names[0], made[0]), zip(things, became, strict=True)
-    )
+    things = [thing_id(each) for each in made]
+    await audit.note_alike(call.conn, entry(call, names[0], made[0]), things, names)
 
 
 def thing_id(made: Submitted) -> str:

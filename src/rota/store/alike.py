@@ -41,7 +41,7 @@ async def insert(conn: Connection, model: NewJob, each: Alike) -> None:
             schedules=each.schedules,
             payloads=each.payloads,
             tick_ats=each.tick_ats,
-            fire_ats=each.fire_ats,
+            fire_ats=[] if each.fire_ats is each.tick_ats else each.fire_ats,
             shards=[shard_of(id_) for id_ in each.ids],
             tenant_id=model.tenant_id,
             state=model.state,

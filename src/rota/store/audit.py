@@ -5,7 +5,7 @@ the other. Nothing is ever changed or deleted here, and a trigger refuses whoeve
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -112,9 +112,10 @@ async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
     )
 
 
-async def note_alike(conn: Connection, model: NewEntry, each: Iterable[tuple[str, object]]) -> None:
-    """The same for changes like `model`, each of another thing, by its id, and what it became."""
-    pairs = list(each)
+async def note_alike(
+    conn: Connection, model: NewEntry, thing_ids: Sequence[str], names: Sequence[str]
+) -> None:
+    """The same for things that one request made, each of which got a name."""
     await NOTE_ALIKE.all(
         conn,
         tenant_id=model.tenant_id,
@@ -123,8 +124,8 @@ async def note_alike(conn: Connection, model: NewEntry, each: Iterable[tuple[str
         source=model.source,
         action=model.action,
         thing=model.thing,
-        thing_ids=[thing_id for thing_id, _ in pairs],
-        afters=[_text(after) for _, after in pairs],
+        thing_ids=thing_ids,
+        names=names,
         request_id=model.request_id,
     )
 

@@ -187,7 +187,9 @@ def refusing_taken(names: Sequence[str]) -> Iterator[None]:
     except StoreFailed as error:
         if error.sqlstate != TAKEN_SQLSTATE or "jobs_name" not in error.message:
             raise
-        raise NameTaken("name", names[0] if len(names) == 1 else "one of them", FREE) from None
+        if len(names) == 1:
+            raise NameTaken("jobs[0].name", names[0], FREE) from None
+        raise NameTaken("name", "one of them", FREE) from None
 
 
 async def refuse_taken(conn: Connection, named: Sequence[tuple[int, str]]) -> None:

@@ -1,6 +1,6 @@
 """Small shapes that many others are made of. Room: api/shapes."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -25,7 +25,7 @@ Json = Any
 
 def moment(value: datetime) -> str:
     """A time as we write it: UTC, with a Z."""
-    return moments.rfc3339(value.astimezone(UTC))
+    return moments.rfc3339(value)
 
 
 def moment_or_none(value: datetime | None) -> str | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.binding import MARK, payload_text
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, NameTaken
 from rota.core.overlap import ONE_BY_ONE
 from rota.core.submission import JobSpec, check_name
 from rota.core.time import moments
@@ -25,7 +25,8 @@ from rota.flow.submit.interned import Interned
 from rota.flow.submit.submitting import Submitted
 from rota.store import alike, jobs
 from rota.store.driver import Connection
-from rota.store.transaction import joined
+from rota.store.jobs import NewJob
+from rota.store.transaction import joined, transaction
 
 
 class Alike(NamedTuple):
@@ -95,9 +96,18 @@ async def submit(
         allow_period(quotas, model.schedule, now)
         await allow_jobs(conn, quotas, tenant_id=tenant_id, more=len(each.ids))
         await hold_calendars(conn, tenant_id, [model.schedule], calendars)
-        await jobs.refuse_taken(conn, [(tenant_id, name) for name in each.names])
-        await alike.insert(conn, submitting.new_job(model, ids, ()), each)
+        await _write(conn, submitting.new_job(model, ids, ()), each)
     return [Submitted(id_, None, at) for id_, at in zip(each.ids, each.tick_ats, strict=True)]
+
+
+async def _write(conn: Connection, model: NewJob, each: alike.Alike) -> None:
+    """To look for every name first costs more than a savepoint for all of them."""
+    try:
+        async with transaction(conn):
+            await alike.insert(conn, model, each)
+    except NameTaken:
+        await jobs.refuse_taken(conn, [(model.tenant_id, name) for name in each.names])
+        raise
 
 
 def _is_plain(model: Draft) -> bool:

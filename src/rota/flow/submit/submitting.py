@@ -86,8 +86,11 @@ async def submit_drafts(
     now: datetime,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     interned: Interned | None = None,
+    says_which: bool = True,
 ) -> list[Submitted]:
-    """The same for jobs that were found good by themselves."""
+    """The same for jobs that were found good by themselves. `says_which` has a name that is taken,
+    if there is one, and costs a round trip.
+    """
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
     async with joined(conn):
@@ -101,6 +104,9 @@ async def submit_drafts(
         drafts = [each for each in handed_in if each.id in wanted]
         await _allow(conn, drafts, ids, now)
         await _hold_calendars(conn, drafts, ids, calendars)
+        if says_which and len(drafts) > 1:
+            taken = [(ids.tenants[each.spec.tenant], each.spec.name) for each in drafts]
+            await jobs.refuse_taken(conn, taken)
         first_runs = await _write(conn, drafts, wanted, ids, now) if drafts else {}
     return [
         found.get(each.id)
@@ -122,7 +128,6 @@ async def _write(
     made = await gates.put_many(conn, [gate for each in drafts for gate in wanted[each.id]])
     passing = [tuple(made[gate.tenant_id, gate.key] for gate in wanted[each.id]) for each in drafts]
     new = [new_job(each, ids, mine) for each, mine in zip(drafts, passing, strict=True)]
-    await jobs.refuse_taken(conn, [(job.tenant_id, job.name) for job in new])
     await jobs.insert_many(conn, new)
     runs = [
         _first_run(each, ids, mine, now)

@@ -33,8 +33,10 @@ def drafted(world: World, spec: JobSpec, **own: Any) -> Drafted | None:
 async def written(world: World, names: list[str]) -> list[dict[str, Any]]:
     """All that is stored of jobs but their ids and names, and when they were made."""
     rows = await world.conn.fetch(
-        "select to_jsonb(j) as job, to_jsonb(c) as cursor from unnest($1::text[]) with ordinality as n (name, place)"
-        " join rota.jobs as j using (name) join rota.cursors as c on c.job_id = j.id order by n.place",
+        "select to_jsonb(j) as job, to_jsonb(c) as cursor"
+        " from unnest($1::text[]) with ordinality as n (name, place)"
+        " join rota.jobs as j using (name) join rota.cursors as c on c.job_id = j.id"
+        " order by n.place",
         names,
     )
     own = {"id", "name", "created_at", "updated_at", "job_id", "shard"}

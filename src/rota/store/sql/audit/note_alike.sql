@@ -1,4 +1,5 @@
--- Write down changes that one request made to several things, as note_many.sql does any.
+-- Write down that one request made several things, each with its name, as note_many.sql does any
+-- change.
 insert into rota.audit (
     tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
 )
@@ -11,6 +12,6 @@ select
     :thing::text,
     n.thing_id,
     null,
-    n.after,
+    jsonb_build_object('name', n.name),
     :request_id::text
-from unnest(:thing_ids::text[], :afters::jsonb[]) as n (thing_id, after);
+from unnest(:thing_ids::text[], :names::text[]) as n (thing_id, name);
