@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
+from rota.node.worker import AHEAD
 from tests.chaos.history import History, Operation, Span
 from tests.chaos.tick_checks import quiet_while_paused
 
@@ -51,7 +52,8 @@ def cancelled_stays(history: History) -> Iterator[str]:
 
 def is_just_claimed(operation: Operation, attempt: int, history: History) -> bool:
     """A run that was asked to stop while its worker was about to start it: the claim came first,
-    so this attempt may still begin; a later one may not.
+    so this attempt may still begin; a later one may not. A claim that came ahead of its time is
+    noted with the time at which it starts.
     """
     row = history.final.get(operation.thing)
     return (
@@ -59,7 +61,7 @@ def is_just_claimed(operation: Operation, attempt: int, history: History) -> boo
         and row is not None
         and row.attempt == attempt
         and row.started_at is not None
-        and row.started_at <= operation.returned_wall
+        and row.started_at <= operation.returned_wall + AHEAD
     )
 
 

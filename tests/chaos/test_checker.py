@@ -162,6 +162,11 @@ GOOD: dict[str, Callable[[], History]] = {
         operations=[operation("cancel", 0.03, 0.05, answer="cancelling")],
         marks=ran(0.06, 0.2),
     ),
+    "a cancel of a run that was claimed ahead of its time": lambda: cancelled(
+        rows=[row(0, state="cancelled", left_state="cancelling", started_at=wall(0.058))],
+        operations=[operation("cancel", 0.03, 0.05, answer="cancelling")],
+        marks=ran(0.06, 0.2),
+    ),
     "a cancel whose answer was lost": lambda: three_ticks(
         operations=[operation("cancel", 0.01, 0.05, outcome="info")]
     ),
@@ -280,6 +285,14 @@ BAD: dict[str, tuple[str, Callable[[], History]]] = {
         lambda: three_ticks(
             marks=[*ran(2.1, 2.2, run=2), *ran(2.3, 2.4, run=1)],
             plans={JOB: plan(overlap="queue_all")},
+        ),
+    ),
+    "a claim after an acknowledged cancel": (
+        "I14",
+        lambda: cancelled(
+            marks=ran(0.07, 0.2),
+            rows=[row(0, state="cancelled", left_state="cancelling", started_at=wall(0.065))],
+            operations=[operation("cancel", 0.03, 0.05, answer="cancelling")],
         ),
     ),
     "a start after an acknowledged cancel": ("I14", lambda: cancelled(marks=ran(0.06, 0.2))),

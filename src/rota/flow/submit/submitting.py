@@ -1,6 +1,6 @@
 """Writes jobs with their cursors, gates and first runs, in one transaction. Room: flow/submit.
 
-A thousand jobs take as many round trips as one: names, policies, schedules and gates are made in
+A thousand jobs take as many round trips as two: names, policies, schedules and gates are made in
 bulk, each table once. An immediate job gets its run together with the job (S1); the others get a
 cursor that a scheduler finds. What is wrong with a job is said by drafting.py.
 """
