@@ -1,8 +1,9 @@
 """The list of runs and the page of one: why it waits, what it did, what it wrote (I2, E14)."""
 
+import asyncio
 import re
 
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 from tests.browser.conftest import Visiting
 from tests.support.browsing import Site, look
 
@@ -98,6 +99,31 @@ async def test_a_dead_run_goes_again_as_itself_or_as_another_with_another_payloa
     await dialog.get_by_label("Payload").fill("{")
     await expect(dialog.get_by_role("button", name="Replay")).to_be_disabled()
     await dialog.get_by_label("Payload").fill('{"a": 2}')
+    await dialog.get_by_role("button", name="Replay").click()
+
+    await expect(page).not_to_have_url(re.compile(run_id))
+    await expect(page.get_by_label("Payload", exact=True)).to_contain_text('"a": 2')
+
+
+async def test_what_is_typed_stays_when_it_becomes_known_what_the_kind_takes(
+    site: Site, visit: Visiting
+) -> None:
+    given = {"kind": "demo.hopeless", "max_retries": 0, "payload": {"a": 1}}
+    run_id = await submitted(site, "to be typed", **given)
+    await site.ends(run_id)
+    visitor = await visit(f"/runs/{run_id}")
+    page, known = visitor.page, asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await known.wait()
+        await route.continue_()
+
+    await visitor.context.route("**/ui/v1/kinds*", late)
+    await page.get_by_role("button", name="Replay…").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Payload").fill('{"a": 2}')
+    async with page.expect_response("**/ui/v1/kinds*"):
+        known.set()
     await dialog.get_by_role("button", name="Replay").click()
 
     await expect(page).not_to_have_url(re.compile(run_id))

@@ -37,6 +37,11 @@ export function usePayload(schema: Schema | null, given: unknown): Payload {
 
 export function PayloadForm({ payload, label = "Payload", hint }: { payload: Payload; label?: string; hint?: string }) {
   const { fields, as } = payload;
+  // Where somebody has begun to type they go on, also when fields become known meanwhile.
+  const type = (text: string) => {
+    payload.setAs("json");
+    payload.setText(text);
+  };
   return (
     <div className="stack">
       {fields && (
@@ -56,7 +61,7 @@ export function PayloadForm({ payload, label = "Payload", hint }: { payload: Pay
       {fields && as === "form" ? (
         <Form fields={fields} payload={payload} />
       ) : (
-        <JsonField label={fields ? `${label} as JSON` : label} hint={hint} text={payload.text} change={payload.setText} />
+        <JsonField label={fields ? `${label} as JSON` : label} hint={hint} text={payload.text} change={type} />
       )}
     </div>
   );

@@ -95,11 +95,6 @@ function Retry({ run, close }: Given) {
 function Replay({ run, close }: Given) {
   const kinds = useAsk("GET /v1/kinds", {}, { staleTime: 60_000 });
   const schema = (kinds.data?.data.find((each) => each.kind === run.kind)?.payload_schema ?? null) as Schema | null;
-  // Made anew once the schema is there: its fields are decided when it is first shown.
-  return <ReplayForm key={kinds.isPending ? "without" : "with"} run={run} close={close} schema={schema} />;
-}
-
-function ReplayForm({ run, close, schema }: Given & { schema: Schema | null }) {
   const [, navigate] = useLocation();
   const payload = usePayload(schema, run.payload);
   const replay = useTell("POST /v1/runs/{run_id}/replay", {
