@@ -1,7 +1,8 @@
 # The words of the house. `make up` and `make test` are all a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-# Processes that run tests beside each other: `make test PROCESSES=4`.
+# Processes that run tests beside each other; one more than cores, because tests also wait:
+# `make test PROCESSES=4`.
 PROCESSES ?= 3
 PYTEST := $(BIN)/pytest -n $(PROCESSES) --dist=worksteal -q
 

@@ -13,9 +13,10 @@ from rota.api.drafts import given, kind_of, spec_of
 from rota.api.shapes.jobs import JobDraft
 from rota.flow.submit.alike import Alike
 
-OWN: Final = frozenset({"name", "schedule_time", "payload"})
+# What is compared in another way: what is each one's own, and JSON, in which true is not 1.
+OTHERWISE: Final = frozenset({"name", "schedule_time", "payload", "schedule"})
 # What is the same of all, or they are not alike.
-_shared: Final = attrgetter(*(name for name in JobDraft.__struct_fields__ if name not in OWN))
+_shared: Final = attrgetter(*(name for name in JobDraft.__struct_fields__ if name not in OTHERWISE))
 
 
 def alike(drafts: Sequence[JobDraft], *, tenant: str) -> Alike | None:
@@ -23,12 +24,14 @@ def alike(drafts: Sequence[JobDraft], *, tenant: str) -> Alike | None:
     first = drafts[0]
     if len(drafts) == 1 or kind_of(first) is UNSET:
         return None
-    shared, has_time = _shared(first), first.schedule_time is not UNSET
+    shared, schedule = _shared(first), str(first.schedule)
+    has_time = first.schedule_time is not UNSET
     for draft in drafts:
         if (
             draft.name is UNSET
             or (draft.schedule_time is not UNSET) is not has_time
             or _shared(draft) != shared
+            or str(draft.schedule) != schedule
         ):
             return None
     return Alike(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from rota.api import identifiers
 from rota.api.gathering import Gathering, Wish, Written
 from rota.core.arrivals.event import Event
 from rota.core.submission import JobSpec
@@ -73,12 +74,8 @@ async def note_made(
 
 async def note_alike(call: "Call", made: Sequence[Submitted], names: Sequence[str]) -> None:
     """The same for jobs of one request, none of which was there."""
-    things = [thing_id(each) for each in made]
+    things = [identifiers.job(each.job_id) for each in made]
     await audit.note_alike(call.conn, entry(call, names[0], made[0]), things, names)
-
-
-def thing_id(made: Submitted) -> str:
-    return f"job_{made.job_id.hex}"
 
 
 def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
@@ -89,7 +86,7 @@ def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
         source=call.address,
         action="job.create",
         thing="job",
-        thing_id=thing_id(made),
+        thing_id=identifiers.job(made.job_id),
         after={"name": name},
         request_id=call.request_id,
     )

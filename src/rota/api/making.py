@@ -3,7 +3,7 @@
 The operations are resources/jobs.py; the rules are flow/submit.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from rota.api.shapes.jobs import JobDraft, JobMade
 from rota.api.shapes.pieces import moment_or_none
 from rota.core.binding import MARK, names_in
 from rota.core.submission import JobSpec, after, canonical
+from rota.core.time.calendars import Calendar
 from rota.flow.submit import alike as short_way
 from rota.flow.submit import submitting
 from rota.flow.submit.submitting import Submitted
@@ -24,13 +25,22 @@ from rota.store import calendars, hints, sealed
 NEAR: Final = timedelta(minutes=1)
 
 
-async def make_alike(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | None:
+async def make(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade]:
+    """Make all of these jobs or none."""
+    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    made = await _make_alike(call, drafts, known)
+    return await _make_any(call, drafts, known) if made is None else made
+
+
+async def _make_alike(
+    call: Call, drafts: Sequence[JobDraft], known: Mapping[str, Calendar]
+) -> list[JobMade] | None:
     """The short way for jobs that have most in common; None if the long one must be gone."""
     with after(()):
         given = alike.alike(drafts, tenant=call.principal.tenant)
     if given is None:
         return None
-    now, known = call.now, await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    now = call.now
     drafted = short_way.draft(given, now=now, new_id=call.service.new_id, calendars=known)
     if drafted is None:
         return None
@@ -53,13 +63,13 @@ async def make_alike(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | 
     ]
 
 
-async def make(call: Call, drafts: list[JobDraft]) -> list[JobMade]:
-    """Make all of these jobs or none."""
+async def _make_any(
+    call: Call, drafts: Sequence[JobDraft], known: Mapping[str, Calendar]
+) -> list[JobMade]:
     specs: list[JobSpec] = []
     with after(specs):
         for draft in drafts:
             specs.append(asked(call, draft))  # noqa: PERF401 — its length tells the place
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
     made = await submitting.submit(
         call.conn, specs, now=call.now, new_id=call.service.new_id, calendars=known
     )

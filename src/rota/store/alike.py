@@ -18,7 +18,7 @@ INSERT = statement("jobs/insert_alike", Nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alike:
+class Columns:
     """What each of them has for itself, one list a column; JSON as text."""
 
     ids: Sequence[UUID]
@@ -29,7 +29,7 @@ class Alike:
     fire_ats: Sequence[datetime]
 
 
-async def insert(conn: Connection, model: NewJob, each: Alike) -> None:
+async def insert(conn: Connection, model: NewJob, each: Columns) -> None:
     """Write jobs with ticks to come that are like `model`, which has no gates, limits or graph; all
     or none: a name that is taken refuses them.
     """

@@ -63,6 +63,18 @@ async def test_one_that_is_wrong_refuses_all_of_them_and_says_where(api: Served)
     assert await api.conn.fetchval("select count(*) from rota.jobs") == 0
 
 
+async def test_what_only_seems_equal_is_read_for_each(api: Served) -> None:
+    """For Python true is 1; for a schedule it is not."""
+    schedules = [{"every": "1h", "window": {"max_runs": most}} for most in (1, True)]
+    given = [{"name": f"job {each}", "kind": "noop", "schedule": each} for each in schedules]
+
+    refused = await api.platform.post("/v1/jobs/bulk", {"jobs": given})
+
+    assert refused.status == 422, refused.text
+    assert refused.json["errors"][0]["pointer"] == "/jobs/1/schedule/window/max_runs"
+    assert await api.conn.fetchval("select count(*) from rota.jobs") == 0
+
+
 async def test_the_same_request_twice_with_one_key_makes_the_jobs_once(api: Served) -> None:
     given = {"jobs": jobs(3)}
     first = await api.platform.post("/v1/jobs/bulk", given, Idempotency_Key="nightly")

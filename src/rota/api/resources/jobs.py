@@ -113,8 +113,7 @@ async def create_job(call: Call) -> Reply:
 )
 async def create_jobs(call: Call) -> Reply:
     """Make up to 1,000 jobs, all or none."""
-    made = await making.make_alike(call, call.body.jobs)
-    return Reply(JobsMade(jobs=await making.make(call, call.body.jobs) if made is None else made))
+    return Reply(JobsMade(jobs=await making.make(call, call.body.jobs)))
 
 
 @operation(

@@ -2,6 +2,7 @@
 
 drafting.py     checks a job that is handed in, and computes its first tick
 submitting.py   writes jobs with their cursors, gates and first runs
+alike.py        the short way for many that differ in name, time and payload only
 triggering.py   runs of existing jobs: one now, or many
 placing.py      places runs beside those that are alive, as the overlap policy says
 changing.py     pause, resume, edit, delete

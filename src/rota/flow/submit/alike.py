@@ -46,7 +46,7 @@ class Drafted(NamedTuple):
     """The first of them, found good, and what is each one's own."""
 
     model: Draft
-    each: alike.Alike
+    each: alike.Columns
 
 
 def draft(
@@ -60,6 +60,8 @@ def draft(
     drafting = Drafting(now, calendars)
     try:
         model = drafting.draft(given.spec, new_id())
+        if not _is_plain(model):
+            return None
         names = [check_name(name, "name") for name in given.names]
         payloads = [payload_text(each, kind=model.spec.kind) for each in given.payloads]
         times = None if given.times is None else [moments.parse(at) for at in given.times]
@@ -68,13 +70,13 @@ def draft(
     if len(set(names)) < len(names) or any(text and MARK in text for text in payloads):
         return None
     tables = _own_times(given.spec, times, now) if times else _shared(drafting, model, len(names))
-    if tables is None or not _is_plain(model):
+    if tables is None:
         return None
     schedules, tick_ats, fire_ats = tables
     ids = [model.id, *(new_id() for _ in names[1:])]
     return Drafted(
         model,
-        alike.Alike(
+        alike.Columns(
             ids=ids,
             names=names,
             schedules=schedules,
@@ -100,7 +102,7 @@ async def submit(
     return [Submitted(id_, None, at) for id_, at in zip(each.ids, each.tick_ats, strict=True)]
 
 
-async def _write(conn: Connection, model: NewJob, each: alike.Alike) -> None:
+async def _write(conn: Connection, model: NewJob, each: alike.Columns) -> None:
     """To look for every name first costs more than a savepoint for all of them."""
     try:
         async with transaction(conn):

@@ -88,8 +88,8 @@ async def submit_drafts(
     interned: Interned | None = None,
     says_which: bool = True,
 ) -> list[Submitted]:
-    """The same for jobs that were found good by themselves. `says_which` has a name that is taken,
-    if there is one, and costs a round trip.
+    """The same for jobs that were found good by themselves. With `says_which` the error tells which
+    name is taken, for a round trip more.
     """
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
