@@ -170,7 +170,7 @@ MUTATIONS = (
     ),
     breaking(
         "a beat revives an expired session",
-        (f"{SQL}/sessions/beat.sql", "and s.expires_at > rota.now()", ""),
+        (f"{SQL}/sessions/beat.sql", "and s.expires_at > '-infinity'", ""),
         caught_by={"I10"},
     ),
     breaking(
@@ -208,7 +208,7 @@ MUTATIONS = (
     breaking(
         "a reaper buries by a clock that is ahead",
         (
-            f"{SQL}/sessions/bury.sql",
+            f"{SQL}/sessions/expire.sql",
             "s.expires_at <= rota.now()",
             "s.expires_at <= rota.now() + interval '50 ms'",
         ),

@@ -16,7 +16,7 @@ from rota.core.settle import MOST_LOSSES
 from tests.simulation.ledger import Act, Ledger, Start
 from tests.simulation.nodes import WorkerNode
 from tests.simulation.plans import BACK_OFF
-from tests.simulation.tables import Run, Tables
+from tests.simulation.tables import Run, Session, Tables
 
 UNKNOWN_FOR = timedelta(seconds=5)
 BORN_ENDED = ("skipped", "missed", "coalesced")
@@ -105,6 +105,9 @@ class Step:
                     yield f"I6 {self.act.what} changed run {old.id} to {new.state}"
 
     def claimed(self, old: Run, new: Run) -> Iterator[str]:
+        if old.is_held and new.state == "queued":
+            yield from self.released(old)
+            return
         now = self.after.now
         if not old.waits or new.state != "running" or new.session_id not in self.mine:
             yield f"I10 {old.state} run {old.id} of {old.session_id} was claimed by {self.me}"
@@ -126,6 +129,14 @@ class Step:
         if any(start.attempt == new.attempt for start in self.ledger.starts_of(old.id)):
             yield f"I8 attempt {new.attempt} of run {old.id} started twice"
         self.ledger.starts.append(Start(old.id, new.attempt, now, gates))
+
+    def released(self, old: Run) -> Iterator[str]:
+        """A worker lets go of what it holds and does not know of: the claim was not answered."""
+        worker = self.act.node
+        assert isinstance(worker, WorkerNode)
+        if old.session_id not in self.mine or (old.id, old.attempt) in worker.begun:
+            yield f"I10 {self.me} let go of run {old.id} of {old.session_id}, which had begun"
+        self.ledger.note_ending(old.id, HandedBack(started=False))
 
     def in_turn(self, run: Run) -> Iterator[str]:
         """At a gate that keeps an order, nobody who waited and still waits was due before."""
@@ -173,6 +184,11 @@ class Step:
                 raise AssertionError(outcome)
 
     def rescued(self, old: Run, new: Run) -> Iterator[str]:
+        outage_ended = self.ledger.outage_ended
+        assert old.session_id is not None
+        is_soon = outage_ended is not None and self.after.now < outage_ended + UNKNOWN_FOR
+        if is_soon and not self.after.sessions[old.session_id].is_expired:
+            yield f"I18 run {old.id} was taken from a living session soon after an outage"
         if not old.is_held or not self.before.is_lost(old, unknown_for=UNKNOWN_FOR):
             yield f"I10 {old.state} run {old.id} was taken from {old.session_id}, which holds it"
         if self.is_vouched(old):
@@ -228,8 +244,19 @@ class Step:
     def sessions(self) -> Iterator[str]:
         for id_, old in self.before.sessions.items():
             new = self.after.sessions[id_]
-            if old.expires_at <= self.after.now < new.expires_at:
-                yield f"I10 session {id_} had run out at {old.expires_at} and was revived"
+            if old.is_expired and not new.is_expired:
+                yield f"I10 session {id_} was expired and was revived"
+            if new.is_expired and not old.is_expired and id_ not in self.mine:
+                yield from self.expired(old)
+
+    def expired(self, session: Session) -> Iterator[str]:
+        """Only once its lease has run out; and not before it could have renewed it."""
+        now, outage_ended = self.after.now, self.ledger.outage_ended
+        if now < session.expires_at:
+            yield f"I10 session {session.id} was expired before {session.expires_at}"
+        ttl = session.expires_at - session.beat_at
+        if outage_ended is not None and now < outage_ended + ttl:
+            yield f"I18 session {session.id} was expired {now - outage_ended} after an outage"
 
 
 def wait_after(outcome: Outcome) -> timedelta:

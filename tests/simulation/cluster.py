@@ -143,6 +143,17 @@ class Cluster:
         await self.world.advance(seconds=seconds)
         await self.look(Act(what="waiting"))
 
+    async def suffer_outage(self, seconds: float) -> None:
+        """The database is away: duties under way break off, and those who look see nothing."""
+        await self.close()
+        self.wire.is_down = True
+        for node in list(self.nodes.values()):
+            if isinstance(node, WorkerNode):
+                await self.act(node, "rescuing")
+        await self.wait(seconds)
+        self.wire.is_down = False
+        self.ledger.outage_ended = self.world.now
+
     async def work(self, name: str) -> None:
         """A whole round of one node, each duty until it has nothing more to do at once."""
         node = self.node(name)

@@ -151,6 +151,21 @@ class ShardsComeBack:
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseIsAway:
+    """Nobody reaches the database for a while, and everybody tries. What was about to be said is
+    lost. When it is back, whoever is quick looks for the dead before the living can beat.
+    """
+
+    seconds: float
+    quick: str
+
+    async def happen(self, cluster: Cluster) -> None:
+        await cluster.suffer_outage(self.seconds)
+        for _ in range(2):
+            await cluster.act(cluster.node(self.quick), "rescuing")
+
+
+@dataclass(frozen=True, slots=True)
 class NodeIsReplaced:
     """Another process takes its place; what it left behind may still be heard of."""
 

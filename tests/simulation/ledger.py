@@ -45,6 +45,8 @@ class Ledger:
     starts: list[Start] = field(default_factory=list)
     workers: dict[UUID, WorkerNode] = field(default_factory=dict)
     queue_limit: int | None = None
+    # When the database was last away.
+    outage_ended: datetime | None = None
     is_queue_paused: bool = False
 
     def note_ending(self, run_id: UUID, outcome: Outcome) -> None:

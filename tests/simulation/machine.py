@@ -66,6 +66,7 @@ CHANCES: dict[str, tuple[int, st.SearchStrategy[Deed]]] = {
             deeds.ShardsComeBack, schedulers, schedulers, st.sampled_from([0, 2]), st.integers(1, 3)
         ),
     ),
+    "outage": (2, st.builds(deeds.DatabaseIsAway, st.sampled_from([1, 6.1, 10.1, 60]), workers)),
     "replaced": (1, st.builds(deeds.NodeIsReplaced, st.sampled_from([*SCHEDULERS, *WORKERS]))),
     "ending": (6, st.builds(deeds.AttemptEnds, some, endings, st.booleans())),
     "out of sight": (1, st.builds(deeds.WorkerLosesSight, some)),

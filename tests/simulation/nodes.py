@@ -9,13 +9,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
+from math import inf
 from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from rota.core.attempt import Ended
 from rota.core.events import EngineEvent
-from rota.core.lease import SESSION_LEASE, SHARD_LEASE
+from rota.core.lease import SESSION_LEASE, SHARD_LEASE, DatabaseSight
 from rota.core.outcome import Outcome, Succeeded
 from rota.flow.dispatch.claiming import Claiming, QueueView
 from rota.flow.dispatch.limiting import Limiting
@@ -38,6 +39,7 @@ from tests.support.world import NOON, World
 
 # Few, so that runs wait for one another.
 SLOTS = 3
+LONG_AGO = 1e6
 Tick = Callable[[], Coroutine[Any, Any, object]]
 
 
@@ -153,6 +155,7 @@ class WorkerNode(Node):
             free=lambda: self.slots - len(self.performing),
             begin=self.begin,
             begin_gated=self.begin,
+            held_runs=lambda: list(self.vouched),
             clock=clock,
         )
         recording = Recording(
@@ -167,7 +170,15 @@ class WorkerNode(Node):
             chance=Random(1),
             emit=self.told.append,
         )
-        rescuing = Rescuing(source=wire, freed=lambda: None, emit=self.told.append)
+        rescuing = Rescuing(
+            source=wire,
+            freed=lambda: None,
+            emit=self.told.append,
+            monotonic=clock.monotonic,
+            # A real node looks every second, here it looks when it is its turn. It has seen the
+            # database for long, unless it is away in the story.
+            sight=DatabaseSight(gap_max=inf, since=-LONG_AGO),
+        )
         expiring = Expiring(source=wire, emit=self.told.append)
         self.duties = {
             "claiming": claiming.tick,
@@ -194,9 +205,9 @@ class WorkerNode(Node):
             )
 
     async def begin(self, runs: Sequence[Claimed]) -> None:
-        payloads = await self.briefing.brief(runs)
-        for run, payload in zip(runs, payloads, strict=True):
-            self.performing[run.id, run.attempt] = Performed(run, payload)
+        briefs = await self.briefing.brief(runs)
+        for run, brief in zip(runs, briefs, strict=True):
+            self.performing[run.id, run.attempt] = Performed(run, brief.payload)
             self.vouched[run.id] = self.performing[run.id, run.attempt]
             self.begun.append((run.id, run.attempt))
 

@@ -61,6 +61,9 @@ update rota.shards set owner = null, epoch = 0, expires_at = '-infinity' where o
 """
 
 
+AGES_AGO = 1000
+
+
 class Run(NamedTuple):
     id: UUID
     job_id: UUID
@@ -121,6 +124,11 @@ class Session(NamedTuple):
     beat_at: datetime
     expires_at: datetime
     running: str
+
+    @property
+    def is_expired(self) -> bool:
+        """Marked as dead for ever; not only with a lease that has run out."""
+        return self.expires_at.year < AGES_AGO
 
 
 class Shard(NamedTuple):

@@ -72,8 +72,19 @@ BREAKAGES = (
     ),
     breaking(
         "a beat revives a dead session",
-        in_sql(("sessions/beat", "and s.expires_at > rota.now()", "")),
+        in_sql(("sessions/beat", "and s.expires_at > '-infinity'", "")),
         "I10",
+    ),
+    breaking(
+        "a session is expired by one who has not seen the database for its lease",
+        in_sql(
+            (
+                "sessions/expire",
+                "s.expires_at - s.beat_at <= $1::interval",
+                "$1::interval is not null",
+            )
+        ),
+        "I18",
     ),
     breaking(
         "ticks that are passed over are not written down",

@@ -108,6 +108,8 @@ class Wire:
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
+        # Whether the database is away.
+        self.is_down = False
         # How many statements have reached the database.
         self.said = 0
         self._stories: dict[asyncio.Task[None], Story] = {}
@@ -122,6 +124,8 @@ class Wire:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
+        if self.is_down:
+            raise StoreUnavailable(reason="connection refused", is_down=True)
         yield self.as_connection
 
     @property

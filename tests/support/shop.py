@@ -118,7 +118,7 @@ class Shop:
         body = json.dumps(to_plain(policy or Policy()))
         run = NewRun(
             id=stamped(now, self.chance.randbytes(10)),
-            job_id=stamped(now, self.chance.randbytes(10)),
+            job_id=given.pop("job_id", None) or stamped(now, self.chance.randbytes(10)),
             scheduled_at=due_at,
             due_at=due_at,
             tenant_id=1,

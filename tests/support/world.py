@@ -7,6 +7,7 @@ from uuid import UUID
 
 from rota.core.ids import stamped, tick_run_id
 from rota.core.lanes import Lane
+from rota.core.lease import Sight
 from rota.store import cursors, jobs, live_runs, names, sessions, shards
 from rota.store.cursors import Decided, Due, Firing, Ownership
 from rota.store.driver import Connection
@@ -15,6 +16,8 @@ from rota.store.live_runs import Claimed, NewRun, Run, Walk
 from rota.store.sessions import NewSession, Role
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+# For what expires leases: the database was never away.
+ALWAYS_SEEN = Sight(timedelta(hours=1), asked_at=datetime(9999, 1, 1, tzinfo=UTC))
 TTL = timedelta(seconds=10)
 
 

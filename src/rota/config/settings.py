@@ -159,10 +159,21 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             200 * MILLISECOND,
             10 * MINUTE,
-            "A worker ends itself this long after it sent its last successful beat: twice "
-            "`beat_every` at least, seven tenths of `lease` at most.",
+            "How long after its last successful beat a worker trusts its lease: then it starts "
+            "nothing new, and stops the attempts that must not run beside their successors. At "
+            "least twice `beat_every`, at most seven tenths of `lease`.",
         ),
     ] = 7 * SECOND
+    on_database_outage: Annotated[
+        Literal["continue", "stop"],
+        choice(
+            "What running attempts do while the worker cannot reach the database. `continue`: they "
+            "run on, and their outcomes are stored when the database is back; an attempt that must "
+            "not run beside its successor (its job forbids overlap, or it holds a place of a "
+            "limit) stops when the lease is no longer to be trusted. `stop`: every attempt stops "
+            "then.",
+        ),
+    ] = "continue"
     drain: Annotated[
         timedelta,
         span(

@@ -15,6 +15,8 @@ class Stopping(Enum):
     TIMEOUT = auto()
     CANCEL = auto()
     DRAIN = auto()
+    # Its worker can no longer trust its lease, and it must not run beside its successor.
+    LEASE = auto()
 
 
 class Ended(NamedTuple):

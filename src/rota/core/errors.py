@@ -201,7 +201,12 @@ class SealingFailed(RotaError):
 
 @dataclass(eq=False)
 class StoreUnavailable(RotaError):
+    """`is_down` when the server itself answered that it serves nobody: it refused the connection,
+    is starting or stopping, or is not a primary. False when nothing is known, as of silence.
+    """
+
     reason: str
+    is_down: bool = False
 
     def __str__(self) -> str:
         return f"the database is not available: {self.reason}"

@@ -89,6 +89,22 @@ class WorkersBuried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptsCutOff:
+    """The worker has not reached the database for so long that it no longer trusts its lease.
+    `stopped` attempts were asked to stop, because they must not run beside their successors.
+    """
+
+    stopped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseOutlived:
+    """An attempt that must not run beside its successor did not stop before the lease ended, so the
+    worker ends its process.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunsReclaimed:
     """Runs of dead workers wait again, or ended: quarantined, lost or cancelled."""
 
@@ -244,6 +260,8 @@ EngineEvent = (
     | TicksCaughtUp
     | JobQuarantined
     | WorkersBuried
+    | AttemptsCutOff
+    | LeaseOutlived
     | RunsReclaimed
     | RescueFailed
     | AdvancePutOff

@@ -160,6 +160,16 @@ class Targeting(Protocol):
         ...
 
 
+@runtime_checkable
+class Abandoning(Protocol):
+    """What an executor has beside that if it may leave threads behind which did not stop."""
+
+    @property
+    def abandoned(self) -> int:
+        """How many such threads still work."""
+        ...
+
+
 class Fail(Exception):
     """Raised by a handler: this run cannot succeed, do not try again."""
 

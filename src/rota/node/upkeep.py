@@ -40,7 +40,9 @@ def upkeep(
         monotonic=ground.clock.monotonic,
         emit=ground.emit,
     )
-    rescuing = Rescuing(source=pool, freed=freed, emit=ground.emit)
+    rescuing = Rescuing(
+        source=pool, freed=freed, emit=ground.emit, monotonic=ground.clock.monotonic
+    )
     expiring = Expiring(source=pool, emit=ground.emit)
     pruning = Pruning(source=pool)
     backfilling = Backfilling(source=pool, made=freed)

@@ -22,7 +22,7 @@ from rota.core.errors import StoreUnavailable
 from rota.core.events import SessionOpened
 from rota.core.executor import Executor
 from rota.core.ids import stamped
-from rota.core.lease import Lease
+from rota.core.lease import Lease, LeaseTrust
 from rota.flow.dispatch.claiming import Claiming, QueueView
 from rota.flow.dispatch.hinting import Hinting, Listening
 from rota.flow.dispatch.limiting import Limiting
@@ -32,7 +32,6 @@ from rota.flow.execute.crew import Calls, Crew, Kit
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.executing import Executing
 from rota.flow.execute.overseeing import Overseeing
-from rota.flow.execute.trust import Trust
 from rota.flow.execute.unfolding import UNFOLDING
 from rota.flow.execute.vouching import Vouching
 from rota.flow.graphs.advancing import Advancing
@@ -169,7 +168,8 @@ async def open_worker(
             emit=ground.emit,
         )
         look = partial(asyncio.get_running_loop().call_soon_threadsafe, advancing.look)
-        offset, trust, breakers = Offset(), Trust(), breakers_of(settings, ground)
+        offset, breakers = Offset(), breakers_of(settings, ground)
+        trust = LeaseTrust(lease=lease_of(settings))
         trace = None if traces is None else partial(traces.attempt, queue=only(settings))
         # The first stage takes the executors that told us their kinds.
         ready = [executors]
@@ -184,7 +184,14 @@ async def open_worker(
                 master=partial(opening_key, settings),
             )
             made = ready.pop() if ready else make_executors()
-            return Kit(executors=made, effects=effects, trust=trust, breakers=breakers, trace=trace)
+            return Kit(
+                executors=made,
+                effects=effects,
+                trust=trust,
+                breakers=breakers,
+                trace=trace,
+                stops_all_for_lease=settings.worker.on_database_outage == "stop",
+            )
 
         crew = Crew(
             slots=settings.worker.slots,
@@ -208,7 +215,7 @@ class Parts:
     pool: Pool
     drain: Callable[[], object]
     offset: Offset
-    trust: Trust
+    trust: LeaseTrust
     advancing: Advancing
 
 
@@ -230,6 +237,7 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         free=lambda: crew.free,
         begin=crew.begin,
         begin_gated=partial(crew.begin, gated=True),
+        held_runs=crew.held_runs,
         clock=ground.clock,
         offset=parts.offset,
     )
@@ -238,11 +246,11 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
     vouching = Vouching(
         access=access,
         session_id=member.session_id,
-        lease=lease_of(settings),
-        running=crew.running.keys(),
+        attempts=crew,
+        trust=parts.trust,
         heed=lambda beat: heed(beat, crew, parts.drain),
         end=os._exit,
-        trust=parts.trust,
+        emit=ground.emit,
     )
 
     def woken() -> None:
@@ -267,7 +275,9 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
         wakes={hints.RUNS: woken, hints.CANCELS: cancels, hints.MARKS: advancing.look},
     )
     overseeing = Overseeing(crew=crew, clock=ground.clock, limit=settings.worker.blocked_after)
-    rescuing = Rescuing(source=parts.pool, freed=rescued, emit=ground.emit)
+    rescuing = Rescuing(
+        source=parts.pool, freed=rescued, emit=ground.emit, monotonic=ground.clock.monotonic
+    )
     drain = settings.worker.drain
     tiers = [
         Tier(
@@ -287,7 +297,8 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
                 noting(ground, parts),
                 Duty("overseeing", overseeing.tick, Pulse(), ground),
             ],
-            grace=SOON,
+            # If the database is away, the last endings wait for it as running work may wait.
+            grace=max(SOON, drain),
         ),
         Tier(
             [
@@ -319,7 +330,9 @@ def recording(ground: Ground, parts: Parts) -> LastRecords:
         look=parts.advancing.look,
     )
     return LastRecords(
-        duty=Duty("recording", duty.tick, parts.wakes.recording, ground), recording=duty
+        duty=Duty("recording", duty.tick, parts.wakes.recording, ground),
+        recording=duty,
+        clock=ground.clock,
     )
 
 

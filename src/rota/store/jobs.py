@@ -38,6 +38,7 @@ class Payload(NamedTuple):
     id: UUID
     version: int
     payload: str | None
+    forbids_overlap: bool
 
 
 class Paused(NamedTuple):

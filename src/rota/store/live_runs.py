@@ -12,6 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.lanes import Lane
+from rota.core.lease import Sight
 from rota.core.outcome import Guarantee
 from rota.core.overlap import ONE_BY_ONE
 from rota.core.settle import MOST_LOSSES
@@ -155,6 +156,7 @@ SURVEY = statement("live_runs/survey", Found)
 CLAIM = statement("live_runs/claim", Claimed)
 FINISH = statement("live_runs/finish", Finished)
 PUT_BACK = statement("live_runs/put_back", Moved)
+RELEASE_UNKNOWN = statement("live_runs/release_unknown", Made)
 RECLAIM = statement("live_runs/reclaim", Moved)
 CANCEL = statement("live_runs/cancel", Moved)
 CANCEL_NOW = statement("live_runs/cancel_now", Made)
@@ -251,11 +253,34 @@ async def put_back(
     )
 
 
+async def release_unknown(
+    conn: Connection, *, session_id: UUID, known: Sequence[UUID]
+) -> list[UUID]:
+    """Let the runs wait again that the session holds and that are not among those it knows of."""
+    rows = await RELEASE_UNKNOWN.all(conn, session_id=session_id, known=known)
+    return [row.id for row in rows]
+
+
 async def reclaim(
-    conn: Connection, *, unknown_for: timedelta = timedelta(seconds=5), most: int = 500
+    conn: Connection,
+    *,
+    sight: Sight,
+    unknown_for: timedelta = timedelta(seconds=5),
+    most: int = 500,
 ) -> list[Moved]:
-    """Take back runs that no living session executes."""
-    return await RECLAIM.all(conn, unknown_for=unknown_for, most=most, most_losses=MOST_LOSSES)
+    """Take back runs that no living session executes.
+
+    `sight` is how the caller has seen the database. A run that its living session does not know of
+    for `unknown_for` is taken back only if that sight lasted at least as long.
+    """
+    return await RECLAIM.all(
+        conn,
+        seen_for=sight.lasted,
+        asked_at=sight.asked_at,
+        unknown_for=unknown_for,
+        most=most,
+        most_losses=MOST_LOSSES,
+    )
 
 
 async def cancel(

@@ -174,6 +174,10 @@ class Line:
             self.close()
             raise
 
+    @property
+    def is_open(self) -> bool:
+        return self._conn is not None and not self._conn.is_closed()
+
     async def _open(self) -> Connection:
         if self._conn is None or self._conn.is_closed():
             with translated():

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.errors import LeaseLost
+from rota.core.lease import Sight
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
@@ -40,7 +41,7 @@ class Session(NamedTuple):
     expires_at: datetime
 
 
-class Buried(NamedTuple):
+class ExpiredSession(NamedTuple):
     id: UUID
     role: Role
     name: str
@@ -70,7 +71,7 @@ BEAT = statement("sessions/beat", Beat)
 LIVE = statement("sessions/live", Session)
 CLOSE = statement("sessions/close", Named)
 DRAIN = statement("sessions/drain", Asked)
-BURY = statement("sessions/bury", Buried)
+EXPIRE = statement("sessions/expire", ExpiredSession)
 FORGET = statement("sessions/forget", Named)
 
 
@@ -90,7 +91,7 @@ async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> 
 async def beat(
     conn: Connection, *, session_id: UUID, running: Sequence[UUID], ttl: timedelta
 ) -> Beat:
-    """Renew the lease, or raise `LeaseLost`: then everything must stop at once."""
+    """Renew the lease, or raise `LeaseLost` if the session was expired by another process."""
     row = await BEAT.one(conn, id=session_id, running=running, ttl=ttl)
     if row is None:
         raise LeaseLost(thing="session", id=session_id)
@@ -110,11 +111,15 @@ async def drain(conn: Connection, session_id: UUID) -> Asked | None:
     return await DRAIN.one(conn, id=session_id)
 
 
-async def bury(conn: Connection, *, most: int = 100) -> list[Buried]:
-    """Mark sessions whose lease ran out as dead for ever; their runs may then be reclaimed."""
-    return await BURY.all(conn, most=most)
+async def expire(conn: Connection, *, sight: Sight, most: int = 100) -> list[ExpiredSession]:
+    """Mark sessions whose lease ran out as dead for ever; their runs may then be reclaimed.
+
+    `sight` is how the caller has seen the database: sessions with a longer lease than that are left
+    alone, because they may not have been able to renew it.
+    """
+    return await EXPIRE.all(conn, seen_for=sight.lasted, asked_at=sight.asked_at, most=most)
 
 
 async def forget(conn: Connection, *, after: timedelta, most: int = 100) -> int:
-    """Delete what is left of sessions that were buried long ago and hold nothing."""
+    """Delete what is left of sessions that were expired long ago and hold nothing."""
     return len(await FORGET.all(conn, after=after, most=most))

@@ -4,6 +4,8 @@ No other module sees an exception of the driver. What waiting can mend becomes S
 which a duty answers with back-off; what it cannot becomes StoreRefused or StoreFailed.
 """
 
+import errno
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -25,6 +27,10 @@ ILLEGAL_MOVE: Final = "RT001"
 
 def _unavailable(error: asyncpg.PostgresError) -> RotaError:
     return StoreUnavailable(reason=f"{error.sqlstate}: {first_line(error)}")
+
+
+def _down(error: asyncpg.PostgresError) -> RotaError:
+    return StoreUnavailable(reason=f"{error.sqlstate}: {first_line(error)}", is_down=True)
 
 
 def _violated(error: asyncpg.PostgresError) -> RotaError:
@@ -72,6 +78,7 @@ MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     "55000": _unavailable,  # the database takes no connections at the moment
     "55P03": _unavailable,  # lock not to be had in time
     "57": _unavailable,  # shutting down, starting up, cancelled by a timeout
+    "57P03": _down,  # starting up, shutting down or in recovery: it serves nobody
     "58": _unavailable,  # system errors: I/O
 }
 
@@ -103,8 +110,22 @@ def translated() -> Iterator[None]:
         if not is_connection_fault(error):
             raise
         raise StoreUnavailable(reason=first_line(error)) from error
-    except (OSError, TimeoutError) as error:
-        raise StoreUnavailable(reason=first_line(error)) from error
+    except OSError as error:  # a TimeoutError is one, too
+        raise StoreUnavailable(reason=first_line(error), is_down=is_refusal(error)) from error
+
+
+# No server listens there: its port is closed, or its socket file is gone.
+_NO_SERVER: Final = frozenset({errno.ECONNREFUSED, errno.ENOENT})
+_ERRNO: Final = re.compile(r"\[Errno (\d+)\]")
+
+
+def is_refusal(error: OSError) -> bool:
+    """Whether no server listens at any address that was tried."""
+    if error.errno is not None:
+        return error.errno in _NO_SERVER
+    # asyncio, of a host with several addresses: "Multiple exceptions: [Errno 111] …, [Errno 111] …"
+    tried = _ERRNO.findall(str(error))
+    return bool(tried) and all(int(number) in _NO_SERVER for number in tried)
 
 
 def is_connection_fault(error: asyncpg.InterfaceError) -> bool:

@@ -1,7 +1,7 @@
 """Workers of the storm: they claim, freeze past their lease, go on as if nothing had happened.
 
 A thawed worker first tries to finish what it held, or first beats, as chance will have it. Some
-lose the answer to a claim. Beside them, the reapers that bury sessions and take runs back.
+lose the answer to a claim. Beside them, the reapers that expire sessions and take runs back.
 """
 
 from collections.abc import Iterable
@@ -24,6 +24,7 @@ from rota.store.sessions import NewSession, Role
 from tests.chaos.storm import graphs
 from tests.chaos.storm.ledger import Lease, nanoseconds
 from tests.chaos.storm.sea import RETRIES, SESSION_TTL, UNKNOWN_FOR, Sea
+from tests.support.world import ALWAYS_SEEN
 
 ROOM = 6
 CALM_TTL = timedelta(seconds=2)
@@ -278,8 +279,8 @@ class Reaper:
     async def live(self) -> None:
         async with self.sea.opened() as conn:
             while not self.sea.is_over:
-                await sessions.bury(conn)
-                moved = await live_runs.reclaim(conn, unknown_for=UNKNOWN_FOR)
+                await sessions.expire(conn, sight=ALWAYS_SEEN)
+                moved = await live_runs.reclaim(conn, sight=ALWAYS_SEEN, unknown_for=UNKNOWN_FOR)
                 self.sea.ledger.count("runs reclaimed", len(moved))
                 await sessions.forget(conn, after=UNKNOWN_FOR * 5)
                 await self.sea.ledger.pause(0.01)

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from tests.support.databases import clone_url, drop
 from tests.support.serving import Caller, Served, serving
+from tests.support.world import ALWAYS_SEEN
 
 from rota.store import live_runs, sessions
 from rota.store.embedded import Embedded
@@ -139,7 +140,7 @@ async def test_a_process_that_dies_loses_its_run_and_nobody_tries_it_again(
     session = (await the_run(operator))["executor_id"].removeprefix("wrk_")
     await sessions.close(api.conn, UUID(hex=session))
 
-    await live_runs.reclaim(api.conn, most=10)
+    await live_runs.reclaim(api.conn, sight=ALWAYS_SEEN, most=10)
 
     assert (await the_run(operator))["status"] == "lost"
     late = await operator.post(f"/v1/runs/{begun['run_id']}/external/end", {"exit_code": 0})

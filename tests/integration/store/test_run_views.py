@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from tests.support.finished import fill_history, finish, make, worker
-from tests.support.world import NOON, World
+from tests.support.world import ALWAYS_SEEN, NOON, World
 
 from rota.core.errors import InvalidInput
 from rota.core.states import BAD, RunState
@@ -181,7 +181,7 @@ async def test_executions_of_a_dead_worker_are_found_as_long_as_anybody_knows_it
     (done,) = await world.claim(session)
     await finish(world, session, done.id)
     await world.advance(days=2)
-    await sessions.bury(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
 
     while_known = await run_views.executions(world.conn, tenant_id=OURS, worker="w001")
     await sessions.forget(world.conn, after=timedelta(days=1))

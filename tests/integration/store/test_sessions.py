@@ -6,9 +6,10 @@ from datetime import timedelta
 import asyncpg
 import pytest
 from tests.support.shop import until
-from tests.support.world import TTL, World
+from tests.support.world import ALWAYS_SEEN, TTL, World
 
 from rota.core.errors import LeaseLost
+from rota.core.lease import Sight
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
@@ -30,9 +31,71 @@ async def test_a_beat_renews_the_lease_and_brings_back_what_to_stop(world: World
     assert not beat.draining
 
 
+async def test_a_session_that_nobody_has_expired_goes_on_after_an_outage(world: World) -> None:
+    """While the database was away it could not renew its lease, and nobody could take it (O15)."""
+    session = await world.session()
+    await world.advance(seconds=60)
+
+    beat = await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+
+    assert beat.expires_at == world.now + TTL
+
+
+async def test_nobody_expires_a_session_before_having_seen_the_database_for_its_lease(
+    world: World,
+) -> None:
+    session = await world.session()
+    await world.advance(seconds=60)
+
+    almost = Sight(TTL - timedelta(milliseconds=1), asked_at=world.now)
+    soon = await sessions.expire(world.conn, sight=almost)
+    then = await sessions.expire(world.conn, sight=Sight(TTL, asked_at=world.now))
+
+    assert soon == []
+    assert [each.id for each in then] == [session]
+
+
+async def test_a_frozen_server_expires_nobody_for_what_it_was_asked_before(world: World) -> None:
+    """It carries a statement out when it thaws, and in that time nobody could renew a lease."""
+    await world.session()
+    asked_at = world.now
+    await world.advance(seconds=60)
+
+    expired = await sessions.expire(world.conn, sight=Sight(TTL, asked_at=asked_at))
+
+    assert expired == []
+
+
+async def test_a_run_that_its_worker_does_not_know_of_is_left_to_it_soon_after_an_outage(
+    world: World,
+) -> None:
+    session, run = await world.running(guarantee=Guarantee.AT_MOST_ONCE)
+    await world.advance(seconds=60)
+    await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+
+    almost = Sight(timedelta(seconds=4.9), asked_at=world.now)
+    taken = await live_runs.reclaim(world.conn, sight=almost)
+    released = await live_runs.release_unknown(world.conn, session_id=session, known=[])
+
+    assert (taken, released) == ([], [run.id])
+    told = await world.get(run.id)
+    assert (told.state, told.failures, told.losses) == (S.QUEUED, 0, 0)
+
+
+async def test_a_session_keeps_the_runs_that_it_knows_of_and_those_of_others(world: World) -> None:
+    session, known = await world.running()
+    _, foreign = await world.running()
+
+    released = await live_runs.release_unknown(world.conn, session_id=session, known=[known.id])
+
+    assert released == []
+    assert [(await world.get(each.id)).state for each in (known, foreign)] == [S.RUNNING] * 2
+
+
 async def test_an_expired_session_cannot_be_revived(world: World) -> None:
     session = await world.session()
     await world.advance(seconds=10)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
 
     with pytest.raises(LeaseLost, match="session"):
         await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
@@ -42,7 +105,7 @@ async def test_a_buried_session_stays_dead_even_for_a_beat_sent_before(world: Wo
     session = await world.session()
     sent = world.now + timedelta(seconds=9.9)
     await world.advance(seconds=10)
-    buried = await sessions.bury(world.conn)
+    buried = await sessions.expire(world.conn, sight=ALWAYS_SEEN)
 
     await world.move_to(sent)
     with pytest.raises(LeaseLost):
@@ -103,8 +166,8 @@ async def test_a_live_worker_keeps_its_runs_however_long_they_take(world: World)
     for _ in range(30):
         await world.advance(seconds=5)
         await sessions.beat(world.conn, session_id=session, running=[run.id], ttl=TTL)
-        await sessions.bury(world.conn)
-        assert await live_runs.reclaim(world.conn) == []
+        await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+        assert await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN) == []
 
     assert (await world.get(run.id)).attempt == 1
 
@@ -113,11 +176,11 @@ async def test_a_run_that_its_living_worker_forgot_is_taken_back(world: World) -
     session, run = await world.running()
     await world.advance(seconds=4)
     await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
-    too_early = await live_runs.reclaim(world.conn)
+    too_early = await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
     await world.advance(seconds=4)
     await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
 
-    moved = await live_runs.reclaim(world.conn)
+    moved = await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
 
     assert too_early == []
     assert moved == [(run.id, S.QUEUED)]
@@ -135,7 +198,13 @@ async def test_a_reaper_that_was_slow_leaves_alone_what_was_claimed_again_meanwh
     await sessions.close(world.conn, first)
     slow = await asyncpg.connect(database)
     reclaim = live_runs.RECLAIM
-    values = {"unknown_for": timedelta(seconds=5), "most": 500, "most_losses": 3}
+    values = {
+        "seen_for": ALWAYS_SEEN.lasted,
+        "asked_at": ALWAYS_SEEN.asked_at,
+        "unknown_for": timedelta(seconds=5),
+        "most": 500,
+        "most_losses": 3,
+    }
     first_look = "r.state in ('running', 'cancelling')"
     paused = reclaim.text.replace(
         first_look, f"(select pg_sleep(0.5)) is not null and {first_look}", 1
@@ -150,7 +219,7 @@ async def test_a_reaper_that_was_slow_leaves_alone_what_was_claimed_again_meanwh
         return bool(await world.conn.fetchval(waits, slow.get_server_pid()))
 
     await until(is_asleep)
-    await live_runs.reclaim(world.conn)
+    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
     second = await world.session()
     claimed = await world.claim(second)
     taken = await reaping
@@ -175,10 +244,10 @@ async def test_a_late_success_of_a_run_nobody_took_back_still_counts(world: Worl
 async def test_a_session_is_forgotten_only_when_it_holds_no_run(world: World) -> None:
     await world.running()
     await world.advance(days=2)
-    await sessions.bury(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
 
     kept = await sessions.forget(world.conn, after=timedelta(days=1))
-    await live_runs.reclaim(world.conn)
+    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
     gone = await sessions.forget(world.conn, after=timedelta(days=1))
 
     assert (kept, gone) == (0, 1)
@@ -194,5 +263,5 @@ async def test_a_closed_session_does_not_wait_for_its_lease(world: World) -> Non
 
 async def take_back_after_death(world: World) -> list[live_runs.Moved]:
     await world.advance(seconds=10)
-    await sessions.bury(world.conn)
-    return await live_runs.reclaim(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    return await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)

@@ -57,6 +57,8 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
             'rota_attempt_duration_seconds_bucket{le="+Inf"}': 3,
         },
     ),
+    (events.AttemptsCutOff(stopped=2), {"rota_worker_cut_offs_total": 1}),
+    (events.LeaseOutlived(), {}),
     (events.SourceHeld(source="s", kind="kafka"), {}),
     (
         events.SourceFailed(source="s", kind="kafka", reason="x", pause=SECOND),

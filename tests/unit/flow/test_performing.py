@@ -8,11 +8,11 @@ from uuid import UUID
 
 from rota.core.attempt import Stopping
 from rota.core.executor import Context
+from rota.core.lease import SESSION_LEASE, LeaseTrust
 from rota.core.outcome import Cancelled, HandedBack, Outcome, Succeeded
 from rota.core.policy import Policy
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.performing import perform
-from rota.flow.execute.trust import Trust
 from rota.runtime.clock import SystemClock
 from rota.store.live_runs import Claimed
 
@@ -62,22 +62,25 @@ async def test_an_attempt_that_is_cancelled_before_its_time_never_starts() -> No
 
 async def test_an_attempt_does_not_start_once_its_run_may_be_somebody_elses() -> None:
     executor = Counting()
-    trust = Trust(until=asyncio.get_running_loop().time() - 1)
+    trust = LeaseTrust(SESSION_LEASE, start_until=asyncio.get_running_loop().time() - 1)
 
-    assert (await perform(an_attempt(executor), trust), executor.ran) == (HandedBack(), 0)
+    assert (await perform(an_attempt(executor), trust), executor.ran) == (
+        HandedBack(started=False),
+        0,
+    )
 
 
 async def test_trust_that_ends_while_an_attempt_waits_for_its_time_keeps_it_from_starting() -> None:
     executor = Counting()
     attempt = an_attempt(executor)
-    trust = Trust()
+    trust = LeaseTrust(SESSION_LEASE)
     attempt.start_at = asyncio.get_running_loop().time() + 0.01
     performing = asyncio.create_task(perform(attempt, trust))
     await CLOCK.sleep(0)
 
-    trust.until = asyncio.get_running_loop().time()
+    trust.start_until = asyncio.get_running_loop().time()
 
-    assert (await performing, executor.ran) == (HandedBack(), 0)
+    assert (await performing, executor.ran) == (HandedBack(started=False), 0)
 
 
 async def test_an_attempt_whose_time_has_come_starts_at_once() -> None:

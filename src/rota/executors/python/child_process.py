@@ -23,6 +23,7 @@ from rota.core.outcome import Failed, Failure, Outcome, Snoozed, Succeeded
 from rota.executors.python import frames
 from rota.executors.python.frames import Meaning
 from rota.executors.python.spawning import spawn, watch
+from rota.runtime import child_groups
 
 PIECE: Final = 65_536
 # What a child wrote before its last word waits in a pipe, which holds 1 MB at most.
@@ -61,6 +62,7 @@ class ChildProcess:
             os.set_blocking(pipe.fileno(), False)
             self._loop.add_reader(pipe.fileno(), self._pour, pipe, stream)
             self._pipes.append((pipe, stream))
+        child_groups.add(process.pid)
         watch(process, self._on_end)
 
     @classmethod
@@ -217,6 +219,7 @@ class ChildProcess:
     def _on_end(self) -> None:
         # First the rest of its group, while its number cannot have passed to another.
         self.kill()
+        child_groups.discard(self._process.pid)
         code = self._process.wait()
         if self._deadline is not None:
             self._deadline.cancel()

@@ -6,6 +6,9 @@ not, and runs behind gates get their turn. While runs keep coming it looks again
 milliseconds, in which more of them gather; the longer nothing comes, the longer it rests, up to the
 poll interval. Hints wake it, and freed slots when it lacked them.
 
+A claim whose answer was lost may have taken runs that this worker does not know of. They never
+started, so the next pass first lets them wait again.
+
 What starts a claimed run is flow/execute; who may go first is core/lanes.py; what a claimer
 remembers is lanes.py.
 """
@@ -14,6 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from rota.core.clock import Clock
 from rota.flow.dispatch.lanes import LaneMemory
@@ -57,10 +61,13 @@ class Claiming:
     free: Callable[[], int]
     begin: Callable[[Sequence[Claimed]], Awaitable[None]]
     begin_gated: Callable[[Sequence[Claimed]], Awaitable[None]]
+    held_runs: Callable[[], Sequence[UUID]]
     clock: Clock
     offset: Offset = field(default_factory=Offset)
     # Lacked slots when it last looked: whoever frees one should wake it.
     is_full: bool = False
+    # The last pass broke off: what it had claimed may not have been told.
+    _may_hold_unknown: bool = False
     _asked_time: float = float("-inf")
     rest: float = BRISK
     _turn: int = 0
@@ -76,17 +83,34 @@ class Claiming:
             return NO_ROOM
         began = self.clock.monotonic()
         async with self.source.acquire() as conn:
-            await self.limits.refresh(conn)
-            await self._ask_time(conn)
-            claimed = 0
-            for view in self._in_turn():
-                claimed += await self._serve(conn, view, room - claimed)
-                if claimed >= room:
-                    return 0.0
+            if self._may_hold_unknown:
+                await self._release_unknown(conn)
+            try:
+                claimed = await self._serve_queues(conn, room)
+            except BaseException:
+                self._may_hold_unknown = True
+                raise
+        if claimed >= room:
+            return 0.0
         if claimed:
             self._yielded = began
         self.rest = BRISK if claimed else min(POLL, self.rest * 2)
         return self.rest
+
+    async def _serve_queues(self, conn: Connection, room: int) -> int:
+        await self.limits.refresh(conn)
+        await self._ask_time(conn)
+        claimed = 0
+        for view in self._in_turn():
+            claimed += await self._serve(conn, view, room - claimed)
+            if claimed >= room:
+                break
+        return claimed
+
+    async def _release_unknown(self, conn: Connection) -> None:
+        session_id, known = self.limits.session_id, self.held_runs()
+        await live_runs.release_unknown(conn, session_id=session_id, known=known)
+        self._may_hold_unknown = False
 
     async def _ask_time(self, conn: Connection) -> None:
         """Know the database's clock well enough to start at its instant what was claimed ahead."""

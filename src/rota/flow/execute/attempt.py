@@ -64,12 +64,14 @@ class Attempt:
         "_progress",
         "began",
         "executor",
+        "forbids_overlap",
         "give_up_at",
         "handing",
         "is_closed",
         "is_counted",
         "is_gated",
         "is_recorded",
+        "is_started",
         "kind",
         "output",
         "passage",
@@ -79,6 +81,7 @@ class Attempt:
         "span",
         "start_at",
         "stop_at",
+        "stop_grace",
         "stopping",
         "task",
         "veil",
@@ -106,6 +109,12 @@ class Attempt:
         self.stop_at: float | None = None
         self.give_up_at: float | None = None
         self.stopping: Stopping | None = None
+        # How long stopping may take, if that is less than its policy says.
+        self.stop_grace: timedelta | None = None
+        # Its executor was called: from here on it may have done something.
+        self.is_started = False
+        # It must not run beside its successor, so it ends before its worker's lease does.
+        self.forbids_overlap = False
         # Its ending was told; whatever it still does is void.
         self.is_closed = False
         self.is_counted = False
@@ -159,7 +168,7 @@ class Attempt:
 
     @property
     def grace(self) -> timedelta:
-        return self.policy.grace
+        return self.policy.grace if self.stop_grace is None else self.stop_grace
 
     @property
     def cancelled(self) -> bool:

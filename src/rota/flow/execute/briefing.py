@@ -1,12 +1,12 @@
-"""What a claimed run does not carry itself: its policy, and its job's payload. Room: flow/execute.
+"""What a claimed run does not carry itself: its policy, and what its job says. Room: flow/execute.
 
-Both are looked up once and kept: policies never change, and a payload is known by the version of
-its job. A claim of a thousand runs costs at most one question for each.
+Both are looked up once and kept: policies never change, and a job is known by its version. A claim
+of a thousand runs costs at most one question for each.
 """
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -14,45 +14,64 @@ import msgspec
 from rota.core.policy import Policy, from_plain
 from rota.store import jobs, names
 from rota.store.driver import Source
+from rota.store.jobs import Payload
 from rota.store.live_runs import Claimed
 
 # Payloads are at most 256 KB each; what is larger than this is asked for again.
-MOST_PAYLOADS: Final = 50_000
+KNOWN_JOBS_MAX: Final = 50_000
 LARGEST_KEPT: Final = 2_000
 
 Version = tuple[UUID, int]
+
+
+class RunBrief(NamedTuple):
+    """The payload of a run, and whether runs of its job must not overlap."""
+
+    payload: str | None
+    forbids_overlap: bool
+
+
+class Known(NamedTuple):
+    """What is remembered of a version of a job; not its payload, if that `is_large`."""
+
+    payload: str | None
+    forbids_overlap: bool
+    is_large: bool
+
+
+# A job that was deleted meanwhile: its runs go on with what they carry.
+NO_JOB: Final = Known(None, forbids_overlap=False, is_large=False)
 
 
 class Briefing:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._policies: dict[int, Policy] = {}
-        self._payloads: OrderedDict[Version, str | None] = OrderedDict()
+        self._known: OrderedDict[Version, Known] = OrderedDict()
 
     def policy(self, policy_id: int) -> Policy:
         return self._policies[policy_id]
 
-    async def brief(self, runs: Sequence[Claimed]) -> list[str | None]:
-        """Make sure that all policies are known; return the payload of each run."""
+    async def brief(self, runs: Sequence[Claimed]) -> list[RunBrief]:
+        """Make sure that all policies are known; return what belongs to each run."""
         unknown = {run.policy_id for run in runs} - self._policies.keys()
-        lacking = {
-            (run.job_id, run.job_version)
-            for run in runs
-            if run.payload is None and (run.job_id, run.job_version) not in self._payloads
-        }
-        found: dict[Version, str | None] = {}
+        lacking = {(run.job_id, run.job_version) for run in runs if self._lacks(run)}
+        found: dict[Version, Known] = {}
         if unknown or lacking:
             found = await self._look_up(unknown, lacking)
-        return [self._payload(run, found) for run in runs]
+        return [self._brief(run, found) for run in runs]
 
-    def _payload(self, run: Claimed, found: dict[Version, str | None]) -> str | None:
-        if run.payload is not None:
-            return run.payload
+    def _lacks(self, run: Claimed) -> bool:
+        known = self._known.get((run.job_id, run.job_version))
+        return known is None or (known.is_large and run.payload is None)
+
+    def _brief(self, run: Claimed, found: dict[Version, Known]) -> RunBrief:
         version = (run.job_id, run.job_version)
-        return found[version] if version in found else self._payloads.get(version)
+        job = found.get(version) or self._known[version]
+        return RunBrief(job.payload if run.payload is None else run.payload, job.forbids_overlap)
 
-    async def _look_up(self, unknown: set[int], lacking: set[Version]) -> dict[Version, str | None]:
-        found: dict[Version, str | None] = {}
+    async def _look_up(self, unknown: set[int], lacking: set[Version]) -> dict[Version, Known]:
+        found: dict[Version, Known] = {}
         async with self._source.acquire() as conn:
             if unknown:
                 bodies = await names.policies(conn, sorted(unknown))
@@ -65,13 +84,17 @@ class Briefing:
                     # Only the job's last payload is stored; an edit has written the old one into
                     # the runs that were there already.
                     row = current.get(job_id)
-                    found[job_id, version] = None if row is None else row.payload
+                    found[job_id, version] = NO_JOB if row is None else known_of(row)
         self._keep(found)
         return found
 
-    def _keep(self, found: dict[Version, str | None]) -> None:
-        for version, payload in found.items():
-            if payload is None or len(payload) <= LARGEST_KEPT:
-                self._payloads[version] = payload
-        while len(self._payloads) > MOST_PAYLOADS:
-            self._payloads.popitem(last=False)
+    def _keep(self, found: dict[Version, Known]) -> None:
+        for version, job in found.items():
+            self._known[version] = job._replace(payload=None) if job.is_large else job
+        while len(self._known) > KNOWN_JOBS_MAX:
+            self._known.popitem(last=False)
+
+
+def known_of(row: Payload) -> Known:
+    is_large = row.payload is not None and len(row.payload) > LARGEST_KEPT
+    return Known(row.payload, row.forbids_overlap, is_large)

@@ -16,14 +16,15 @@ from uuid import UUID
 
 from rota.core.attempt import Ended, Stopping
 from rota.core.events import AttemptStuck, Emit, LoopBlocked
-from rota.core.executor import Executor
+from rota.core.executor import Abandoning, Executor
+from rota.core.lease import LeaseTrust
 from rota.core.outcome import Failed, Failure, HandedBack, Outcome, Unfolded
+from rota.core.policy import USUAL
 from rota.flow.execute.attempt import Attempt, Trace
 from rota.flow.execute.breakers import Breakers
-from rota.flow.execute.briefing import Briefing
+from rota.flow.execute.briefing import Briefing, RunBrief
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.stage import Stage
-from rota.flow.execute.trust import Trust
 from rota.flow.execute.unfolding import UNFOLDING
 from rota.store.live_runs import Claimed
 from rota.store.logs import Piece
@@ -44,10 +45,12 @@ class Kit:
 
     executors: tuple[Executor, ...]
     effects: StageEffects
-    trust: Trust
+    trust: LeaseTrust
     # The same for all stages of a worker: a target does not come back because a stage was blocked.
     breakers: Breakers
     trace: Trace | None = None
+    # Every attempt ends before the lease does, not only those that forbid overlap.
+    stops_all_for_lease: bool = False
 
 
 class Calls(NamedTuple):
@@ -75,6 +78,10 @@ class Crew:
     ) -> None:
         self.slots = slots
         self.running: dict[UUID, Attempt] = {}
+        # Claimed, and not known yet what they are; or handed back because that was not to be had.
+        self._unbriefed: dict[UUID, Claimed] = {}
+        # Executors of the attempts that were last stopped because the lease was not to be trusted.
+        self._stopped_for_lease: tuple[Executor, ...] = ()
         self.stuck = 0
         self._kinds = kinds
         self._make_kit = make_kit
@@ -109,27 +116,84 @@ class Crew:
         return self._stage
 
     async def begin(self, runs: Sequence[Claimed], *, gated: bool = False) -> None:
-        """Start runs that were claimed for us; from here on the heartbeat vouches for them."""
-        payloads = await self._briefing.brief(runs)
-        policy, by_kind, kinds = self._briefing.policy, self._by_kind, self._kinds
-        attempts = []
-        unfolded = []
-        for run, payload in zip(runs, payloads, strict=True):
-            kind = kinds[run.kind_id]
-            executor = by_kind[kind]
-            attempt = Attempt(run, kind, policy(run.policy_id), payload, executor, self._effects)
-            attempt.is_gated = gated
-            if run.started_at == run.ready_at:  # claimed ahead of its time
-                attempt.start_at = self._reached(run.ready_at)
-            self.running[run.id] = attempt
-            if executor is UNFOLDING:
-                unfolded.append(attempt)
-            else:
-                attempts.append(attempt)
+        """Start runs that were claimed for us; from here on the heartbeat vouches for them.
+
+        Before anything is read about them: if that fails, they are handed back and have lost
+        nothing, because their handlers never started.
+        """
+        for run in runs:
+            self._unbriefed[run.id] = run
+        try:
+            briefs = await self._briefing.brief(runs)
+            made = [self._attempt(*each, gated=gated) for each in zip(runs, briefs, strict=True)]
+        except BaseException:
+            self._hand_back(runs)
+            raise
+        for attempt in made:
+            self.running[attempt.run_id] = attempt
+            del self._unbriefed[attempt.run_id]
+        unfolded = [attempt for attempt in made if attempt.executor is UNFOLDING]
         if unfolded:
             self._unfold(unfolded)
-        self._busy += len(attempts)
-        self._stage.begin(attempts)
+            made = [attempt for attempt in made if attempt.executor is not UNFOLDING]
+        self._busy += len(made)
+        self._stage.begin(made)
+
+    def _attempt(self, run: Claimed, brief: RunBrief, *, gated: bool) -> Attempt:
+        kind = self._kinds[run.kind_id]
+        policy, executor = self._briefing.policy(run.policy_id), self._by_kind[kind]
+        attempt = Attempt(run, kind, policy, brief.payload, executor, self._effects)
+        attempt.is_gated = gated
+        attempt.forbids_overlap = gated or brief.forbids_overlap or self._stops_all_for_lease
+        if run.started_at == run.ready_at:  # claimed ahead of its time
+            attempt.start_at = self._reached(run.ready_at)
+        return attempt
+
+    def _hand_back(self, runs: Sequence[Claimed]) -> None:
+        """End attempts whose handlers never started: their runs wait again."""
+        for run in runs:
+            self._ended.append(
+                Ended(
+                    run_id=run.id,
+                    attempt=run.attempt,
+                    failures=run.failures,
+                    kind=self._kinds[run.kind_id],
+                    policy=USUAL,
+                    deadline_at=run.deadline_at,
+                    outcome=HandedBack(started=False),
+                    result=None,
+                    is_recorded=False,
+                    lasted=0.0,
+                )
+            )
+        self._changed()
+
+    def held_runs(self) -> list[UUID]:
+        """The runs that the heartbeat vouches for. It calls this from its thread: one step each,
+        because the engine's thread may add and remove meanwhile.
+        """
+        return [*list(self._unbriefed), *list(self.running)]
+
+    def stop_for_lease(self) -> int:
+        """Ask the attempts to stop that must not run beside their successors; return how many.
+        Called from the heartbeat's thread, because the engine may be blocked.
+        """
+        found = self._bound_by_lease()
+        self._stopped_for_lease = tuple(attempt.executor for attempt in found)
+        if found:
+            self._stage.stop(found, Stopping.LEASE)
+        return len(found)
+
+    def outlives_lease(self) -> bool:
+        """Whether such an attempt still works, or a thread that one has left behind."""
+        return bool(self._bound_by_lease()) or any(
+            isinstance(executor, Abandoning) and executor.abandoned > 0
+            for executor in self._stopped_for_lease
+        )
+
+    def _bound_by_lease(self) -> list[Attempt]:
+        attempts = list(self.running.values())
+        return [each for each in attempts if each.forbids_overlap and not each.is_closed]
 
     def _unfold(self, attempts: Sequence[Attempt]) -> None:
         """Graph runs end here: their steps are runs of their own."""
@@ -165,6 +229,10 @@ class Crew:
             if attempt is not None and attempt.attempt == ended.attempt:
                 del self.running[ended.run_id]
                 places += attempt.is_gated
+                continue
+            unbriefed = self._unbriefed.get(ended.run_id)
+            if unbriefed is not None and unbriefed.attempt == ended.attempt:
+                del self._unbriefed[ended.run_id]
         if places:
             self._gates_freed()
 
@@ -217,7 +285,7 @@ class Crew:
             attempt.is_closed = True
             if not self._count(attempt):
                 continue
-            outcome: Outcome = HandedBack()
+            outcome: Outcome = HandedBack(started=attempt.is_started)
             if attempt is culprit:
                 outcome = Failed(failure=Failure(type="LoopBlocked", message=message))
             if attempt.span is not None:
@@ -233,6 +301,7 @@ class Crew:
 
     def _set_stage(self) -> tuple[Stage, dict[str, Executor], StageEffects]:
         kit = self._make_kit(self._note)
+        self._stops_all_for_lease = kit.stops_all_for_lease
         stage = Stage(
             (*kit.executors,),
             closing=kit.effects.close,

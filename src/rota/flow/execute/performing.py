@@ -14,6 +14,7 @@ import msgspec
 from rota.core.attempt import Stopping
 from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, Retry, Snooze, Stream
+from rota.core.lease import SESSION_LEASE, LeaseTrust
 from rota.core.outcome import (
     Cancelled,
     Failed,
@@ -26,7 +27,6 @@ from rota.core.outcome import (
 from rota.flow.execute import tracebacks, unlocking
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
-from rota.flow.execute.trust import Trust
 
 MOST_RESULT: Final = 64_000
 MOST_MESSAGE: Final = 8_000
@@ -35,10 +35,12 @@ NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _encode = msgspec.json.Encoder().encode
 
 
-ALWAYS: Final = Trust()
+ALWAYS: Final = LeaseTrust(lease=SESSION_LEASE)
 
 
-async def perform(attempt: Attempt, trust: Trust = ALWAYS, breakers: Breakers = OFF) -> Outcome:
+async def perform(
+    attempt: Attempt, trust: LeaseTrust = ALWAYS, breakers: Breakers = OFF
+) -> Outcome:
     """Run the executor; never raises but for a cancellation that nobody asked us for.
 
     A process may be frozen between a claim and the start. If it was for so long that the run may be
@@ -48,14 +50,14 @@ async def perform(attempt: Attempt, trust: Trust = ALWAYS, breakers: Breakers = 
     try:
         if attempt.start_at is not None:
             await reach(attempt.start_at)
-        if monotonic() >= trust.until:
-            return HandedBack()
+        if monotonic() >= trust.start_until:
+            return HandedBack(started=False)
         spec = await unlocking.read(attempt) if attempt.names_secrets else attempt.read()
-        return breakers.turn_away(attempt, spec) or await attempt.executor.run(spec, attempt)
+        return breakers.turn_away(attempt, spec) or await _start(attempt, spec)
     except asyncio.CancelledError:
         if attempt.stopping is None:
             return _failed(attempt, "CancelledError", "the handler cancelled itself")
-        return stopped(attempt.stopping)
+        return stopped(attempt.stopping, started=attempt.is_started)
     except InvalidInput as error:
         failure = Failure(type="InvalidInput", message=_sentence(attempt, error))
         return Failed(failure=failure, final=True)
@@ -70,6 +72,11 @@ async def perform(attempt: Attempt, trust: Trust = ALWAYS, breakers: Breakers = 
         return Failed(failure=_failure(error))
 
 
+async def _start(attempt: Attempt, spec: object) -> Outcome:
+    attempt.is_started = True
+    return await attempt.executor.run(spec, attempt)
+
+
 async def reach(time: float) -> None:
     """Wait for a moment of the loop's clock, which is the monotonic one."""
     loop = asyncio.get_running_loop()
@@ -82,16 +89,18 @@ async def reach(time: float) -> None:
             timer.cancel()
 
 
-def stopped(why: Stopping) -> Outcome:
-    """How an attempt ends that stopped because it was asked to."""
+def stopped(why: Stopping, *, started: bool = True) -> Outcome:
+    """How an attempt ends that stopped because it was asked to. One whose executor was not called
+    yet has done nothing, which at-most-once may repeat.
+    """
     match why:
         case Stopping.TIMEOUT:
             failure = Failure(type="Timeout", message="it took longer than its timeout")
             return Failed(failure=failure, timed_out=True)
         case Stopping.CANCEL:
             return Cancelled()
-        case Stopping.DRAIN:
-            return HandedBack()
+        case Stopping.DRAIN | Stopping.LEASE:
+            return HandedBack(started=started)
         case _:
             assert_never(why)
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from rota.core.attempt import Ended, Stopping
 from rota.core.executor import Executor
+from rota.core.lease import LeaseTrust
 from rota.core.outcome import Outcome
 from rota.flow.execute.attempt import Attempt, Trace
 from rota.flow.execute.breakers import Breakers
 from rota.flow.execute.performing import perform, result_of, stopped
-from rota.flow.execute.trust import Trust
 
 SWEEP_EVERY: Final = 0.1
 # For what is cancelled when the stage is closed.
@@ -39,7 +39,7 @@ class Stage:
         *,
         closing: Callable[[], Awaitable[None]],
         tell: Callable[[Attempt, Ended, bool], None],
-        trust: Trust,
+        trust: LeaseTrust,
         breakers: Breakers,
         trace: Trace | None = None,
     ) -> None:
@@ -198,9 +198,14 @@ class Stage:
             # The first reason stands: a run that is cancelled while it times out has timed out.
             if attempt.stopping is None and attempt.task is not None and not attempt.is_closed:
                 attempt.stopping = why
-                attempt.give_up_at = (
-                    self._loop.time() + attempt.policy.grace.total_seconds() + MARGIN
-                )
+                patience = attempt.policy.grace.total_seconds() + MARGIN
+                if why is Stopping.LEASE:
+                    lease = self._trust.lease
+                    attempt.stop_grace = (lease.ttl - lease.stop_after) / 2
+                    # Given up, it would count as ended while it still works. If it does not end in
+                    # time, the heartbeat ends the process (vouching.py).
+                    patience = max(patience, lease.ttl.total_seconds())
+                attempt.give_up_at = self._loop.time() + patience
                 attempt.task.cancel()
 
     def _sweep(self) -> None:
@@ -211,7 +216,8 @@ class Stage:
                 if attempt.stop_at is not None and now >= attempt.stop_at:
                     self._stop([attempt], Stopping.TIMEOUT)
             elif attempt.give_up_at is not None and now >= attempt.give_up_at:
-                self._end(attempt, stopped(attempt.stopping), is_stuck=True)
+                outcome = stopped(attempt.stopping, started=attempt.is_started)
+                self._end(attempt, outcome, is_stuck=True)
         if not self._closing.is_set():
             self._loop.call_later(SWEEP_EVERY, self._sweep)
 

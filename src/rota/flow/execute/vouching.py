@@ -4,23 +4,27 @@ A worker that is busy must not look dead, so nothing that it does for others may
 the engine's loop, not a handler, not a full pool (F17). A beat says which runs are really being
 executed and brings back which of them to cancel, and whether to drain.
 
-If beats fail for `stop_after`, by the monotonic clock and counted from when the last good one was
-sent, the worker stops itself: `LeaseLost` ends the node at once. A process that was frozen finds
-out when it wakes up, before it asks anybody. If the engine's loop does not react either, the
-process is ended from here: somebody else may own its runs already.
+If beats fail, the worker lives on and keeps trying. It starts nothing new, and keeps the outcomes
+of its attempts until the database is back and decides. Attempts that must not run beside their
+successors are asked to stop when the lease is no longer to be trusted; if one of them still works
+shortly before the lease ends, this thread kills the child processes and ends the process, whatever
+the engine's loop does (docs/adr/0030-database-outages.md).
+
+A session that another process has expired is lost: `LeaseLost` ends the node at once.
 """
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
-from rota.core.errors import LeaseLost, StoreUnavailable
-from rota.core.lease import Lease, may_act, next_renewal
-from rota.flow.execute.trust import Trust
+from rota.core.errors import StoreUnavailable
+from rota.core.events import AttemptsCutOff, Emit, LeaseOutlived
+from rota.core.lease import LeaseTrust, next_renewal
+from rota.runtime import child_groups
 from rota.runtime.stop import Halt
 from rota.store import sessions
 from rota.store.pool import Access, Line
@@ -31,19 +35,29 @@ LAST_WORDS: Final = 3.0
 EXIT_CODE: Final = 70
 # A beat that was asked for does not come sooner than this after the last one.
 SHORTEST_GAP: Final = 0.05
+RETRY_INTERVAL_S: Final = 0.25
+GUARD_INTERVAL_S: Final = 0.05
+
+
+class LeasedAttempts(Protocol):
+    """The attempts that the lease covers. All of it is called from the heartbeat's thread."""
+
+    def held_runs(self) -> list[UUID]: ...
+    def stop_for_lease(self) -> int: ...
+    def outlives_lease(self) -> bool: ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Vouching:
-    """`running` is read from the thread; `heed` is called in the engine's loop with each beat."""
+    """`heed` is called in the engine's loop with each beat; `end` ends the process."""
 
     access: Access
     session_id: UUID
-    lease: Lease
-    running: Collection[UUID]
+    attempts: LeasedAttempts
+    trust: LeaseTrust
     heed: Callable[[Beat], object]
     end: Callable[[int], object]
-    trust: Trust
+    emit: Emit
     name: str = "vouching"
     _heart: "Heart | None" = None
 
@@ -76,6 +90,7 @@ class Heart:
         self._loop = asyncio.new_event_loop()
         self._wanted = asyncio.Event()
         self._stopping = False
+        self._is_cut_off = False
         self.lost: asyncio.Future[None] = engine.create_future()
         self._thread = threading.Thread(target=self._run, name="rota-heart", daemon=True)
 
@@ -99,43 +114,48 @@ class Heart:
             self._loop.close()
 
     async def _live(self) -> None:
-        lease, line = self._vouching.lease, Line(self._vouching.access)
-        good = time.monotonic()
-        self._trust_from(good)
+        trust, line = self._vouching.trust, Line(self._vouching.access)
+        trust.renew(time.monotonic())
+        self._guard()
         try:
             while not self._stopping:
                 sent = time.monotonic()
-                if not may_act(lease, sent=good, now=sent):
-                    raise LeaseLost(thing="session", id=self._vouching.session_id)
-                if await self._beat(line):
-                    good = sent
-                    self._trust_from(good)
-                    pause = next_renewal(lease, sent=sent, now=time.monotonic())
+                if await self._beat(line, sent):
+                    trust.renew(sent)
+                    pause = next_renewal(trust.lease, sent=sent, now=time.monotonic())
                 else:
-                    pause = min(0.25, lease.renew_every.total_seconds())
+                    pause = min(RETRY_INTERVAL_S, trust.lease.renew_every.total_seconds())
                 await self._rest(pause)
         finally:
             line.close()
 
-    def _trust_from(self, sent: float) -> None:
-        self._vouching.trust.until = sent + self._vouching.lease.stop_after.total_seconds()
-
-    async def _beat(self, line: Line) -> bool:
+    async def _beat(self, line: Line, sent: float) -> bool:
         """One beat; False if the database could not be asked in time."""
-        limit = self._vouching.lease.renew_every.total_seconds()
+        vouching = self._vouching
+        ttl = vouching.trust.lease.ttl
         try:
-            async with asyncio.timeout(limit), line.acquire() as conn:
+            async with asyncio.timeout(self._limit(line)), line.acquire() as conn:
+                running = vouching.attempts.held_runs()
                 beat = await sessions.beat(
-                    conn,
-                    session_id=self._vouching.session_id,
-                    running=list(self._vouching.running),
-                    ttl=self._vouching.lease.ttl,
+                    conn, session_id=vouching.session_id, running=running, ttl=ttl
                 )
-        except (StoreUnavailable, TimeoutError):
+        except StoreUnavailable as error:
+            vouching.trust.note_failure(sent, is_down=error.is_down)
             line.close()
             return False
-        self._engine.call_soon_threadsafe(self._vouching.heed, beat)
+        except TimeoutError:
+            vouching.trust.note_failure(sent, is_down=False)
+            line.close()
+            return False
+        self._engine.call_soon_threadsafe(vouching.heed, beat)
         return True
+
+    def _limit(self, line: Line) -> float:
+        """A beat must be answered before the next one is due. A connection may take longer: the
+        first of several hosts may be silent.
+        """
+        beat = self._vouching.trust.lease.renew_every.total_seconds()
+        return beat if line.is_open else beat + self._vouching.access.connect.total_seconds()
 
     async def _rest(self, pause: float) -> None:
         self._wanted.clear()
@@ -144,6 +164,22 @@ class Heart:
                 await self._wanted.wait()
         except TimeoutError:
             return
+
+    def _guard(self) -> None:
+        """Keep attempts from outliving the lease, again and again, beside the beats."""
+        attempts, trust, now = self._vouching.attempts, self._vouching.trust, time.monotonic()
+        if now < trust.stop_at:
+            self._is_cut_off = False
+        elif not self._is_cut_off:
+            self._is_cut_off = True
+            event = AttemptsCutOff(stopped=attempts.stop_for_lease())
+            self._engine.call_soon_threadsafe(self._vouching.emit, event)
+        if now >= trust.end_at and attempts.outlives_lease():
+            self._vouching.emit(LeaseOutlived())
+            child_groups.kill_all()
+            self._vouching.end(EXIT_CODE)
+        if not self._stopping:
+            self._loop.call_later(GUARD_INTERVAL_S, self._guard)
 
     def _lose(self, error: Exception) -> None:
         """Tell the engine; if it does not even hear that, end the process."""

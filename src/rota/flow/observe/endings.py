@@ -32,6 +32,7 @@ CODES: Final[dict[str, str]] = {
     "worker_lost": "its worker was lost",
     "target_down": "its target did not answer",
     "handed_back": "its worker had to leave before it could end",
+    "claim_unanswered": "its worker lost the answer to its claim, so it never started",
 }
 
 VERBS: Final[dict[RunState, str]] = {

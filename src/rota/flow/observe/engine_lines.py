@@ -18,6 +18,8 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.TicksCaughtUp: ("ticks.caught_up", Level.INFO),
     events.JobQuarantined: ("job.quarantined", Level.ERROR),
     events.WorkersBuried: ("workers.buried", Level.WARNING),
+    events.AttemptsCutOff: ("worker.cut_off", Level.WARNING),
+    events.LeaseOutlived: ("lease.outlived", Level.ERROR),
     events.RunsReclaimed: ("runs.reclaimed", Level.WARNING),
     events.RescueFailed: ("rescue.failed", Level.ERROR),
     events.AdvancePutOff: ("advance.put_off", Level.WARNING),

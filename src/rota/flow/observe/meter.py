@@ -55,6 +55,9 @@ COUNTERS: Final[dict[str, Counter]] = {
     "rota_services_cancelled_total": Counter("Services that did not end in time.", "service"),
     "rota_services_failed_total": Counter("Services that failed.", "service"),
     "rota_sessions_buried_total": Counter("Silent processes whose lease was ended."),
+    "rota_worker_cut_offs_total": Counter(
+        "Times that a worker could not reach the database until it no longer trusted its lease."
+    ),
     "rota_sessions_opened_total": Counter("Sessions opened by this process.", "role"),
     "rota_shards_released_total": Counter("Shards given up to others."),
     "rota_shards_taken_total": Counter("Shards taken."),
@@ -135,6 +138,8 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.TicksCaughtUp: _caught_up,
     events.JobQuarantined: lambda _: [Count("rota_jobs_quarantined_total")],
     events.WorkersBuried: lambda e: [Count("rota_sessions_buried_total", len(e.names))],
+    events.AttemptsCutOff: lambda _: [Count("rota_worker_cut_offs_total")],
+    events.LeaseOutlived: lambda _: [],
     events.RunsReclaimed: _reclaimed,
     events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
     events.AdvancePutOff: lambda _: [Count("rota_advances_put_off_total")],

@@ -3,9 +3,10 @@
 Endings are taken as they lie there: while one batch is being committed the next one gathers, and
 under load for a few milliseconds more. So the batches grow with the load, and an idle system does
 not wait. What the attempts wrote last is stored before their endings: a run that has ended has all
-its output. A batch that could not be sent is sent again until the lease is lost; every ending is
-fenced by (run, attempt, session), so sending it twice changes nothing. What becomes of a run is
-decided in core/settle.py.
+its output. A batch that could not be sent is kept and sent again, however long the database is
+away; every ending is fenced by (run, attempt, session), so sending it twice changes nothing, and
+one whose run was taken back meanwhile is refused. What becomes of a run is decided in
+core/settle.py.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from uuid import UUID
 import msgspec
 
 from rota.core.attempt import Ended
-from rota.core.errors import StoreFailed
+from rota.core.errors import StoreFailed, StoreUnavailable
 from rota.core.events import AttemptFailed, AttemptsEnded, Emit, ResultsRefused
 from rota.core.outcome import (
     Cancelled,
@@ -33,6 +34,7 @@ from rota.core.outcome import (
 )
 from rota.core.settle import Attempted, Settlement, settle
 from rota.core.states import RunState
+from rota.runtime.clock import AlarmClock
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
 from rota.store import graphs, live_runs, logs
@@ -44,6 +46,9 @@ MOST: Final = 1000
 IDLE: Final = 1.0
 # From the start of one batch to the next.
 GATHER: Final = 0.004
+
+# Between two tries of the last pass while the database is away.
+RETRY_INTERVAL_S: Final = 0.25
 
 _SUCCEEDED: Final = RunState.SUCCEEDED
 
@@ -274,13 +279,20 @@ def told(outcome: Outcome) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRecords:
-    """The recording duty, and a last pass over what is left when it is told to stop."""
+    """The recording duty, and a last pass over what is left when it is told to stop. While the
+    database is away it tries again, for as long as its tier lets it.
+    """
 
     duty: Duty
     recording: Recording
+    clock: AlarmClock
     name: str = "recording"
 
     async def run(self, stop: Halt, /) -> None:
         await self.duty.run(stop)
-        while await self.recording.store_next():
-            pass
+        while True:
+            try:
+                if not await self.recording.store_next():
+                    return
+            except StoreUnavailable:
+                await self.clock.sleep(RETRY_INTERVAL_S)

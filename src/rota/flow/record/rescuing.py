@@ -1,19 +1,26 @@
 """Takes back the runs of workers that died (E12). Room: flow/record.
 
-Every node does this, once a second and in small batches: sessions whose lease ran out are buried,
+Every node does this, once a second and in small batches: sessions whose lease ran out are expired,
 which no heartbeat can undo, and then the runs that no living session executes are queued again, or
 ended if they must not run again. Two nodes that do it at once share the work.
+
+While the database is away, workers cannot renew their leases. So a node expires a session only once
+it has itself seen the database without a break for that session's whole lease (O15).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rota.core.errors import StoreFailed
 from rota.core.events import Emit, RescueFailed, RunsExpired, RunsReclaimed, WorkersBuried
+from rota.core.lease import DatabaseSight, Sight
 from rota.core.states import FINAL
 from rota.store import live_runs, sessions
 from rota.store.driver import Source
+from rota.store.fitness import database_time
+from rota.store.live_runs import Moved
+from rota.store.sessions import ExpiredSession
 
 MOST: Final = 500
 EVERY: Final = 1.0
@@ -26,23 +33,36 @@ class Rescuing:
     source: Source
     freed: Callable[[], object]
     emit: Emit
+    monotonic: Callable[[], float]
+    sight: DatabaseSight = field(default_factory=DatabaseSight)
 
     async def tick(self) -> float:
-        async with self.source.acquire() as conn:
-            buried = await sessions.bury(conn)
-            try:
-                moved = await live_runs.reclaim(conn, most=MOST)
-            except StoreFailed as error:
-                # A row that cannot be moved must not end every node that tries.
-                self.emit(RescueFailed(reason=str(error)))
-                moved = []
-        if buried:
-            self.emit(WorkersBuried(names=tuple(session.name for session in buried)))
+        try:
+            expired, moved = await self._rescue()
+        except BaseException:
+            self.sight.lose()
+            raise
+        self.sight.confirm(self.monotonic())
+        if expired:
+            self.emit(WorkersBuried(names=tuple(session.name for session in expired)))
         if moved:
             ended = sum(run.state in FINAL for run in moved)
             self.emit(RunsReclaimed(waiting=len(moved) - ended, ended=ended))
             self.freed()
         return 0.0 if len(moved) >= MOST else EVERY
+
+    async def _rescue(self) -> tuple[list[ExpiredSession], list[Moved]]:
+        async with self.source.acquire() as conn:
+            lasted = self.sight.lasting(self.monotonic())
+            sight = Sight(lasted, asked_at=await database_time(conn))
+            expired = await sessions.expire(conn, sight=sight)
+            try:
+                moved = await live_runs.reclaim(conn, sight=sight, most=MOST)
+            except StoreFailed as error:
+                # A row that cannot be moved must not end every node that tries.
+                self.emit(RescueFailed(reason=str(error)))
+                moved = []
+        return expired, moved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

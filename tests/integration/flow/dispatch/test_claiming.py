@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 from tests.support.standing import Standing, WorldClock
-from tests.support.world import World
+from tests.support.world import ALWAYS_SEEN, World
 
 from rota.core.limits import Limits
 from rota.flow.dispatch.claiming import BRISK, POLL, Claiming, QueueView
@@ -47,6 +47,7 @@ async def claimer(
         free=hands.free,
         begin=hands.begin,
         begin_gated=hands.begin,
+        held_runs=list,
         clock=clock,
     )
     return claiming, hands
@@ -127,7 +128,7 @@ async def test_a_session_whose_lease_ran_out_claims_nothing(world: World) -> Non
     claiming, hands = await claimer(world, slots=5)
 
     await world.advance(seconds=11)
-    await sessions.bury(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
     await claiming.tick()
 
     assert hands.begun == []

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
-from tests.support.world import World
+from tests.support.world import ALWAYS_SEEN, World
 
 from rota.core.limits import Limits, Rate
 from rota.core.states import RunState
@@ -151,8 +151,8 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
     assert await other.claim() == []
 
     await sessions.close(world.conn, dying.session_id)
-    await sessions.bury(world.conn)
-    await live_runs.reclaim(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
     (next_run,) = await other.claim()
     await dying.finish(lost)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import asyncpg
-from tests.support.world import World
+from tests.support.world import ALWAYS_SEEN, World
 
 from rota.core.lanes import Lane
 from rota.core.limits import Limits, Rate
@@ -214,8 +214,8 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
 
     before = await claim(world, other)
     await sessions.close(world.conn, dying)
-    await sessions.bury(world.conn)
-    await live_runs.reclaim(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
     after = await claim(world, other)
 
     assert (len(before), len(after)) == (0, 1)

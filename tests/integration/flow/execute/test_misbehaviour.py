@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.shop import QUICK, Shop, until
+from tests.support.world import ALWAYS_SEEN
 
 from rota.core.events import AttemptStuck, LoopBlocked
 from rota.core.executor import Context
@@ -259,7 +260,7 @@ async def test_a_worker_whose_session_was_buried_ends_itself_and_records_nothing
         await shop.conn.execute("update rota.sessions set expires_at = '-infinity'")
         ending = await worker.node
         freed.set()
-    await live_runs.reclaim(shop.conn)
+    await live_runs.reclaim(shop.conn, sight=ALWAYS_SEEN)
 
     run = await shop.look(run_id)
     assert ending.exit_code == 1
@@ -279,7 +280,7 @@ async def test_the_third_lost_worker_quarantines_the_run(shop: Shop) -> None:
             await shop.reaches(run_id, RunState.RUNNING)
             await shop.conn.execute("update rota.sessions set expires_at = '-infinity'")
             await worker.node
-        await live_runs.reclaim(shop.conn)
+        await live_runs.reclaim(shop.conn, sight=ALWAYS_SEEN)
     freed.set()
 
     run = await shop.look(run_id)

@@ -15,6 +15,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 from tests.support.graphing import Graphing, diamond, steps
+from tests.support.world import ALWAYS_SEEN
 
 from rota.core.ids import step_run_id
 from rota.core.states import RunState
@@ -100,8 +101,8 @@ async def hand_back(graphing: Graphing, step: Held) -> None:
 
 async def lose_worker(graphing: Graphing) -> None:
     await graphing.world.advance(minutes=5)
-    await sessions.bury(graphing.conn)
-    await live_runs.reclaim(graphing.conn)
+    await sessions.expire(graphing.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim(graphing.conn, sight=ALWAYS_SEEN)
 
 
 WAYS: dict[End, str] = {

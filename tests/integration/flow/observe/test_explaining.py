@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from tests.support.world import TTL, World
+from tests.support.world import ALWAYS_SEEN, TTL, World
 
 from rota.core.errors import NotFound
 from rota.core.lanes import Lane
@@ -138,7 +138,7 @@ async def test_a_run_whose_worker_was_lost_three_times_says_so(world: World) -> 
         session = await world.session()
         (run,) = await world.claim(session)
         await sessions.close(world.conn, session)
-        await live_runs.reclaim(world.conn)
+        await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
 
     told = await why(world, run.id)
 
@@ -168,9 +168,9 @@ async def test_a_run_whose_worker_fell_silent_is_about_to_be_taken_back(world: W
     await world.advance(seconds=11)
 
     silent = await why(world, run_id)
-    await sessions.bury(world.conn)
+    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
     buried = await why(world, run_id)
-    await live_runs.reclaim(world.conn)
+    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
     again = await why(world, run_id)
 
     assert silent.code == buried.code == "worker_lost"

@@ -1,4 +1,4 @@
--- Take back the runs whose session is buried or gone, or that its session no longer knows of.
+-- Take back the runs whose session is expired or gone, or that its session no longer knows of.
 -- One statement, so that a completion, a cancel or another reaper on the same run either comes
 -- first or finds nothing (F15). A lost attempt is put on record and costs no retry; an at-most-once
 -- run ends as lost, the third loss as quarantined, and one that was asked to cancel as cancelled.
@@ -18,9 +18,12 @@ with seen as materialized (
         and (
             s.id is null
             or s.expires_at = '-infinity'
-            -- Claimed long enough ago to be in the last two beats, and in neither.
+            -- Claimed long enough ago to be in the last two beats, and in neither. Not soon after
+            -- an outage: its worker may not know yet that it holds the run, and hands it back.
             or (
-                r.started_at < rota.now() - :unknown_for::interval
+                :unknown_for::interval <= :seen_for::interval
+                and :asked_at::timestamptz > rota.now() - interval '3 seconds'
+                and r.started_at < rota.now() - :unknown_for::interval
                 and s.beat_at > r.started_at + :unknown_for::interval
                 and not r.id = any(s.running)
             )

@@ -1,5 +1,6 @@
--- Renew a session and bring back what it is asked to do. No row means that the lease ran out:
--- an expired session is never revived, since its runs may belong to somebody else by now.
+-- Renew a session and bring back what it is asked to do. No row means that the session was expired:
+-- it is never revived, since its runs may belong to another one by now. A session whose lease has
+-- run out and that nobody has expired yet goes on: an outage of the database costs no lease.
 update rota.sessions as s
 set
     beat_at = rota.now(),
@@ -7,7 +8,7 @@ set
     running = :running::uuid[]
 where
     s.id = :id::uuid
-    and s.expires_at > rota.now()
+    and s.expires_at > '-infinity'
 returning
     s.expires_at,
     s.draining,

@@ -3,5 +3,5 @@ update rota.sessions as s
 set expires_at = '-infinity'
 where
     s.id = :id::uuid
-    and s.expires_at > rota.now()
+    and s.expires_at > '-infinity'
 returning s.id;

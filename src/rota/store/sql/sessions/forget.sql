@@ -1,4 +1,4 @@
--- Delete sessions that were buried long ago and hold no run any more. The second half is what
+-- Delete sessions that were expired long ago and hold no run any more. The second half is what
 -- keeps a run from becoming an orphan that no reaper can see (F19).
 with over as (
     select s.id
