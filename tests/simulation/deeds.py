@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Protocol, TypeVar
 
+from rota.core.lease import SESSION_LEASE
 from rota.core.outcome import Failed, Failure, HandedBack, Outcome, Snoozed, Succeeded
 from tests.simulation.changes import UNKNOWN_FOR
 from tests.simulation.clients import Clients
@@ -215,6 +216,18 @@ class AttemptIsTakenForLost:
         await cluster.wait(UNKNOWN_FOR.total_seconds() + 0.1)
         for duty in ("beating", "rescuing", "claiming"):
             await cluster.act(worker, duty)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerIsTakenForDead:
+    """One worker is silent for longer than its lease; another one takes its runs over."""
+
+    by: str
+
+    async def happen(self, cluster: Cluster) -> None:
+        await cluster.wait(SESSION_LEASE.ttl.total_seconds() + 0.1)
+        for duty in ("beating", "rescuing", "claiming"):
+            await cluster.act(cluster.node(self.by), duty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ CHANCES: dict[str, tuple[int, st.SearchStrategy[Deed]]] = {
     "ending": (6, st.builds(deeds.AttemptEnds, some, endings, st.booleans())),
     "out of sight": (1, st.builds(deeds.WorkerLosesSight, some)),
     "lost": (3, st.builds(deeds.AttemptIsTakenForLost, some)),
+    "dead": (2, st.builds(deeds.WorkerIsTakenForDead, st.sampled_from(WORKERS))),
     "job": (1, st.builds(deeds.JobIsWritten, plans)),
     "run": (2, st.builds(deeds.RunIsWanted, some)),
     "runs": (1, st.builds(deeds.RunsAreHandedIn, some, st.sampled_from([0.0, 3.0]))),
