@@ -76,22 +76,22 @@ def with_database(url: str, name: str) -> str:
 
 
 async def create_database(conn: Connection, name: str, *, template: str = "template1") -> None:
-    with translated():
+    with translated(conn):
         await conn.execute(f"create database {name} template {template}")
 
 
 async def drop_database(conn: Connection, name: str) -> None:
-    with translated():
+    with translated(conn):
         await conn.execute(f"drop database if exists {name} with (force)")
 
 
 async def settle(conn: Connection) -> None:
     """Bring the tables into the state of a server that has been up for a while."""
-    with translated():
+    with translated(conn):
         for table in SETTLED:
             await conn.execute(f"vacuum (analyze) rota.{table}")
     try:
-        with translated():
+        with translated(conn):
             await conn.execute("checkpoint")
     except StoreFailed:
         # A role without the right to it: the server has its checkpoints when it likes.

@@ -107,7 +107,7 @@ async def look(
 async def summarize(conn: Connection, *, most: int) -> int:
     """Sum up at most so many block ranges of each table, unless somebody tidies it right now."""
     async with transaction(conn):
-        with translated():
+        with translated(conn):
             # Shorter than the second after which a waiting lock ends a vacuum.
             await conn.execute("set local lock_timeout = '200ms'")
         row = await SUMMARIZE.one(conn, most=most)

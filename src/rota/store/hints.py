@@ -42,6 +42,6 @@ async def listen(conn: Connection, channels: tuple[str, ...], heard: Callable[[s
     def on_hint(_conn: object, _pid: int, channel: str, _payload: str) -> None:
         heard(channel)
 
-    with translated():
+    with translated(conn):
         for channel in channels:
             await conn.add_listener(channel, on_hint)

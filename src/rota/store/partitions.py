@@ -59,7 +59,7 @@ def day_of(partition: str) -> date | None:
 
 async def days(conn: Connection, parent: str) -> list[date]:
     """The days that have a partition, oldest first."""
-    with translated():
+    with translated(conn):
         rows = await conn.fetch(_PARTITIONS, parent)
     return sorted(day for row in rows if (day := day_of(row[0])) is not None)
 
@@ -105,7 +105,7 @@ async def prune_events(conn: Connection, *, keep_from: date, most: int) -> int:
 async def _make(conn: Connection, parent: str, day: date) -> bool:
     name, key = partition_name(parent, day), PARENTS[parent]
     low, high = first_id_of(day), first_id_of(day + timedelta(days=1))
-    with translated():
+    with translated(conn):
         async with conn.transaction():
             # One maker at a time; the others find it done.
             await conn.execute("select pg_advisory_xact_lock(hashtext($1))", f"rota {name}")
@@ -127,7 +127,7 @@ async def _make(conn: Connection, parent: str, day: date) -> bool:
 
 async def _drop(conn: Connection, parent: str, day: date) -> str:
     name = partition_name(parent, day)
-    with translated():
+    with translated(conn):
         # Plain drop takes its locks for a moment only: nobody writes to an old day. The lock
         # time-out of the connection keeps it from queueing behind a long reader.
         await conn.execute(f"drop table if exists rota.{name}")

@@ -52,13 +52,13 @@ class Statement(Generic[Row]):
 
     async def all(self, conn: Connection, **values: Any) -> list[Row]:
         """Run it and return every row."""
-        with translated():
+        with translated(conn):
             records = await conn.fetch(self.text, *self._bind(values))
         return list(map(self._make, records))
 
     async def one(self, conn: Connection, **values: Any) -> Row | None:
         """Run it and return its first row, if there is one."""
-        with translated():
+        with translated(conn):
             record = await conn.fetchrow(self.text, *self._bind(values))
         return None if record is None else self._make(record)
 

@@ -6,6 +6,7 @@ which a duty answers with back-off; what it cannot becomes StoreRefused or Store
 
 import errno
 import re
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -20,7 +21,12 @@ from rota.core.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from rota.store.driver import Connection
 
+CHECK_URL: Final = "correct ROTA_DATABASE_URL or database.url"
+CHECK_CERTIFICATE: Final = (
+    "check sslmode and sslrootcert in ROTA_DATABASE_URL, and the name in the server's certificate"
+)
 # Raised by the generated state guard.
 ILLEGAL_MOVE: Final = "RT001"
 
@@ -96,8 +102,12 @@ def translate(error: asyncpg.PostgresError) -> RotaError:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Turn what the driver raises inside into errors of our own."""
+def translated(conn: Connection | None = None) -> Iterator[None]:
+    """Turn what the driver raises inside into errors of our own.
+
+    Belongs around calls of the driver and nothing else: an `OSError` or `TimeoutError` inside is
+    taken for the driver's. `conn` tells a connection that is gone from a mistake in its use.
+    """
     try:
         yield
     except asyncpg.PostgresError as error:
@@ -105,12 +115,15 @@ def translated() -> Iterator[None]:
     except asyncpg.InternalClientError as error:
         # What asyncpg raises when the server dies between two statements: "cannot switch to state".
         raise StoreUnavailable(reason=first_line(error)) from error
+    except asyncpg.ClientConfigurationError as error:
+        raise StoreRefused(reason=first_line(error), remedy=CHECK_URL) from error
     except asyncpg.InterfaceError as error:
-        # "connection is closed", "pool is closing": the socket went away under us.
-        if not is_connection_fault(error):
+        if not is_gone(conn):
             raise
         raise StoreUnavailable(reason=first_line(error)) from error
-    except OSError as error:  # a TimeoutError is one, too
+    except ssl.SSLCertVerificationError as error:
+        raise StoreRefused(reason=first_line(error), remedy=CHECK_CERTIFICATE) from error
+    except OSError as error:  # TimeoutError is one
         raise StoreUnavailable(reason=first_line(error), is_down=is_refusal(error)) from error
 
 
@@ -128,6 +141,12 @@ def is_refusal(error: OSError) -> bool:
     return bool(tried) and all(int(number) in _NO_SERVER for number in tried)
 
 
-def is_connection_fault(error: asyncpg.InterfaceError) -> bool:
-    text = str(error)
-    return "clos" in text or "connection" in text or "released" in text
+def is_gone(conn: Connection | None) -> bool:
+    """Return whether a connection is closed, or was taken back by its pool, which closed it."""
+    is_closed = getattr(conn, "is_closed", None)
+    if is_closed is None:
+        return False
+    try:
+        return bool(is_closed())
+    except asyncpg.InterfaceError:
+        return True

@@ -148,7 +148,8 @@ class Asyncpg:
             raise InvalidInput("conn", "a connection without a transaction", IN_TRANSACTION)
 
     async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
-        rows = await self._conn.fetch(query, *args)
+        with translated(self._conn):
+            rows = await self._conn.fetch(query, *args)
         return [tuple(row) for row in rows]
 
     def translated(self, error: Exception) -> RotaError | None:
