@@ -7,7 +7,7 @@ every promise of Rota stands on that acknowledgement (F50).
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from rota.core.errors import StoreRefused
+from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
@@ -36,7 +36,10 @@ CLOCK = statement("server/clock", Time)
 
 
 async def check_server(conn: Connection) -> Server:
-    """Return what the server is, or raise `StoreRefused` with the reason and the remedy."""
+    """Return what the server is, or raise `StoreRefused` with the reason and the remedy.
+
+    A standby is `StoreUnavailable`: it may be promoted.
+    """
     server = await SERVER.one(conn)
     if server is None:
         raise StoreRefused(
@@ -67,11 +70,8 @@ def judge(server: Server) -> None:
                 remedy=f"set {setting} = on in postgresql.conf and reload the server",
             )
     if server.in_recovery:
-        raise StoreRefused(
-            reason="it is a standby and takes no writes",
-            remedy="point ROTA_DATABASE_URL at the primary "
-            "(several hosts with target_session_attrs=read-write find it)",
-        )
+        # During a failover the new primary is one for a moment; waiting is right.
+        raise StoreUnavailable(reason="it is a standby and takes no writes")
     if server.encoding != "UTF8":
         raise StoreRefused(
             reason=f"its database is encoded in {server.encoding}",

@@ -40,7 +40,6 @@ async def test_a_server_without_fsync_is_refused_with_the_reason(schema: str) ->
         (FIT._replace(version=140_012, shown_version="14.12"), "it is PostgreSQL 14.12"),
         (FIT._replace(synchronous_commit="off"), "synchronous_commit is off"),
         (FIT._replace(full_page_writes="off"), "full_page_writes is off"),
-        (FIT._replace(in_recovery=True), "it is a standby"),
         (FIT._replace(encoding="SQL_ASCII"), "encoded in SQL_ASCII"),
         (FIT._replace(moved_clock="2026-01-01"), "moves its clock"),
     ],
@@ -52,6 +51,11 @@ def test_a_server_that_cannot_keep_our_promises_is_refused(unfit: Server, reason
         judge(unfit)
 
     assert refused.value.remedy
+
+
+def test_a_standby_is_waited_for() -> None:
+    with pytest.raises(StoreUnavailable, match="it is a standby"):
+        judge(FIT._replace(in_recovery=True))
 
 
 async def test_an_unreachable_server_is_unavailable(unused_tcp_port: int) -> None:
@@ -70,6 +74,23 @@ async def test_a_wrong_password_is_refused_and_not_shown(server: Embedded) -> No
             pass
 
     assert "wrong" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgresql://rota@one,,two/rota", "a host in its URL is empty"),
+        ("postgresql://rota@one:http/rota", "the port 'http' in its URL"),
+        ("postgresql://rota@/rota?host=one,two,three&port=1,2", "2 ports for 3 hosts"),
+        ("postgresql://rota@127.0.0.1:1/rota?sslmode=sometimes", "`sslmode` parameter must be"),
+    ],
+)
+async def test_a_url_that_cannot_be_read_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(StoreRefused, match=reason) as refused:
+        async with open_connection(Access(url=url)):
+            pass
+
+    assert "database.url" in refused.value.remedy or "port" in refused.value.remedy
 
 
 async def test_a_database_without_our_schema_says_so(server: Embedded) -> None:
