@@ -10,15 +10,21 @@ SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+# What "forever" means in a duration that allows it.
+FOREVER = timedelta.max
 
 
 def number(least: int, most: int, meaning: str) -> Meta:
     return Meta(ge=least, le=most, description=meaning)
 
 
-def span(shortest: timedelta, longest: timedelta, meaning: str) -> Meta:
-    """A duration; msgspec knows no bounds for it, so they travel beside the type."""
-    return Meta(description=meaning, extra={"shortest": shortest, "longest": longest})
+def span(shortest: timedelta, longest: timedelta, meaning: str, *, forever: bool = False) -> Meta:
+    """A duration; msgspec knows no bounds for it, so they travel beside the type.
+
+    With `forever`, the word "forever" is allowed too and read as `FOREVER`.
+    """
+    extra = {"shortest": shortest, "longest": longest, "forever": forever}
+    return Meta(description=meaning, extra=extra)
 
 
 def choice(meaning: str) -> Meta:

@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 import msgspec
 from msgspec import inspect
 
+from rota.config.declaring import FOREVER
 from rota.config.settings import Settings
 from rota.core.time.durations import words
 
@@ -61,6 +62,8 @@ class Field:
                 return f"one of {', '.join(self.choices)}"
             case inspect.TimeDeltaType():
                 shortest, longest = words(self.extra["shortest"]), words(self.extra["longest"])
+                if self.extra["forever"]:
+                    return f'"forever", or a duration from {shortest} to {longest}, such as "5m"'
                 return f"a duration from {shortest} to {longest}, such as {spelling(self.default)}"
             case _:
                 return str(self.extra["wanted"])
@@ -133,7 +136,7 @@ def spelling(value: object) -> str:
         case bool():
             return str(value).lower()
         case timedelta():
-            return f'"{short(value)}"'
+            return '"forever"' if value == FOREVER else f'"{short(value)}"'
         case str() | Path():
             return f'"{value}"'
         case dict():

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from rota.config.declaring import FOREVER
 from rota.config.fields import (
     FIELDS,
     PREFIX,
@@ -47,6 +48,12 @@ SERVICE_LINK = re.compile(
 SERVICE_PORT = re.compile(r"ROTA_(\w+_)?PORT")
 LINK_SCHEMES = ("tcp://", "udp://", "sctp://")
 HIDDEN = "***"
+# Settings of earlier releases: why each is gone, and what to do.
+REMOVED = dict.fromkeys(
+    ("database.pool_min", "database.pool_max"),
+    "it was removed, because it never had an effect; delete it. How many connections a process "
+    "opens is fixed, except in the API: api.connections bounds those",
+)
 # Of a channel, a connection, whatever jobs know by its name only.
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 NAME_WANTED = "1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit"
@@ -200,6 +207,8 @@ def unknown_variable(variable: str) -> InvalidSetting:
 
 def unknown(section: str, name: str, *, source: str, variable: str | None = None) -> InvalidSetting:
     """The name is shown, the value never: a misspelt password is still a password."""
+    if removed := REMOVED.get(f"{section}.{name}"):
+        return InvalidSetting(f"{section}.{name}", variable or name, f"{removed} ({source})")
     names = [field.name for field in FIELDS.values() if field.section == section]
     meant = [FIELDS[f"{section}.{close}"] for close in [close_to(name, names)] if close]
     meant = meant or [field for field in FIELDS.values() if name and field.name == name]
@@ -254,6 +263,8 @@ def is_path(type_: inspect.Type) -> bool:
 
 def read_duration(given: Given) -> timedelta:
     value, bounds = given.value, given.field.extra
+    if bounds["forever"] and value == "forever":
+        return FOREVER
     if isinstance(value, timedelta):
         value = durations.iso(value)
     try:

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct, field
 
 from rota.config.declaring import (
     DAY,
+    FOREVER,
     HOUR,
     MILLISECOND,
     MINUTE,
@@ -39,8 +40,9 @@ class Database(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[str, Meta(pattern=DATABASE_URL)] | None,
         text(
             "a URL such as postgresql://user@host:5432/name",
-            "Server to use, PostgreSQL 15 or newer. Without it, `rota up` starts an embedded one "
-            "in `data`; the other processes need it.",
+            "Server to use, PostgreSQL 15 or newer. Of several hosts "
+            "(postgresql://user@host1:5432,host2:5432/name) the one that takes writes is used. "
+            "Default: none; `rota up` then starts an embedded server in `data`.",
             secret=True,
         ),
     ] = None
@@ -60,16 +62,27 @@ class Database(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "default those of the wheel, then what PATH and the usual places have.",
         ),
     ] = None
-    pool_min: Annotated[
-        int, number(0, 1000, "Connections that a process keeps open when it is idle.")
-    ] = 2
-    pool_max: Annotated[
-        int,
-        number(1, 1000, "Most connections of a process. All processes share the server's limit."),
-    ] = 10
     connect_timeout: Annotated[
-        timedelta, span(100 * MILLISECOND, 5 * MINUTE, "Longest wait for a new connection.")
+        timedelta,
+        span(
+            100 * MILLISECOND,
+            5 * MINUTE,
+            "Longest wait for a new connection. Of several hosts, each is waited for this long "
+            "divided by their number, and 2 s at most. Default: 10 s.",
+        ),
     ] = 10 * SECOND
+    wait_at_start: Annotated[
+        timedelta,
+        span(
+            timedelta(),
+            365 * DAY,
+            "How long `rota api`, `scheduler`, `worker`, `up` and `migrate` wait for a server that "
+            "does not answer, is starting or is a standby, before they end with exit code 69. "
+            '`"0s"` does not wait. What waiting cannot mend, such as a wrong password, ends them '
+            'at once. Default: "forever".',
+            forever=True,
+        ),
+    ] = FOREVER
     statement_timeout: Annotated[
         timedelta, span(100 * MILLISECOND, HOUR, "Longest a statement may run on the server.")
     ] = 5 * SECOND
@@ -372,8 +385,6 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
     """Settings that are each right and do not go together: the path of one, and what it needs."""
-    if settings.database.pool_min > settings.database.pool_max:
-        yield "database.pool_min", f"{settings.database.pool_max} at most, as database.pool_max is"
     yield from lease_contradictions(
         "scheduler", settings.scheduler, "renew_every", settings.scheduler.renew_every
     )

@@ -185,6 +185,42 @@ class TestUnknownNames:
         assert "(on the command line)" in refused.wanted
 
 
+class TestRemovedNames:
+    @pytest.mark.parametrize("name", ["pool_min", "pool_max"])
+    def test_a_removed_setting_says_what_to_do(self, write: Write, name: str):
+        in_file = refusal(file=write(f"[database]\n{name} = 3\n"))
+        in_variable = refusal({f"ROTA_DATABASE__{name.upper()}": "3"})
+
+        for refused in (in_file, in_variable):
+            assert refused.field == f"database.{name}"
+            assert "was removed, because it never had an effect; delete it" in refused.wanted
+            assert "api.connections" in refused.wanted
+        assert "rota.toml" in in_file.wanted
+        assert f"in ROTA_DATABASE__{name.upper()}" in in_variable.wanted
+
+
+class TestForever:
+    def test_a_duration_may_be_the_word_forever_where_that_means_something(self, write: Write):
+        by_default = given().database.wait_at_start
+        in_variable = given({"ROTA_DATABASE__WAIT_AT_START": "forever"}).database.wait_at_start
+        in_file = given(file=write('[database]\nwait_at_start = "forever"\n')).database
+
+        assert by_default == in_variable == in_file.wait_at_start == timedelta.max
+
+    @pytest.mark.parametrize("value", ["0s", "5m", "30d"])
+    def test_it_may_be_a_duration_too(self, value: str):
+        assert given({"ROTA_DATABASE__WAIT_AT_START": value}).database.wait_at_start < timedelta(31)
+
+    @pytest.mark.parametrize("value", ["for ever", "10", "-1s", "400d"])
+    def test_what_is_neither_is_refused_with_both(self, value: str):
+        refused = refusal({"ROTA_DATABASE__WAIT_AT_START": value})
+
+        assert 'it must be "forever", or a duration from' in refused.wanted
+
+    def test_elsewhere_it_is_refused(self):
+        assert refusal({"ROTA_WORKER__DRAIN": "forever"}).field == "worker.drain"
+
+
 class TestWrongValues:
     @pytest.mark.parametrize(
         ("line", "field", "wanted"),
@@ -352,11 +388,6 @@ class TestContradictions:
                 {"ROTA_WORKER__BREAKER_LONGEST": "5s"},
                 "worker.breaker_longest",
                 "worker.breaker_pause at least, 10 seconds",
-            ),
-            (
-                {"ROTA_DATABASE__POOL_MAX": "1"},
-                "database.pool_min",
-                "1 at most, as database.pool_max is",
             ),
         ],
     )

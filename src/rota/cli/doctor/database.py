@@ -40,8 +40,8 @@ async def check_database(settings: Database) -> AsyncIterator[Finding]:
     if isinstance(url, Finding):
         yield url
         return
-    access = Access(url=url, name="rota doctor", connect=settings.connect_timeout)
     try:
+        access = Access(url=url, name="rota doctor", connect=settings.connect_timeout)
         async with open_connection(access) as conn:
             async for finding in examine(conn):
                 yield finding
@@ -110,7 +110,7 @@ async def connections(conn: Connection) -> Finding:
     most = max((row.most for row in rows), default=0)
     said = f"{used} of {most} connections are used"
     if most and used > MOST_USED * most:
-        remedy = "raise max_connections, or lower database.pool_max and api.connections"
+        remedy = "raise max_connections, lower api.connections, or run fewer processes"
         return warning("connections", said, remedy)
     return ok("connections", said)
 
