@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import asyncpg
+
 from rota.store.embedded import Embedded, start
 
 PATIENCE_S = 60.0
@@ -21,18 +23,28 @@ class Pair(NamedTuple):
 
 
 @contextmanager
-def primary_and_standby() -> Iterator[Pair]:
+def primary_and_standby(*, durable: bool = False) -> Iterator[Pair]:
     """Two servers with the same role and password. The standby takes reads, and may be promoted."""
     with TemporaryDirectory(prefix="rota-pair-") as folder:
         Path(folder).chmod(0o755)
         first, second = Path(folder) / "first", Path(folder) / "second"
-        with start(first, durable=False):
+        with start(first, durable=durable):
             pass
         wait_until_stopped(first)
         subprocess.run(["cp", "-a", first, second], check=True)
         keep_in_recovery(second / "data")
-        with start(first, durable=False) as primary, start(second, durable=False) as standby:
+        with (
+            start(first, durable=durable) as primary,
+            start(second, durable=durable) as standby,
+        ):
             yield Pair(primary, standby)
+
+
+async def promote(standby: Embedded) -> None:
+    """Let it take writes. Not by a connection of ours, which refuse a standby."""
+    conn = await asyncpg.connect(standby.tcp_url)
+    assert await conn.fetchval("select pg_promote()")
+    await conn.close()
 
 
 def wait_until_stopped(home: Path) -> None:

@@ -2,17 +2,23 @@
 
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
+from typing import Final
 
+from rota.config.settings import Database as DatabaseSettings
+from rota.config.settings import Log as LogSettings
 from rota.config.settings import Settings
+from rota.core.clock import Clock
 from rota.core.events import EngineEvent
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
 from rota.flow.observe.meter import Meter
 from rota.flow.observe.tracing import Traces
 from rota.node.database import Database, open_database
+from rota.node.startup import StartWait, StoppedAtStart
 from rota.node.traces import open_traces
 from rota.runtime.clock import SystemClock
 from rota.runtime.collector import relax_collector
@@ -21,9 +27,13 @@ from rota.runtime.service import Ground
 from rota.runtime.signals import stop_on_signals
 from rota.runtime.stop import Stop
 from rota.runtime.tiers import Tier, run_node
-from rota.runtime.watchdog import Watchdog
+from rota.runtime.watchdog import LIMIT, Watchdog
+from rota.store.pool import SILENCE_MARGIN
 
 Write = Callable[[str], object]
+# A pass waits for a connection, then for an answer; each may be late by SILENCE_MARGIN, and the
+# rest of the pass takes time too.
+WAIT_MARGIN: Final = 3 * SILENCE_MARGIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +45,7 @@ class Place:
     ground: Ground
     stop: Stop
     meter: Meter
+    wait: StartWait
     traces: Traces | None = None
 
 
@@ -43,8 +54,15 @@ OpenTiers = Callable[[Place], AbstractAsyncContextManager[list[Tier]]]
 
 async def run_process(settings: Settings, *, name: str, open_tiers: OpenTiers, write: Write) -> int:
     """Open the database, run the tiers until told to stop, and return the exit code."""
-    async with open_place(settings, name=name, write=write) as place, open_tiers(place) as tiers:
-        ending = await run_node(tiers, place.stop, place.ground)
+    try:
+        async with (
+            open_place(settings, name=name, write=write) as place,
+            AsyncExitStack() as stack,
+        ):
+            tiers = await place.wait.enter(stack, lambda: open_tiers(place))
+            ending = await run_node(tiers, place.stop, place.ground)
+    except StoppedAtStart:
+        return 0
     return ending.exit_code
 
 
@@ -54,25 +72,37 @@ async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIte
     # What handlers log goes to the logs of their attempts; at Python's usual level, little would.
     logging.getLogger().setLevel(logging.INFO)
     clock = SystemClock()
-    level = Level[settings.log.level.upper()]
-    log = Log(level=level, as_json=settings.log.format == "json", now=clock.now, write=write)
+    log = make_log(settings.log, clock, write)
     stop, meter = Stop(), Meter()
 
     def emit(event: RuntimeEvent | EngineEvent) -> None:
         log(event)
         meter(event)
 
-    with stop_on_signals(stop), Watchdog() as watchdog:
+    limit = watchdog_limit(settings.database)
+    with stop_on_signals(stop), Watchdog(limit=limit) as watchdog:
         ground = Ground(clock=clock, emit=emit, chance=Random(), watchdog=watchdog)
-        async with (
-            open_traces(settings, ground) as traces,
-            open_database(settings.database, name=name) as database,
-        ):
+        wait = StartWait.of(
+            settings.database, clock=clock, emit=emit, rng=ground.chance, stop=stop.drain
+        )
+        async with open_traces(settings, ground) as traces, AsyncExitStack() as stack:
+            database = await wait.enter(stack, lambda: open_database(settings.database, name=name))
             yield Place(
                 settings=settings,
                 database=database,
                 ground=ground,
                 stop=stop,
                 meter=meter,
+                wait=wait,
                 traces=traces,
             )
+
+
+def make_log(settings: LogSettings, clock: Clock, write: Write) -> Log:
+    level = Level[settings.level.upper()]
+    return Log(level=level, as_json=settings.format == "json", now=clock.now, write=write)
+
+
+def watchdog_limit(settings: DatabaseSettings) -> timedelta:
+    """The longest that a duty may stand still: longer than it waits for a silent database."""
+    return max(LIMIT, settings.connect_timeout + settings.statement_timeout + WAIT_MARGIN)

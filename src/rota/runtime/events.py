@@ -30,6 +30,26 @@ class StoreBack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingForDatabase:
+    """A process that is starting could not reach the database `failures` times, and tries again.
+
+    Emitted after the first failure, then once in a while.
+    """
+
+    reason: str
+    failures: int
+    waited: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseReached:
+    """A process that waited for the database has reached it, and goes on starting."""
+
+    failures: int
+    waited: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDraining:
     """The node was asked to stop, or one of its services failed; the tiers now let go in order."""
 
@@ -68,6 +88,8 @@ class SpansLost:
 RuntimeEvent = (
     StoreAway
     | StoreBack
+    | WaitingForDatabase
+    | DatabaseReached
     | NodeDraining
     | ServiceFailed
     | ServiceCancelled

@@ -101,7 +101,7 @@ def test_a_server_that_may_lose_data_is_refused_with_the_reason(
 def test_an_unreachable_server_is_told_in_one_line(tmp_path: Path, unused_tcp_port: int) -> None:
     url = f"postgresql://rota:geheim@127.0.0.1:{unused_tcp_port}/rota"
 
-    with started(tmp_path, ROTA_DATABASE_URL=url) as process:
+    with started(tmp_path, ROTA_DATABASE_URL=url, ROTA_DATABASE__WAIT_AT_START="0s") as process:
         code, errors = ended(process)
 
     assert code == 69

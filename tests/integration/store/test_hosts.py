@@ -10,12 +10,12 @@ import pytest
 from tests.support.databases import with_database
 from tests.support.gates import Gate, gates_to, through
 from tests.support.silence import silence
-from tests.support.standby import Pair, primary_and_standby
+from tests.support.standby import Pair, primary_and_standby, promote
 
 from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.runtime import watchdog
 from rota.store import shards
-from rota.store.driver import Connection
+from rota.store.driver import Connection, Pool
 from rota.store.embedded import Embedded
 from rota.store.hosts import Host, HostList
 from rota.store.pool import Access, Line, open_connection, open_pool
@@ -200,9 +200,8 @@ class TestReadWrite:
             with pytest.raises(StoreUnavailable, match="25006"):
                 await until_read_only(line)
 
-            admin = Access(url=pair.standby.tcp_url)
-            with pytest.raises(StoreUnavailable, match="standby"):
-                async with open_connection(admin):
+            with pytest.raises(StoreUnavailable, match=r"standby.*read-only|read-only.*standby"):
+                async with line.acquire():
                     pass
             await promote(pair.standby)
 
@@ -222,14 +221,6 @@ async def until_read_only(line: Line) -> None:
             async with line.acquire() as conn:
                 with translated():
                     await conn.execute("insert into written values (1)")
-
-
-async def promote(standby: Embedded) -> None:
-    import asyncpg  # noqa: PLC0415 — ours does not connect to a standby
-
-    conn = await asyncpg.connect(standby.tcp_url)
-    assert await conn.fetchval("select pg_promote()")
-    await conn.close()
 
 
 class TestFailures:
@@ -353,6 +344,23 @@ class TestPools:
             with pytest.raises(StoreUnavailable, match="no connection of the pool was free"):
                 async with pool.acquire():
                     pass
+
+    async def test_duties_that_share_a_pool_give_up_before_the_watchdog_does(self) -> None:
+        """A scheduler's upkeep: nine duties behind two connections to a silent server."""
+
+        async def look(pool: Pool) -> None:
+            async with pool.acquire() as conn:
+                await shards.owners(conn)
+
+        async with silence() as silent:
+            access = Access(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota")
+            async with (
+                open_pool(access, size=2) as pool,
+                asyncio.timeout(watchdog.LIMIT.total_seconds()),
+            ):
+                ends = await asyncio.gather(*(look(pool) for _ in range(9)), return_exceptions=True)
+
+        assert {type(end) for end in ends} == {StoreUnavailable}
 
     async def test_what_was_done_stays_done_if_giving_back_fails(
         self, url: str, gates: list[Gate]

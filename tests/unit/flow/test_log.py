@@ -12,6 +12,7 @@ from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
 from rota.runtime.events import (
+    DatabaseReached,
     NodeDraining,
     RuntimeEvent,
     ServiceCancelled,
@@ -19,6 +20,7 @@ from rota.runtime.events import (
     SpansLost,
     StoreAway,
     StoreBack,
+    WaitingForDatabase,
 )
 
 NOW = datetime(2026, 7, 1, 12, 0, 0, 5000, tzinfo=UTC)
@@ -46,6 +48,17 @@ def test_a_line_for_machines_is_one_object() -> None:
     assert line["reason"] == "gone\nfishing"
 
 
+def test_a_process_that_waits_says_why_how_long_and_what_decides() -> None:
+    event = WaitingForDatabase(
+        reason="a: refused; b: no answer", failures=4, waited=timedelta(seconds=30.04)
+    )
+
+    assert written(event).endswith(
+        "warning database.waiting failures=4 waited_s=30.0"
+        ' reason="a: refused; b: no answer" setting=database.wait_at_start\n'
+    )
+
+
 def test_what_is_below_the_level_is_not_written() -> None:
     assert written(NodeDraining(), level=Level.WARNING) == ""
     assert written(ServiceCancelled(service="x"), level=Level.WARNING) != ""
@@ -55,6 +68,11 @@ def test_what_is_below_the_level_is_not_written() -> None:
     ("event", "name"),
     [
         (StoreBack(duty="firing", failures=3), "store.back"),
+        (
+            WaitingForDatabase(reason="gone", failures=1, waited=timedelta()),
+            "database.waiting",
+        ),
+        (DatabaseReached(failures=9, waited=timedelta(seconds=8)), "database.back"),
         (NodeDraining(), "node.draining"),
         (ServiceFailed(service="firing", error=StoreUnavailable(reason="x")), "service.failed"),
         (ServiceFailed(service="firing", error=None), "service.failed"),

@@ -14,6 +14,7 @@ from rota.core.errors import LeaseLost, StoreUnavailable
 from rota.core.events import EngineEvent
 from rota.flow.observe.meter import COUNTED, COUNTERS, MOST_VALUES, Meter
 from rota.runtime.events import (
+    DatabaseReached,
     NodeDraining,
     RequestFailed,
     RuntimeEvent,
@@ -22,6 +23,7 @@ from rota.runtime.events import (
     SpansLost,
     StoreAway,
     StoreBack,
+    WaitingForDatabase,
 )
 
 ID = UUID(int=7)
@@ -116,6 +118,8 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
     ),
     (SpansLost(count=3, reason="the queue is full"), {"rota_spans_lost_total": 3}),
     (StoreBack(duty="firing", failures=1), {'rota_store_back_total{duty="firing"}': 1}),
+    (WaitingForDatabase(reason="x", failures=1, waited=SECOND), {}),
+    (DatabaseReached(failures=1, waited=SECOND), {}),
     (NodeDraining(), {"rota_node_draining": 1}),
     (
         ServiceFailed(service="vouching", error=LeaseLost(thing="session", id=ID)),

@@ -14,6 +14,7 @@ from rota.core.events import AttemptsEnded, EngineEvent, TicksFired
 from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level, LogLine
 from rota.runtime.events import (
+    DatabaseReached,
     NodeDraining,
     RequestFailed,
     RuntimeEvent,
@@ -22,6 +23,7 @@ from rota.runtime.events import (
     SpansLost,
     StoreAway,
     StoreBack,
+    WaitingForDatabase,
 )
 
 
@@ -67,6 +69,8 @@ def describe_runtime(event: RuntimeEvent) -> LogLine:
         case StoreBack():
             fields = {"duty": event.duty, "failures": event.failures}
             return LogLine("store.back", Level.INFO, fields)
+        case WaitingForDatabase() | DatabaseReached():
+            return describe_start(event)
         case NodeDraining():
             return LogLine("node.draining", Level.INFO, {})
         case ServiceFailed():
@@ -92,6 +96,17 @@ def describe_runtime(event: RuntimeEvent) -> LogLine:
             return LogLine("spans.lost", Level.WARNING, fields)
         case _:
             assert_never(event)
+
+
+def describe_start(event: WaitingForDatabase | DatabaseReached) -> LogLine:
+    fields: dict[str, object] = {
+        "failures": event.failures,
+        "waited_s": round(event.waited.total_seconds(), 1),
+    }
+    if isinstance(event, DatabaseReached):
+        return LogLine("database.back", Level.INFO, fields)
+    fields |= {"reason": event.reason, "setting": "database.wait_at_start"}
+    return LogLine("database.waiting", Level.WARNING, fields)
 
 
 def place_of(error: BaseException) -> str:

@@ -159,6 +159,8 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.EventsTaken: lambda e: [Count("rota_events_taken_total", e.count, e.source)],
     runtime_events.StoreAway: lambda e: [Count("rota_store_away_total", 1, e.duty)],
     runtime_events.StoreBack: lambda e: [Count("rota_store_back_total", 1, e.duty)],
+    runtime_events.WaitingForDatabase: lambda _: [],
+    runtime_events.DatabaseReached: lambda _: [],
     runtime_events.NodeDraining: lambda _: [],
     runtime_events.SpansLost: lambda e: [Count("rota_spans_lost_total", e.count)],
     runtime_events.RequestFailed: lambda _: [Count("rota_requests_failed_total")],
