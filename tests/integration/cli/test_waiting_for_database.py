@@ -1,107 +1,45 @@
 """Processes that are started while the database is away wait for it (O2, O15)."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import asyncpg
 import pytest
-from tests.support.databases import create, drop
-from tests.support.gates import Gate, gates_to, through
-from tests.support.installation import KIT
+from tests.support.gated import PATIENCE_S, durable_server, started, way_to
 from tests.support.shop import until
 from tests.support.silence import silence
 from tests.support.standby import primary_and_standby, promote
 
 from rota.sdk.transaction import within
-from rota.store.embedded import Embedded, start
+from rota.store.embedded import Embedded
 from rota.store.migrate import migrate
 
-ROTA = Path(sys.executable).with_name("rota")
-PATIENCE_S = 120.0
 WAITING = "database.waiting"
 BACK = "database.back"
 PROCESSES = [("api",), ("scheduler",), ("worker",), ("up",)]
 ENDED = "select count(*) from rota.runs where state = 'succeeded'"
 
 
-@dataclass(kw_only=True)
-class Started:
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    async def says(self, text: str) -> None:
-        async def look() -> bool | None:
-            if text in self.log.read_text():
-                return True
-            assert self.process.poll() is None, self.log.read_text()
-            return None
-
-        await until(look, patience=PATIENCE_S)
-
-    async def ends(self) -> int:
-        return await asyncio.to_thread(self.process.wait, PATIENCE_S)
-
-
-@contextmanager
-def started(folder: Path, *words: str, url: str, **settings: str) -> Iterator[Started]:
-    """A real process. What it says goes to a file."""
-    (folder / "kit.py").write_text(KIT)
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("ROTA_")}
-    log = folder / f"{words[0]}.log"
-    with log.open("wb") as written:
-        process = subprocess.Popen(
-            [ROTA, *words],
-            cwd=folder,
-            env=kept | {"ROTA_API__PORT": "0", "ROTA_DATABASE_URL": url} | settings,
-            stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=written,
-        )
-    try:
-        yield Started(process=process, log=log)
-    finally:
-        process.kill()
-        process.wait()
-
-
 @pytest.fixture(scope="module")
 def durable() -> Iterator[Embedded]:
-    """A server that a process accepts."""
-    with TemporaryDirectory(prefix="rota-durable-") as folder:
-        Path(folder).chmod(0o755)
-        with start(Path(folder) / "home", durable=True) as embedded:
-            yield embedded
-
-
-@asynccontextmanager
-async def way_to(server: Embedded) -> AsyncIterator[tuple[Gate, str, str]]:
-    """A shut gate to an empty database, its URL, and the URL past the gate."""
-    past = await create(server.tcp_url, f"waited_{os.getpid()}")
-    async with gates_to(past, count=1) as (gate,):
-        yield gate, through(past, [gate.port]), past
-    await drop(server.tcp_url, past)
+    with durable_server() as made:
+        yield made
 
 
 async def test_a_worker_begins_when_the_database_is_there(
     durable: Embedded, tmp_path: Path
 ) -> None:
-    async with way_to(durable) as (gate, url, past):
-        with started(tmp_path, "worker", "kit:handlers", url=url) as worker:
+    async with way_to(durable) as way:
+        with started(tmp_path, "worker", "kit:handlers", url=way.url) as worker:
             await worker.says(WAITING)
-            conn = await asyncpg.connect(past)
+            conn = await asyncpg.connect(way.past)
             await migrate(conn)
             async with conn.transaction():
                 await within(conn).create_job(kind="kit.greet", payload={"name": "Ada"})
 
-            await gate.open()
+            await way.gates[0].open()
 
             await worker.says(BACK)
             await until(lambda: some(conn), patience=PATIENCE_S)
@@ -118,13 +56,13 @@ async def test_the_api_listens_once_the_database_is_there(
     durable: Embedded, tmp_path: Path, unused_tcp_port: int
 ) -> None:
     port = str(unused_tcp_port)
-    async with way_to(durable) as (gate, url, _):
-        with started(tmp_path, "api", url=url, ROTA_API__PORT=port) as api:
+    async with way_to(durable) as way:
+        with started(tmp_path, "api", url=way.url, ROTA_API__PORT=port) as api:
             await api.says(WAITING)
             with pytest.raises(ConnectionRefusedError):
                 await asyncio.open_connection("127.0.0.1", unused_tcp_port)
 
-            await gate.open()
+            await way.gates[0].open()
 
             await api.says("API at ")
             _, writer = await asyncio.open_connection("127.0.0.1", unused_tcp_port)
@@ -133,11 +71,11 @@ async def test_the_api_listens_once_the_database_is_there(
 
 
 async def test_migrate_waits_too(durable: Embedded, tmp_path: Path) -> None:
-    async with way_to(durable) as (gate, url, _):
-        with started(tmp_path, "migrate", url=url) as migrating:
+    async with way_to(durable) as way:
+        with started(tmp_path, "migrate", url=way.url) as migrating:
             await migrating.says(WAITING)
 
-            await gate.open()
+            await way.gates[0].open()
 
             assert await migrating.ends() == 0
             assert "the schema is up to date" in migrating.log.read_text()

@@ -1,8 +1,10 @@
-"""Which hosts a database URL names."""
+"""Which hosts a database URL names, and in which order they are tried."""
+
+import threading
 
 import pytest
 
-from rota.store.hosts import Host, parse_hosts
+from rota.store.hosts import Host, HostList, parse_hosts
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,35 @@ def test_a_host_is_shown_as_it_is_written() -> None:
     shown = [str(host) for host in parse_hosts("postgresql://a:1,[::1]:2,[::2],b/rota")]
 
     assert shown == ["a:1", "[::1]:2", "[::2]", "b"]
+
+
+def test_old_news_of_a_failure_expires_nothing() -> None:
+    host, other = Host("one", 1), Host("two", 2)
+    hosts = HostList([host, other])
+
+    hosts.record_failure(host, seen=0)
+    hosts.prefer(host)
+    hosts.record_failure(host, seen=0)
+
+    assert hosts.failures(host) == 1
+    assert list(hosts) == [host, other]
+
+
+def test_threads_never_lose_a_host() -> None:
+    made = [Host("db", port) for port in range(1, 6)]
+    hosts = HostList(made)
+
+    def shuffle(host: Host) -> None:
+        for _ in range(2_000):
+            hosts.prefer(host)
+            hosts.demote(host)
+            hosts.record_failure(host, seen=hosts.failures(host))
+
+    threads = [threading.Thread(target=shuffle, args=(host,)) for host in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(hosts) == made
+    assert [hosts.failures(host) for host in made] == [2_000] * 5
