@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from rota.config.settings import Api, Database, Settings
+from rota.config.database import Database
+from rota.config.settings import Api, Settings
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.ids import stamped

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from rota.config.settings import Database as DatabaseSettings
+from rota.config.database import Database as DatabaseSettings
 from rota.store import partitions
 from rota.store.embedded import Embedded, Options, start
 from rota.store.fitness import check_server, database_time

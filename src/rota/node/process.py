@@ -8,7 +8,7 @@ from datetime import timedelta
 from random import Random
 from typing import Final
 
-from rota.config.settings import Database as DatabaseSettings
+from rota.config.database import Database as DatabaseSettings
 from rota.config.settings import Log as LogSettings
 from rota.config.settings import Settings
 from rota.core.clock import Clock

@@ -12,7 +12,7 @@ from datetime import timedelta
 from random import Random
 from typing import Final, Self, TypeVar
 
-from rota.config.settings import Database
+from rota.config.database import Database
 from rota.core.errors import StoreUnavailable
 from rota.runtime.backoff import Backoff
 from rota.runtime.clock import AlarmClock

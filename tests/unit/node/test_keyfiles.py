@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rota.config.settings import Api, Database, Settings
+from rota.config.database import Database
+from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting, SealingFailed
 from rota.node.keyfiles import MASTER_FILE, master_key, opening_key
 

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
+from rota.config.database import Database
 from rota.config.declaring import FOREVER
-from rota.config.settings import Database
 from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.node.startup import StartWait, StoppedAtStart
 from rota.runtime.clock import MovedClock

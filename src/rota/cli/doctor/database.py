@@ -14,7 +14,7 @@ from rota.cli.doctor.findings import (
     several,
     warning,
 )
-from rota.config.settings import Database
+from rota.config.database import Database
 from rota.core.errors import RotaError, SchemaMismatch, StoreRefused
 from rota.core.time.durations import words
 from rota.store import figures
