@@ -143,7 +143,7 @@ async def _open_to(host: Host, access: Access, *, hot: bool) -> HostConnection:
         raise
     if reason is not None:
         conn.terminate()
-        raise StoreUnavailable(reason=reason)
+        raise StoreUnavailable(reason=reason, is_down=True)
     return conn
 
 
@@ -177,7 +177,8 @@ def _none_of(failures: Mapping[Host, RotaError]) -> RotaError:
     )
     if len(refusals) == len(failures):
         return StoreRefused(reason=reason, remedy=refusals[0].remedy)
-    return StoreUnavailable(reason=reason)
+    is_down = all(isinstance(e, StoreUnavailable) and e.is_down for e in failures.values())
+    return StoreUnavailable(reason=reason, is_down=is_down)
 
 
 @asynccontextmanager
