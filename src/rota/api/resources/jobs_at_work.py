@@ -38,10 +38,16 @@ from rota.store.run_views import RunFilter
     example={"reason": "the mail server is being moved"},
 )
 async def pause_job(call: Call) -> Reply:
-    """Fire no more ticks until it is resumed; runs that exist go on."""
+    """Fire no more ticks until it is resumed; runs that exist go on.
+
+    Ticks that were due before the pause, because no scheduler was there, are decided first, as
+    `misfire.on_outage` says.
+    """
     row = await job_row(call)
     reason = None if call.body is None else call.body.reason
-    await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
+    made = await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
+    if made:
+        call.hints.add(hints.RUNS)
     await audited(call, "job.pause", "job", identifiers.job(row.id), {"reason": reason})
     return job_reply(await job_row(call))
 

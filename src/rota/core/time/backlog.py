@@ -24,12 +24,14 @@ COUNTED = 200
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """Where a schedule stands: the nominal time it has been dealt with up to, how many runs it had,
-    and when the last one ended (which only a fixed delay needs).
+    and when the last one ended (which only a fixed delay needs). `until` is when it was replaced by
+    another: ticks with a later time are not its own.
     """
 
     cursor: datetime
     fired: int = 0
     last_end: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

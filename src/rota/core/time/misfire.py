@@ -130,6 +130,10 @@ class _Case:
     choice: CatchUp
 
     def is_due(self, planned: Planned) -> bool:
+        until = self.backlog.progress.until
+        # A tick that was brought forward is due before its nominal time.
+        if until is not None and min(planned.tick.at, planned.due_at) > until:
+            return False
         if self.cause is Cause.EDIT:
             return planned.tick.at <= self.now
         return planned.due_at <= self.now

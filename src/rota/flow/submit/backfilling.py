@@ -31,9 +31,9 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.schedule import STEP, Schedule
 from rota.flow.submit.allowing import allow_runs_of
-from rota.flow.submit.changing import schedule_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, policy_of
+from rota.flow.submit.settling import schedule_of
 from rota.store import backfills, gates, jobs, live_runs, revival
 from rota.store.driver import Connection
 from rota.store.gates import NewGate

@@ -15,7 +15,6 @@ from uuid import UUID
 
 from rota.core.binding import payload_text
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
-from rota.core.ids import EPOCH
 from rota.core.limits import Limit
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
@@ -28,22 +27,33 @@ from rota.core.submission import (
     check_name,
     within,
 )
-from rota.core.time import misfire, moments, plain, planning
-from rota.core.time.backlog import Progress
+from rota.core.time import moments, plain, planning
 from rota.core.time.calendars import Calendar
-from rota.core.time.interval import EveryAfterEnd
-from rota.core.time.misfire import Decision
 from rota.core.time.planning import NO_CALENDARS
-from rota.core.time.policies import CatchUp, Cause
-from rota.core.time.schedule import STEP, Immediate, Schedule
+from rota.core.time.policies import CatchUp
+from rota.core.time.schedule import Immediate, Schedule
+from rota.core.time.stretches import Resumption
 from rota.flow.submit.allowing import allow_schedule
+from rota.flow.submit.change_writing import Changed, unchanged, write_change
 from rota.flow.submit.drafting import fires_once, limits_text, policy_text
 from rota.flow.submit.going_by import hold_calendars, shared_text
 from rota.flow.submit.graph_jobs import graph_after
-from rota.flow.submit.placing import passing_ticks, place, policy_of, recorded, ticked
-from rota.store import jobs, live_runs, names
+from rota.flow.submit.settling import (
+    Settled,
+    following_cursor,
+    has_same_ticks,
+    keep_through_pause,
+    schedule_of,
+    settle_edit,
+    settle_pause,
+    settle_resume,
+    stretches_of,
+    stretches_text,
+)
+from rota.store import calendars as stored_calendars
+from rota.store import job_backlogs, jobs, live_runs, names
 from rota.store.driver import Connection
-from rota.store.jobs import Change, Cursor, Description, Job
+from rota.store.jobs import Cursor, Description, Job
 from rota.store.transaction import transaction
 
 
@@ -53,8 +63,8 @@ class Keep(Enum):
 
 KEEP: Final = Keep.KEEP
 HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
-# No tick came due.
-NOTHING: Final = Decision(run=(), recorded=(), cursor=EPOCH)
+# What a schedule that cannot be evaluated raises.
+UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,27 +87,53 @@ class Edit:
     graph: object = KEEP
 
 
-class Changed(NamedTuple):
-    """A job after a change: its version, its state, its next tick, and the runs that were made."""
-
-    version: int
-    state: JobState
-    next_tick: datetime | None
-    runs: tuple[UUID, ...] = ()
-
-
 async def pause(
     conn: Connection, job_id: UUID, *, by: str, reason: str | None = None, now: datetime
-) -> None:
-    """Decide no more ticks. Runs that exist go on; pausing what is paused changes nothing."""
+) -> tuple[UUID, ...]:
+    """Decide no more ticks. Runs that exist go on; pausing what is paused changes nothing.
+
+    Ticks that were due before, which an outage left behind, are decided now as `on_outage` says.
+    Return the runs that they became.
+    """
     check_name(by, "by")
     held = canonical({"by": by, "at": moments.rfc3339(now), "reason": reason})
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
-        job = _shown(job, await jobs.lock_cursor(conn, job_id))
-        if job.state is not JobState.PAUSED:
-            advance_job(job.state, JobEvent.PAUSE)
-            await jobs.pause(conn, ids=[job_id], held=held)
+        cursor = await jobs.lock_cursor(conn, job_id)
+        job = _shown(job, cursor)
+        if job.state is JobState.PAUSED:
+            return ()
+        advance_job(job.state, JobEvent.PAUSE)
+        made = await _settle_before_pause(conn, job, cursor, now)
+        await jobs.pause(conn, ids=[job_id], held=held)
+        return made
+
+
+async def _settle_before_pause(
+    conn: Connection, job: Job, cursor: Cursor | None, now: datetime
+) -> tuple[UUID, ...]:
+    """Decide what was due before a pause; nothing of a schedule that cannot be evaluated, which
+    must not keep a job from being paused.
+    """
+    is_due = cursor is not None and cursor.fire_at is not None and cursor.fire_at <= now
+    if cursor is None or not is_due or job.state is not JobState.ACTIVE:
+        return ()
+    try:
+        schedule = schedule_of(job)
+        if schedule is None:
+            return ()
+        known: Mapping[str, Calendar] = NO_CALENDARS
+        if schedule.calendars:
+            known = await stored_calendars.read_all(conn, tenant_id=job.tenant_id)
+        decision = settle_pause(schedule, cursor, now, known)
+        following = following_cursor(schedule, cursor, decision, now, known)
+    except UNREADABLE:
+        return ()
+    if not decision.run and not decision.recorded:
+        return ()
+    change = unchanged(job, following, state=job.state)
+    written = await write_change(conn, job, change, Settled(decision))
+    return written.runs
 
 
 async def resume(
@@ -114,18 +150,29 @@ async def resume(
         if job.state not in HELD:
             raise IllegalMove(thing="job", state=job.state.value, event="resume")
         cursor, schedule = await jobs.lock_cursor(conn, job_id), schedule_of(job)
-        if cursor is None or schedule is None:
-            return await _write(conn, job, _unchanged(job, None, state=JobState.ACTIVE))
-        await hold_calendars(conn, job.tenant_id, [schedule], calendars)
-        # Anew, for a job that was written when stored schedules named calendars as people do.
-        cursor = cursor._replace(schedule_id=await _shared_id(conn, job, schedule))
-        progress = progress_of(schedule, cursor, now)
-        decision = misfire.catch_up(
-            schedule, progress, now, cause=Cause.RESUME, calendars=calendars, choice=missed
+        text = await job_backlogs.read_stretches(conn, job_id)
+        kept = stretches_of(text, job, cursor)
+        has_ticks = schedule is not None and schedule.has_ticks
+        if cursor is None and not kept:
+            state = JobState.FINISHED if has_ticks else JobState.ACTIVE
+            return await write_change(conn, job, unchanged(job, None, state=state))
+        held = [each.schedule for each in kept]
+        await hold_calendars(conn, job.tenant_id, [schedule, *held], calendars)
+        # What was due in the pause is decided by the policy that the job has now.
+        policy = (schedule if schedule is not None and has_ticks else held[-1]).misfire
+        at = Resumption(now=now, misfire=policy, calendars=calendars, choice=missed)
+        decision = settle_resume(schedule, cursor, kept, at)
+        following = None
+        if cursor is not None and schedule is not None:
+            # Anew, for a job that was written when stored schedules named calendars as people do.
+            cursor = cursor._replace(schedule_id=await _shared_id(conn, job, schedule))
+            following = following_cursor(schedule, cursor, decision, now, calendars)
+        if text is not None:
+            await job_backlogs.keep_stretches(conn, job_id, None)
+        state = JobState.FINISHED if following is None and has_ticks else JobState.ACTIVE
+        return await write_change(
+            conn, job, unchanged(job, following, state=state), Settled(decision)
         )
-        following = _following(schedule, cursor, decision, now, calendars)
-        state = JobState.FINISHED if following is None else JobState.ACTIVE
-        return await _write(conn, job, _unchanged(job, following, state=state), decision)
 
 
 async def edit(
@@ -154,7 +201,7 @@ async def edit(
             await hold_calendars(conn, job.tenant_id, [new], calendars)
         after = await _adjusted(conn, job, wanted)
         await _describe(conn, job_id, wanted)
-        change, decision = _unchanged(job, cursor, state=job.state), NOTHING
+        change, settled = unchanged(job, cursor, state=job.state), Settled()
         if wanted.payload is not KEEP:
             await jobs.pin_payload(conn, job)
             change = replace(change, payload=payload)
@@ -166,16 +213,43 @@ async def edit(
                 deadline=wanted.policy.deadline,
             )
         if wanted.schedule is not KEEP:
-            decision = _owed(job, cursor, new, now, calendars)
+            start = _Start(cursor, now, calendars)
+            settled, first = await _begin(conn, job, new, start)
             change = replace(
                 change,
                 state=job.state if job.state is JobState.PAUSED else JobState.ACTIVE,
                 schedule=None if new is None else canonical(plain.to_plain(new)),
-                cursor=await _first_cursor(
-                    conn, job, new, _Start(cursor, decision, now, calendars)
-                ),
+                cursor=first,
             )
-        return await _write(conn, job, change, decision, after=after)
+        return await write_change(conn, job, change, settled, after=after)
+
+
+class _Start(NamedTuple):
+    """What a new schedule begins from."""
+
+    cursor: Cursor | None
+    now: datetime
+    calendars: Mapping[str, Calendar]
+
+
+async def _begin(
+    conn: Connection, job: Job, new: Schedule | None, start: _Start
+) -> tuple[Settled, Cursor | None]:
+    """What becomes of the ticks that lie behind, and the first cursor of the new schedule.
+
+    A paused job decides nothing: it keeps what it had until it is resumed.
+    """
+    cursor, now, calendars = start
+    if job.state is not JobState.PAUSED:
+        settled = await settle_edit(conn, job, cursor, new, now, calendars)
+        made = len(settled.owed.run) + len(settled.past.run)
+        return settled, await _first_cursor(conn, job, new, start, made)
+    if cursor is not None and new is not None and has_same_ticks(schedule_of(job), new):
+        return Settled(), cursor._replace(schedule_id=await _shared_id(conn, job, new))
+    text = await job_backlogs.read_stretches(conn, job.id)
+    kept = keep_through_pause(job, cursor, stretches_of(text, job, cursor), now, calendars)
+    await job_backlogs.keep_stretches(conn, job.id, stretches_text(kept.stretches))
+    return Settled(kept.decision), await _first_cursor(conn, job, new, start, 0)
 
 
 async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
@@ -194,6 +268,8 @@ async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
     new |= {name: value for name, value in said.items() if value is not KEEP}
     if wanted.limits is not KEEP:
         new["limits"] = limits_text(check_limits(wanted.limits))
+    if wanted.policy is not KEEP:
+        new["policy"] = policy_text(wanted.policy)
     adjusted = job._replace(**new)
     if adjusted.keep_first and adjusted.overlap is not Overlap.QUEUE_ONE:
         raise InvalidInput("keep_first", True, "the overlap policy queue_one to apply it to")
@@ -222,64 +298,11 @@ async def delete(
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         state = advance_job(job.state, JobEvent.DELETE)
-        await jobs.replace(conn, job, _unchanged(job, None, state=state))
+        await jobs.replace(conn, job, unchanged(job, None, state=state))
         alive = await jobs.alive(conn, job_id)
         ids = [run.id for run in alive if cancel_running or run.waits]
         reason = canonical({"code": "job_deleted", "by": by})
         return [run.id for run in await live_runs.cancel(conn, ids=ids, reason=reason)]
-
-
-async def _write(
-    conn: Connection,
-    job: Job,
-    change: Change,
-    decision: Decision = NOTHING,
-    *,
-    after: Job | None = None,
-) -> Changed:
-    """Write job and cursor, then the runs and records of the ticks that were decided.
-
-    `after` is the job with what else is changed about it; those runs are still as it was before.
-    """
-    same_payload = change.payload == job.payload
-    through = await passing_ticks(conn, job, job.schedule, job.payload)
-    hence, after = through, after or job
-    if not same_payload or after != job or change.schedule != job.schedule:
-        hence = await passing_ticks(conn, after, change.schedule, change.payload)
-    if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
-        # There is no such move: it is let go on first, and ends then.
-        version = await jobs.replace(conn, after, replace(change, state=JobState.ACTIVE))
-        after = after._replace(version=version, state=JobState.ACTIVE)
-    version = await jobs.replace(conn, after, replace(change, gates=hence))
-    job = job._replace(version=version)
-    payload = None if same_payload else job.payload or "null"
-    runs = [ticked(job, planned, through, payload) for planned in decision.run]
-    refused = await place(conn, job, runs) if runs else {}
-    if decision.recorded:
-        await jobs.record(conn, job, recorded(job, decision.recorded))
-    made = tuple(run.id for run in runs if run.id not in refused)
-    next_tick = None if change.cursor is None else change.cursor.tick_at
-    return Changed(version, change.state, next_tick, made)
-
-
-def schedule_of(job: Job) -> Schedule | None:
-    """The schedule that a job has."""
-    if job.schedule is None:
-        return None
-    return plain.from_plain(json.loads(job.schedule), seed=str(job.id))
-
-
-def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
-    """Where a schedule stands whose next tick to decide is the cursor's: everything before it was
-    dealt with, and what lies between it and now was not.
-    """
-    rule = schedule.rules[0]
-    return Progress(
-        cursor=min(cursor.tick_at - STEP, now),
-        fired=cursor.fired or 0,
-        # The end that made the fixed delay lead to this tick.
-        last_end=cursor.tick_at - rule.delay if isinstance(rule, EveryAfterEnd) else None,
-    )
 
 
 def _shown(job: Job, cursor: Cursor | None) -> Job:
@@ -288,43 +311,6 @@ def _shown(job: Job, cursor: Cursor | None) -> Job:
         return job
     waits = {"event", "on_demand"} & json.loads(job.schedule).keys()
     return job if waits else job._replace(state=JobState.FINISHED)
-
-
-def _unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
-    return Change(
-        state=state,
-        policy_id=job.policy_id,
-        guarantee=job.guarantee,
-        schedule=job.schedule,
-        payload=job.payload,
-        deadline=policy_of(job).deadline,
-        cursor=cursor,
-    )
-
-
-def _following(
-    schedule: Schedule,
-    cursor: Cursor,
-    decision: Decision,
-    now: datetime,
-    calendars: Mapping[str, Calendar],
-) -> Cursor | None:
-    """The cursor of a job that goes on with the schedule it has."""
-    progress = progress_of(schedule, cursor, now)
-    was_due = decision.cursor > progress.cursor
-    fired = progress.fired + len(decision.run)
-    planned = planning.next_tick(
-        schedule,
-        decision.cursor,
-        calendars=calendars,
-        # A tick of a fixed delay that was decided now counts as ended now.
-        last_end=now if was_due and schedule.follows_end else progress.last_end,
-        fired=fired,
-    )
-    if planned is None:
-        return None
-    counted = None if cursor.fired is None else fired
-    return Cursor(planned.tick.at, planned.due_at, counted, cursor.schedule_id)
 
 
 def _parsed(schedule: Mapping[str, object] | None, job: Job, now: datetime) -> Schedule | None:
@@ -337,47 +323,11 @@ def _parsed(schedule: Mapping[str, object] | None, job: Job, now: datetime) -> S
     return new
 
 
-def _owed(
-    job: Job,
-    cursor: Cursor | None,
-    new: Schedule | None,
-    now: datetime,
-    calendars: Mapping[str, Calendar],
-) -> Decision:
-    """What the schedule before the edit still owes, and what the new one says about the past."""
-    old = schedule_of(job)
-    if cursor is None or old is None:
-        return NOTHING
-    progress = progress_of(old, cursor, now)
-    if job.state in HELD:
-        return misfire.catch_up(
-            old, progress, now, cause=Cause.RESUME, calendars=calendars, choice=CatchUp.SKIP
-        )
-    owed = misfire.settle(old, progress, now, calendars=calendars)
-    if new is None or not new.has_ticks or new.misfire.on_edit is CatchUp.SKIP:
-        return owed
-    since = Progress(cursor=progress.cursor, fired=progress.fired)
-    past = misfire.catch_up(new, since, now, cause=Cause.EDIT, calendars=calendars)
-    times = {planned.tick.at for planned in owed.run}
-    more = tuple(planned for planned in past.run if planned.tick.at not in times)
-    return replace(owed, run=(*owed.run, *more), recorded=(*owed.recorded, *past.recorded))
-
-
-class _Start(NamedTuple):
-    """What a new schedule begins from."""
-
-    cursor: Cursor | None
-    decision: Decision
-    now: datetime
-    calendars: Mapping[str, Calendar]
-
-
 async def _first_cursor(
-    conn: Connection, job: Job, new: Schedule | None, start: _Start
+    conn: Connection, job: Job, new: Schedule | None, start: _Start, made: int
 ) -> Cursor | None:
     """The cursor of a schedule that begins now; the runs so far count towards its cap."""
-    before = 0 if start.cursor is None else start.cursor.fired or 0
-    fired = before + len(start.decision.run)
+    fired = made + (0 if start.cursor is None else start.cursor.fired or 0)
     if new is None:
         return None
     planned = planning.next_tick(new, start.now, calendars=start.calendars, fired=fired)

@@ -20,9 +20,10 @@ from rota.core.time import planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.policies import OnBlackout
 from rota.core.time.schedule import STEP, Schedule
-from rota.flow.submit.changing import progress_of, resume, schedule_of
+from rota.flow.submit.changing import resume
 from rota.flow.submit.drafting import fires_once
 from rota.flow.submit.going_by import shared_text
+from rota.flow.submit.settling import progress_of, schedule_of
 from rota.store import calendars, cursors, jobs, names
 from rota.store.cursors import Place, Standing
 from rota.store.driver import Connection

@@ -19,7 +19,8 @@ from rota.core.policy import Policy
 from rota.core.states import JobState, RunState
 from rota.core.submission import JobSpec
 from rota.core.time.policies import CatchUp
-from rota.flow.submit.changing import Changed, Edit, delete, edit, pause, resume
+from rota.flow.submit.change_writing import Changed
+from rota.flow.submit.changing import Edit, delete, edit, pause, resume
 from rota.flow.submit.submitting import submit
 from rota.store import cursors, jobs
 from rota.store.cursors import Firing

@@ -24,7 +24,7 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.past import Past
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.schedule import Schedule
-from rota.flow.submit.changing import schedule_of
+from rota.flow.submit.settling import schedule_of
 from rota.store import backfills, gates, jobs
 from rota.store.backfills import NewBackfill
 from rota.store.driver import Connection

@@ -1,0 +1,225 @@
+"""Decides which ticks of a job run when it is paused, resumed or edited (S11, S14).
+
+Room: flow/submit. Reads what a decision needs, and decides with core/time; nothing is written here.
+Changing.py locks the job and its cursor before, and writes the decision afterwards, in the same
+transaction.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from rota.core.ids import EPOCH
+from rota.core.states import JobState
+from rota.core.submission import canonical
+from rota.core.time import misfire, moments, plain, planning
+from rota.core.time.backlog import Progress
+from rota.core.time.calendars import Calendar
+from rota.core.time.interval import EveryAfterEnd
+from rota.core.time.misfire import Decision
+from rota.core.time.past import Past
+from rota.core.time.policies import CatchUp, Cause
+from rota.core.time.schedule import STEP, Schedule
+from rota.core.time.stretches import Resumption, Stretch, decide_stretches
+from rota.store import job_backlogs
+from rota.store.driver import Connection
+from rota.store.jobs import Cursor, Job
+
+# No tick came due.
+NOTHING: Final = Decision(run=(), recorded=(), cursor=EPOCH)
+# How many schedules that a job had in one pause are kept for its resumption. Beyond that the
+# oldest is recorded as paused.
+STRETCHES_MAX: Final = 20
+
+
+class Settled(NamedTuple):
+    """What the schedule before an edit still owes, and what the past of the new one comes to."""
+
+    owed: Decision = NOTHING
+    past: Decision = NOTHING
+
+
+class Kept(NamedTuple):
+    """What a paused job keeps for its resumption, and what is recorded because it is too much."""
+
+    stretches: tuple[Stretch, ...]
+    decision: Decision = NOTHING
+
+
+def schedule_of(job: Job) -> Schedule | None:
+    """The schedule that a job has."""
+    if job.schedule is None:
+        return None
+    return plain.from_plain(json.loads(job.schedule), seed=str(job.id))
+
+
+def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
+    """Where a schedule stands whose next tick to decide is the cursor's: everything before it was
+    dealt with, and what lies between it and now was not.
+    """
+    rule = schedule.rules[0]
+    return Progress(
+        cursor=min(cursor.tick_at - STEP, now),
+        fired=cursor.fired or 0,
+        # The end that made the fixed delay lead to this tick.
+        last_end=cursor.tick_at - rule.delay if isinstance(rule, EveryAfterEnd) else None,
+    )
+
+
+def following_cursor(
+    schedule: Schedule,
+    cursor: Cursor,
+    decision: Decision,
+    now: datetime,
+    calendars: Mapping[str, Calendar],
+) -> Cursor | None:
+    """The cursor of a job that goes on with the schedule it has."""
+    progress = progress_of(schedule, cursor, now)
+    was_due = decision.cursor > progress.cursor
+    fired = progress.fired + len(decision.run)
+    planned = planning.next_tick(
+        schedule,
+        decision.cursor,
+        calendars=calendars,
+        # A tick of a fixed delay that was decided now counts as ended now.
+        last_end=now if was_due and schedule.follows_end else progress.last_end,
+        fired=fired,
+    )
+    if planned is None:
+        return None
+    counted = None if cursor.fired is None else fired
+    return Cursor(planned.tick.at, planned.due_at, counted, cursor.schedule_id)
+
+
+async def settle_edit(
+    conn: Connection,
+    job: Job,
+    cursor: Cursor | None,
+    new: Schedule | None,
+    now: datetime,
+    calendars: Mapping[str, Calendar],
+) -> Settled:
+    """Decide what the schedule before the edit still owes, and what `on_edit` says of the past.
+
+    The past of the new schedule begins after the last decided tick, or when the job was made. A
+    job that had no schedule has no past, and neither has a fixed delay.
+    """
+    old, owed = schedule_of(job), NOTHING
+    if old is None or not old.has_ticks:
+        return Settled()
+    if cursor is not None:
+        progress = progress_of(old, cursor, now)
+        if job.state is JobState.QUARANTINED:
+            return Settled(
+                misfire.catch_up(old, progress, now, cause=Cause.RESUME, calendars=calendars)
+            )
+        owed = misfire.settle(old, progress, now, calendars=calendars)
+    if new is None or not new.has_ticks or new.follows_end or new.misfire.on_edit is CatchUp.SKIP:
+        return Settled(owed)
+    settled = [planned.tick.at for planned in owed.run] + [row.last for row in owed.recorded]
+    since = max(await job_backlogs.decided_until(conn, job.id, now), *settled, EPOCH)
+    if cursor is not None:
+        # What the old schedule passed over without a record, or history has forgotten.
+        until = min(cursor.tick_at, now + STEP)
+        ticks = Past(schedule=old, since=since, until=until, calendars=calendars).newest(1).ticks
+        since = max(since, *ticks, EPOCH)
+    fired = 0 if cursor is None else cursor.fired or 0
+    begun = Progress(cursor=min(since, now), fired=fired + len(owed.run))
+    past = misfire.catch_up(new, begun, now, cause=Cause.EDIT, calendars=calendars)
+    return Settled(owed, past)
+
+
+def settle_pause(
+    schedule: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
+) -> Decision:
+    """Decide the ticks that were due before a pause. A jittered tick that is not due yet belongs to
+    the pause, and so does a fixed delay, which counts from the resumption.
+    """
+    if schedule.follows_end:
+        return NOTHING
+    return misfire.catch_up(schedule, progress_of(schedule, cursor, now), now, calendars=calendars)
+
+
+def settle_resume(
+    schedule: Schedule | None, cursor: Cursor | None, kept: Sequence[Stretch], at: Resumption
+) -> Decision:
+    """Decide the ticks of a pause, those of schedules that were replaced in it too. Ticks of a
+    replaced schedule whose calendar is gone are recorded as paused: nobody could correct it.
+    """
+    known = at.calendars.keys()
+    stretches = tuple(each for each in kept if known >= set(each.schedule.calendars))
+    gone = [
+        replace(each, schedule=replace(each.schedule, calendars=()))
+        for each in kept
+        if each not in stretches
+    ]
+    if schedule is not None and cursor is not None:
+        progress = progress_of(schedule, cursor, at.now)
+        stretches = (*stretches, Stretch(schedule=schedule, progress=progress))
+    decision = decide_stretches(stretches, at) if stretches else NOTHING
+    passed = decide_stretches(gone, replace(at, choice=CatchUp.SKIP)) if gone else NOTHING
+    return replace(decision, recorded=(*passed.recorded, *decision.recorded))
+
+
+def keep_through_pause(
+    job: Job,
+    cursor: Cursor | None,
+    kept: Sequence[Stretch],
+    now: datetime,
+    calendars: Mapping[str, Calendar],
+) -> Kept:
+    """Keep what the schedule of a paused job had until it is replaced now."""
+    old, stretches, decision = schedule_of(job), tuple(kept), NOTHING
+    if old is not None and cursor is not None and cursor.tick_at <= now:
+        progress = replace(progress_of(old, cursor, now), until=now)
+        stretches = (*stretches, Stretch(schedule=old, progress=progress))
+    if len(stretches) > STRETCHES_MAX:
+        oldest, *newer = stretches
+        at = Resumption(
+            now=now, misfire=oldest.schedule.misfire, calendars=calendars, choice=CatchUp.SKIP
+        )
+        decision, stretches = decide_stretches([oldest], at), tuple(newer)
+    return Kept(stretches, decision)
+
+
+def has_same_ticks(old: Schedule | None, new: Schedule | None) -> bool:
+    """Whether two schedules differ in nothing but what becomes of missed ticks."""
+    if old is None or new is None:
+        return False
+    return replace(new, misfire=old.misfire) == old
+
+
+def stretches_text(stretches: Sequence[Stretch]) -> str | None:
+    """How a paused job keeps its stretches; None if it has none."""
+    if not stretches:
+        return None
+    return canonical([_stretch_to_plain(each) for each in stretches])
+
+
+def _stretch_to_plain(stretch: Stretch) -> dict[str, object]:
+    until, end = stretch.progress.until, stretch.progress.last_end
+    return {
+        "schedule": plain.to_plain(stretch.schedule),
+        "decided": moments.rfc3339(stretch.progress.cursor),
+        "last_end": None if end is None else moments.rfc3339(end),
+        "until": None if until is None else moments.rfc3339(until),
+    }
+
+
+def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[Stretch, ...]:
+    """The stretches that a paused job has kept. No run was made since, so its count still holds."""
+    fired = 0 if cursor is None else cursor.fired or 0
+    return tuple(
+        Stretch(
+            schedule=plain.from_plain(each["schedule"], seed=str(job.id)),
+            progress=Progress(
+                cursor=moments.parse(each["decided"]),
+                fired=fired,
+                last_end=None if each["last_end"] is None else moments.parse(each["last_end"]),
+                until=None if each["until"] is None else moments.parse(each["until"]),
+            ),
+        )
+        for each in json.loads(text or "[]")
+    )
