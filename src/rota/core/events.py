@@ -250,6 +250,27 @@ class EventsTaken:
     duplicates: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneRulesChanged:
+    """A newer tzdata was applied to the ticks to come: `jobs` had a rule or calendar in one of the
+    zones that changed, and the next tick of `moved` is another now.
+    """
+
+    before: str
+    after: str
+    zones: tuple[str, ...]
+    jobs: int
+    moved: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneRulesOlder:
+    """This process has an older tzdata than the cluster: what it computes is corrected later."""
+
+    ours: str
+    cluster: str
+
+
 EngineEvent = (
     SessionOpened
     | JobsDeclared
@@ -279,6 +300,8 @@ EngineEvent = (
     | SourceFailed
     | MessageRefused
     | EventsTaken
+    | ZoneRulesChanged
+    | ZoneRulesOlder
 )
 
 Emit = Callable[[EngineEvent], None]

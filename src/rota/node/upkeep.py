@@ -14,6 +14,7 @@ from rota.flow.record.marking_ended import MarkingEnded
 from rota.flow.record.pruning import Pruning
 from rota.flow.record.rescuing import Expiring, Rescuing
 from rota.flow.submit.backfills.making import Backfilling
+from rota.flow.submit.zone_rules import ZoneRulesUpdater
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.store.driver import Pool
@@ -46,6 +47,7 @@ def upkeep(
     expiring = Expiring(source=pool, emit=ground.emit)
     pruning = Pruning(source=pool)
     backfilling = Backfilling(source=pool, made=freed)
+    zone_rules = ZoneRulesUpdater(source=pool, emit=ground.emit)
     return [
         Duty("rescuing", rescuing.tick, Pulse(), ground),
         Duty("advancing", advancing.tick, pulse, ground),
@@ -56,4 +58,5 @@ def upkeep(
         Duty("forgetting events", forgetting.tick, Pulse(), ground),
         Duty("pruning", pruning.tick, Pulse(), ground),
         Duty("keeping days", days.tick, Pulse(), ground),
+        Duty("applying zone rules", zone_rules.tick, Pulse(), ground),
     ]

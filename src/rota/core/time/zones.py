@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
+from io import BytesIO
 from zoneinfo import ZoneInfo
 
 from rota.core.errors import InvalidSchedule
@@ -60,7 +61,9 @@ def names() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def tzdata_version() -> str:
-    """The IANA version of the rules in use, such as `2026a`; stored with every computed tick."""
+    """The IANA version of the rules in use, such as `2026a`. Versions sort as text: the cluster
+    keeps the one that its ticks were computed with (flow/submit/zone_rules.py).
+    """
     rules = files("tzdata").joinpath("zoneinfo", "tzdata.zi")
     with rules.open(encoding="utf-8") as lines:
         return lines.readline().removeprefix("# version ").strip()
@@ -75,8 +78,21 @@ def zone(name: str) -> ZoneInfo:
 
 @lru_cache(maxsize=1024)
 def _load(name: str) -> ZoneInfo:
-    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
-        return ZoneInfo.from_file(data, key=name)
+    return zone_from(name, _read(name))
+
+
+def _read(name: str) -> bytes:
+    return files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
+
+
+def read_all_rules() -> dict[str, bytes]:
+    """Read the rules of every zone from the wheel, as TZif: about 600 small files."""
+    return {name: _read(name) for name in sorted(names())}
+
+
+def zone_from(name: str, rules: bytes) -> ZoneInfo:
+    """Make a zone of rules that may be other than the wheel's."""
+    return ZoneInfo.from_file(BytesIO(rules), key=name)
 
 
 def _hint(name: str) -> str:

@@ -37,6 +37,8 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.SourceFailed: ("source.failed", Level.WARNING),
     events.MessageRefused: ("message.refused", Level.ERROR),
     events.EventsTaken: ("events.taken", Level.DEBUG),
+    events.ZoneRulesChanged: ("zone_rules.changed", Level.WARNING),
+    events.ZoneRulesOlder: ("zone_rules.older", Level.WARNING),
 }
 
 

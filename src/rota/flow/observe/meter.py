@@ -153,6 +153,8 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.TargetDown: lambda _: [Count("rota_target_failures_total")],
     events.TargetUp: lambda _: [Count("rota_target_recoveries_total")],
     events.ClockApart: lambda _: [],
+    events.ZoneRulesChanged: lambda _: [],
+    events.ZoneRulesOlder: lambda _: [],
     events.SourceHeld: lambda _: [],
     events.SourceFailed: lambda e: [Count("rota_sources_failed_total", value=e.source)],
     events.MessageRefused: lambda e: [Count("rota_messages_refused_total", value=e.source)],

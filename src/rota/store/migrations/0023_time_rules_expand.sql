@@ -20,8 +20,10 @@ create table rota.tzdata (
 
 insert into rota.tzdata (version) values (null);
 
--- The rules of that version: TZif, as in the wheel.
+-- The rules of that version: TZif, as in the wheel; and those of the version before, where they
+-- were others.
 create table rota.zone_rules (
     zone text primary key check (length(zone) between 1 and 64),
-    rules bytea not null
+    rules bytea not null,
+    previous bytea
 );

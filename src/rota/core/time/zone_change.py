@@ -1,0 +1,94 @@
+"""Where the next tick of a job goes when the rules of its time zone have changed.
+
+Room: core/time. A wall-clock tick is known by its nominal local time: what was decided under the
+old rules stays decided, and the next tick is the first one with a later local time under the new
+rules. So `0 9 * * *` runs once on the day its zone moves, at the new nine o'clock; and not again if
+it has run at the old one. A rule that follows elapsed time is known by its instants: it goes on
+after the last instant that was decided. Reading and writing cursors is flow/submit/zone_rules.py.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from rota.core.time import planning, zones
+from rota.core.time.calendars import Calendar
+from rota.core.time.cron import Cron
+from rota.core.time.past import Past
+from rota.core.time.planning import Planned
+from rota.core.time.policies import Window
+from rota.core.time.rrule import Rrule
+from rota.core.time.schedule import HORIZON, STEP, Schedule, nominal
+from rota.core.time.tick import DstGap, Tick
+
+# No zone moves further than this, so the first tick of a schedule does not either.
+JUMP_MAX = timedelta(hours=26)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneChange:
+    """A schedule under the new rules, and the zone as its next tick was computed with. If
+    `may_be_new`, a tick that both rules have was computed with the new ones.
+    """
+
+    schedule: Schedule
+    before: ZoneInfo
+    calendars: Mapping[str, Calendar]
+    may_be_new: bool = False
+
+    def next_tick(self, tick_at: datetime, *, fired: int) -> Planned | None:
+        """Return the tick that is decided next instead of this one; None if this one stays.
+
+        A tick that the old rules do not have was computed with the new ones, or was planned by a
+        schedule or calendar that has changed since: it stays.
+        """
+        old = _under(self.schedule, self.before)
+        wanted = nominal(old, tick_at - STEP)
+        if wanted is None or wanted.at != tick_at:
+            return None
+        if self.may_be_new and _is_tick(self.schedule, tick_at):
+            return None
+        return planning.next_tick(
+            self.schedule,
+            self._decided_until(old, wanted),
+            calendars=self.calendars,
+            fired=fired,
+        )
+
+    def _decided_until(self, old: Schedule, wanted: Tick) -> datetime:
+        """The instant under the new rules up to which ticks were decided."""
+        past = Past(schedule=old, since=wanted.at - HORIZON, until=wanted.at)
+        ticks = past.newest(1).ticks
+        if not ticks:
+            return wanted.at - JUMP_MAX
+        last = nominal(old, ticks[0] - STEP)
+        if last is None or not _is_wall_clock(self.schedule):
+            return ticks[0]
+        found = zones.instants(
+            last.local,
+            self.schedule.zone,
+            gap=DstGap.RUN_AFTER,
+            overlap=self.schedule.overlap,
+        )
+        # Of a local time that comes twice and runs both times, the second may be to come.
+        is_twice = last.local.replace(fold=0) == wanted.local.replace(fold=0)
+        return found[0 if is_twice else -1].at
+
+
+def _under(schedule: Schedule, zone: ZoneInfo) -> Schedule:
+    """The nominal ticks of a schedule in a zone with other rules."""
+    window = Window(start=schedule.window.start, end=schedule.window.end)
+    bare = replace(schedule, calendars=(), jitter=None, window=window)
+    object.__setattr__(bare, "zone", zone)
+    return bare
+
+
+def _is_tick(schedule: Schedule, at: datetime) -> bool:
+    tick = nominal(schedule, at - STEP)
+    return tick is not None and tick.at == at
+
+
+def _is_wall_clock(schedule: Schedule) -> bool:
+    """Whether all rules go by the wall clock, so that local times name their ticks."""
+    return all(isinstance(rule, Cron | Rrule) and not rule.interval_like for rule in schedule.rules)

@@ -1,0 +1,147 @@
+"""Everything Rota asks of the time zone rules that ticks were computed with. Room: store.
+
+One row says which version they are and how far another one was applied; the rules themselves are
+kept too, because a wall-clock tick can only be named by the rules that made it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.store.driver import Connection
+from rota.store.statement import Nothing, statement
+
+# A process with older rules says so every half minute; after this it is gone.
+GONE_AFTER: Final = timedelta(seconds=90)
+
+
+class TzdataState(NamedTuple):
+    """The version that ticks to come were computed with; None before any was noted. `target` is
+    the one that is being applied, `position` the last job that was looked at.
+    """
+
+    version: str | None
+    target: str | None
+    position: UUID | None
+    looked_at: int
+    moved: int
+    older_seen_at: datetime | None
+    older_gone: bool
+
+
+class ZoneRules(NamedTuple):
+    zone: str
+    rules: bytes
+    previous: bytes | None
+
+
+class ZonedCursor(NamedTuple):
+    job_id: UUID
+    may_move: bool
+
+
+class CursorMove(NamedTuple):
+    """Where a cursor stands, and where it goes."""
+
+    job_id: UUID
+    tick_at: datetime
+    next_tick_at: datetime
+    next_fire_at: datetime
+
+
+class TzdataVersion(NamedTuple):
+    version: str | None
+
+
+class MovedJob(NamedTuple):
+    job_id: UUID
+
+
+READ = statement("tzdata/read", TzdataState)
+LOCK = statement("tzdata/lock", TzdataState)
+ADOPT = statement("tzdata/adopt", TzdataVersion)
+BEGIN = statement("tzdata/begin", TzdataVersion)
+ADVANCE = statement("tzdata/advance", TzdataVersion)
+FINISH = statement("tzdata/finish", TzdataVersion)
+NOTE_OLDER = statement("tzdata/note_older", TzdataVersion)
+READ_RULES = statement("tzdata/read_rules", ZoneRules)
+PUT_RULES = statement("tzdata/put_rules", Nothing)
+WALK = statement("tzdata/walk", ZonedCursor)
+MOVE = statement("tzdata/move", MovedJob)
+
+
+async def read(conn: Connection) -> TzdataState | None:
+    return await READ.one(conn, gone_after=GONE_AFTER)
+
+
+async def lock(conn: Connection) -> TzdataState | None:
+    """The same, held until the end of the transaction; None while another process holds it."""
+    return await LOCK.one(conn, gone_after=GONE_AFTER)
+
+
+async def adopt(conn: Connection, version: str, rules: Mapping[str, bytes]) -> bool:
+    """Note the rules in use, in a cluster that has none noted; return whether that was so."""
+    if await ADOPT.one(conn, version=version) is None:
+        return False
+    await put_rules(conn, rules)
+    return True
+
+
+async def begin(conn: Connection, *, target: str, applied: str) -> bool:
+    """Begin to apply rules to cursors that are, or are being, computed with `applied`."""
+    return await BEGIN.one(conn, target=target, applied=applied) is not None
+
+
+async def advance(
+    conn: Connection, state: TzdataState, *, position: UUID, looked_at: int, moved: int
+) -> bool:
+    """Note how far rules were applied since the row was locked."""
+    row = await ADVANCE.one(
+        conn,
+        target=state.target,
+        before=state.position,
+        position=position,
+        looked_at=looked_at,
+        moved=moved,
+    )
+    return row is not None
+
+
+async def finish(conn: Connection, *, target: str) -> bool:
+    """Note that everything was computed with these rules."""
+    return await FINISH.one(conn, target=target) is not None
+
+
+async def note_older(conn: Connection, version: str) -> bool:
+    """Say that a process with older rules is at work; return whether these are older."""
+    return await NOTE_OLDER.one(conn, version=version) is not None
+
+
+async def read_rules(conn: Connection) -> list[ZoneRules]:
+    return await READ_RULES.all(conn)
+
+
+async def put_rules(conn: Connection, rules: Mapping[str, bytes]) -> None:
+    await PUT_RULES.all(conn, zones=list(rules), rules=list(rules.values()))
+
+
+async def walk(
+    conn: Connection, *, after: UUID, zones: Sequence[str], most: int
+) -> list[ZonedCursor]:
+    """The next `most` cursors by job, and whether the rules of these zones may matter to them."""
+    return await WALK.all(conn, after=after, zones=zones, most=most)
+
+
+async def move(conn: Connection, moves: Sequence[CursorMove]) -> set[UUID]:
+    """Put cursors elsewhere, each with a new version of its job; return the jobs that moved. The
+    caller has locked both.
+    """
+    rows = await MOVE.all(
+        conn,
+        job_ids=[each.job_id for each in moves],
+        tick_ats=[each.tick_at for each in moves],
+        next_tick_ats=[each.next_tick_at for each in moves],
+        next_fire_ats=[each.next_fire_at for each in moves],
+    )
+    return {row.job_id for row in rows}
