@@ -17,9 +17,10 @@ import asyncpg
 import pytest
 from tests.support.databases import create
 from tests.support.shop import until
+from tests.support.wheels import make_wheel
 
 from rota.core.ids import stamped
-from rota.core.time import plain
+from rota.core.time import plain, zones
 from rota.store import jobs, names
 from rota.store.driver import Connection
 from rota.store.embedded import start
@@ -27,6 +28,7 @@ from rota.store.jobs import NewJob
 from rota.store.migrate import migrate
 
 JOBS = 40
+EARLY = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = timedelta(seconds=3)
 SETTINGS = {
     "ROTA_SCHEDULER__LEASE": "3s",
@@ -43,11 +45,15 @@ async def durable(tmp_path: Path) -> AsyncIterator[str]:
 
 
 @contextmanager
-def scheduler(url: str, folder: Path) -> "Iterator[subprocess.Popen[str]]":
+def scheduler(
+    url: str, folder: Path, *, wheel: Path | None = None
+) -> "Iterator[subprocess.Popen[str]]":
+    """A scheduler process, with another tzdata than the installed one if it is given."""
+    paths = {} if wheel is None else {"PYTHONPATH": str(wheel)}
     process = subprocess.Popen(
         [sys.executable, "-m", "rota", "scheduler"],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "ROTA_DATABASE_URL": url, **SETTINGS},
+        env={"PATH": os.environ["PATH"], "ROTA_DATABASE_URL": url, **SETTINGS, **paths},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -168,6 +174,42 @@ async def test_a_database_that_hangs_up_on_everybody_costs_no_tick(
 
         assert running.poll() is None
     assert await holes(conn) == 0
+    await conn.close()
+
+
+async def test_one_that_starts_with_a_newer_tzdata_moves_the_ticks_to_come(
+    durable: str, tmp_path: Path
+) -> None:
+    """S9: nine o'clock in Oslo, which from now on is twelve hours ahead of UTC."""
+    conn = await asyncpg.connect(durable)
+    await migrate(conn)
+    await plant(conn)
+    schedule = plain.parse({"cron": "0 9 * * *", "timezone": "Europe/Oslo"}, now=EARLY)
+    body = json.dumps(plain.to_plain(schedule), sort_keys=True)
+    await conn.execute("update rota.jobs set schedule = $1 where name = 'every second 0'", body)
+    await conn.execute(
+        "update rota.cursors set schedule_id = $1, tick_at = $2, fire_at = $2 where job_id ="
+        " (select id from rota.jobs where name = 'every second 0')",
+        await names.schedule_id(conn, body),
+        datetime(2036, 7, 1, 7, tzinfo=UTC),
+    )
+    wheel = make_wheel(tmp_path / "wheel", version="9999a", rules={"Europe/Oslo": "Etc/GMT-12"})
+
+    async def applied(version: str) -> bool:
+        return version == await conn.fetchval("select version from rota.tzdata")
+
+    with scheduler(durable, tmp_path):
+        await until(partial(applied, zones.tzdata_version()))
+    with scheduler(durable, tmp_path, wheel=wheel) as newer:
+        await until(partial(applied, "9999a"))
+        newer.send_signal(signal.SIGTERM)
+        _, errors = await asyncio.to_thread(newer.communicate)
+
+    moved = await conn.fetchval("select tick_at from rota.cursors order by tick_at desc limit 1")
+    assert moved == datetime(2036, 6, 30, 21, tzinfo=UTC)
+    (line,) = [line for line in errors.splitlines() if "zone_rules.changed" in line]
+    assert "9999a" in line
+    assert zones.tzdata_version() in line
     await conn.close()
 
 
