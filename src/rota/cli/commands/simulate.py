@@ -14,7 +14,8 @@ from cyclopts import Parameter
 from rota.cli.output import say
 from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments, zones
-from rota.core.time.simulation import ClockChange, Event, Happened
+from rota.core.time.clock_changes import ClockChange
+from rota.core.time.simulation import Event, Happened
 from rota.sdk.testing.simulating import Simulation
 from rota.sdk.testing.simulating import simulate as play
 
@@ -178,7 +179,7 @@ def _told(event: Event, zone: ZoneInfo) -> str:
     local = f"{event.local:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
     word = SPELLED[event.happened]
     said = list(event.notes)
-    if event.count > 1 or event.at_least:
+    if (event.count > 1 or event.at_least) and event.reason != "dst_gap":
         often = f"{'at least ' if event.at_least else ''}{event.count}"
         said.insert(0, f"{often} from {_shown(event.first, zone)} on")
     if event.into is not None:

@@ -12,9 +12,10 @@ from enum import StrEnum
 from itertools import islice, pairwise
 from zoneinfo import ZoneInfo
 
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import durations, moments, zones
 from rota.core.time.calendars import Calendar
+from rota.core.time.clock_changes import changed_times, clock_changes
 from rota.core.time.cron import Cron
 from rota.core.time.interval import Every
 from rota.core.time.planning import NO_CALENDARS, Planned, next_tick, plan
@@ -113,7 +114,18 @@ def _next(
         planned = next_tick(schedule, after, calendars=calendars, fired=fired)
         return iter(() if planned is None else (planned,))
     ahead = plan(schedule, after, moments.LAST, calendars=calendars, fired=fired)
-    return islice(ahead, count)
+    return islice(_until_nothing_is_free(ahead), count)
+
+
+def _until_nothing_is_free(ahead: Iterator[Planned]) -> Iterator[Planned]:
+    """The ticks up to where calendars leave no time for years. If that is so from the beginning,
+    the schedule is refused.
+    """
+    yield from islice(ahead, 1)
+    try:
+        yield from ahead
+    except InvalidSchedule:
+        return
 
 
 def _upcoming(planned: Planned, zone: ZoneInfo, viewer: ZoneInfo) -> Upcoming:
@@ -151,9 +163,9 @@ def _warnings(
             " either; day_match: all asks for both"
         )
         yield Warned(concern=Concern.EITHER_DAY, detail=detail)
-    if not schedule.interval_like:
-        for note in islice(_changes(schedule, after, calendars), NOTED):
-            yield Warned(concern=Concern.DAYLIGHT_SAVING, detail=note)
+    notes = [*islice(_changes(schedule, after, calendars), NOTED), *_changed_times(schedule, after)]
+    for note in sorted(notes)[:NOTED]:
+        yield Warned(concern=Concern.DAYLIGHT_SAVING, detail=note)
     yield from _about_distance(schedule, planned)
     if schedule.jitter is None and any(_on_the_hour(cron) for cron in crons):
         detail = "minute 0 is when most jobs run; H in its place, or jitter, spreads them"
@@ -186,13 +198,16 @@ def _about_distance(schedule: Schedule, planned: Sequence[Planned]) -> Iterator[
 def _changes(
     schedule: Schedule, after: datetime, calendars: Mapping[str, Calendar]
 ) -> Iterator[str]:
-    """What the next changes of clocks do to this schedule."""
-    moment, end = int(after.timestamp()), int((after + AHEAD).timestamp())
-    while (span := zones.span_at(schedule.zone, moment)).end < end:
-        moment = span.end
-        if span.after != span.offset:
-            change = zones.EPOCH + timedelta(seconds=moment)
-            yield from _around(schedule, change, calendars)
+    """What the next changes of clocks do to the wall-clock rules of this schedule."""
+    if not schedule.interval_like:
+        for change in clock_changes(schedule.zone, after, after + AHEAD):
+            yield from _around(schedule, change.at, calendars)
+
+
+def _changed_times(schedule: Schedule, after: datetime) -> Iterator[str]:
+    """What they do to its rules that follow elapsed time in some hours."""
+    for times in islice(changed_times(schedule, after, after + AHEAD), NOTED):
+        yield f"{times.first:%Y-%m-%d}: {times.words}"
 
 
 def _around(
@@ -201,7 +216,8 @@ def _around(
     # A time that is skipped makes no tick to take a note from; where it would go, it is not.
     skips = schedule.gap is DstGap.SKIP
     shown = replace(schedule, gap=DstGap.RUN_AFTER) if skips else schedule
-    for planned in plan(shown, change - NEAR, change + NEAR, calendars=calendars):
+    near = plan(shown, change - NEAR, change + NEAR, calendars=calendars)
+    for planned in _until_nothing_is_free(near):
         tick = planned.tick
         if tick.note is None:
             continue

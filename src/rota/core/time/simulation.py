@@ -11,10 +11,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from rota.core.errors import InvalidInput
-from rota.core.time import durations, moments, planning, zones
+from rota.core.errors import InvalidInput, InvalidSchedule
+from rota.core.time import durations, moments, planning
 from rota.core.time.backlog import Progress
 from rota.core.time.calendars import Calendar
+from rota.core.time.clock_changes import (
+    ChangedTimes,
+    ClockChange,
+    changed_times,
+    clock_changes,
+    runs_in_some_hours,
+)
 from rota.core.time.misfire import Recorded, catch_up
 from rota.core.time.planning import NO_CALENDARS, Planned
 from rota.core.time.schedule import STEP, Schedule
@@ -69,16 +76,6 @@ class Event:
     @property
     def runs(self) -> bool:
         return self.happened in RUNS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockChange:
-    """Where the clocks of a zone are changed, by how much, and what they show before and after."""
-
-    at: datetime
-    by: timedelta
-    before: datetime
-    after: datetime
 
 
 @dataclass(kw_only=True)
@@ -226,30 +223,49 @@ def simulate(
         cursor=start - STEP,
         clock=start,
     )
-    jumped = list(_jumped_over(schedule, start, end, calendars))
-    while (planned := play.next()) is not None and planned.tick.at < end:
+    # Times that come twice say so in the notes of their ticks.
+    changed = changed_times(schedule, start, end)
+    lost = [_lost_event(each) for each in changed if each.are_lost]
+    jumped = [*_jumped_over(schedule, start, end, calendars), *lost]
+    jumped.sort(key=lambda event: event.at)
+    while (planned := _next_or_end(play)) is not None and planned.tick.at < end:
         while jumped and jumped[0].at <= planned.tick.at:
             yield jumped.pop(0)
         yield from play.decide(planned)
     yield from jumped
 
 
-def clock_changes(schedule: Schedule, *, start: datetime, end: datetime) -> Iterator[ClockChange]:
-    """Where the clocks of its zone are changed; nowhere if it follows elapsed time."""
-    if schedule.interval_like:
-        return
-    moment, last = int(start.timestamp()), int(end.timestamp())
-    while (span := zones.span_at(schedule.zone, moment)).end < last:
-        moment = span.end
-        if span.after != span.offset:
-            at = zones.EPOCH + timedelta(seconds=moment)
-            utc = at.replace(tzinfo=None)
-            yield ClockChange(
-                at=at,
-                by=timedelta(seconds=span.after - span.offset),
-                before=utc + timedelta(seconds=span.offset),
-                after=utc + timedelta(seconds=span.after),
-            )
+def _next_or_end(play: _Play) -> Planned | None:
+    """The next tick; none where calendars leave no time for years, if there was one before."""
+    try:
+        return play.next()
+    except InvalidSchedule:
+        if not play.fired:
+            raise
+        return None
+
+
+def _lost_event(times: ChangedTimes) -> Event:
+    """Times of a rule that follows elapsed time, in a gap."""
+    at = times.change.at
+    return Event(
+        happened=Happened.SKIPPED,
+        at=at,
+        local=times.first,
+        first=at,
+        count=times.count,
+        at_least=times.at_least,
+        reason="dst_gap",
+        notes=(times.words,),
+    )
+
+
+def changes_of(schedule: Schedule, *, start: datetime, end: datetime) -> Iterator[ClockChange]:
+    """Where the clocks of its zone are changed; nowhere if it does not notice them, because it
+    follows elapsed time in all hours.
+    """
+    if not schedule.interval_like or any(map(runs_in_some_hours, schedule.rules)):
+        yield from clock_changes(schedule.zone, start, end)
 
 
 def _jumped_over(
@@ -261,7 +277,7 @@ def _jumped_over(
     if schedule.gap is not DstGap.SKIP or schedule.follows_end:
         return
     shown = replace(schedule, gap=DstGap.RUN_AFTER)
-    for change in clock_changes(schedule, start=start, end=end):
+    for change in clock_changes(schedule.zone, start, end):
         for planned in planning.plan(shown, change.at - STEP, change.at, calendars=calendars):
             if planned.tick.note is not None:
                 yield _gap_event(planned.tick, planned.tick.note, change.at)

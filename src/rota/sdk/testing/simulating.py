@@ -15,8 +15,9 @@ from rota.core.errors import InvalidInput
 from rota.core.submission import within
 from rota.core.time import calendar_plain, durations, moments, plain, sentence, simulation
 from rota.core.time.calendars import Calendar
+from rota.core.time.clock_changes import ClockChange
 from rota.core.time.schedule import Schedule
-from rota.core.time.simulation import NO_TIME, ClockChange, Event, Happened, Outage
+from rota.core.time.simulation import NO_TIME, Event, Happened, Outage
 
 MOST: Final = 25_000
 WANTED: Final = "a date or time such as 2026-03-29, 2026-03-29T02:30 or 2026-03-29T00:30:00Z"
@@ -110,7 +111,7 @@ def simulate(
         start=since,
         end=until,
         events=events,
-        changes=tuple(simulation.clock_changes(read, start=since, end=until)),
+        changes=tuple(simulation.changes_of(read, start=since, end=until)),
     )
 
 

@@ -190,3 +190,94 @@ def test_of_a_fixed_delay_only_the_next_time_is_known() -> None:
 def test_a_preview_has_1_to_100_times(count: int) -> None:
     with pytest.raises(InvalidInput, match="a number from 1 to 100"):
         shown({"cron": "0 9 * * *"}, count=count)
+
+
+@pytest.mark.parametrize(
+    ("spec", "spring", "autumn"),
+    [
+        (
+            {"cron": "*/20 2 * * *"},
+            "2026-03-29: 3 times from 02:00 to 02:40 do not run: the clock jumps over them",
+            "2026-10-25: 3 times from 02:00 to 02:40 run twice: the clock is set back",
+        ),
+        (
+            {"cron": "*/30 1-3 * * *"},
+            "2026-03-29: 2 times from 02:00 to 02:30 do not run: the clock jumps over them",
+            "2026-10-25: 2 times from 02:00 to 02:30 run twice: the clock is set back",
+        ),
+        (
+            {"rrule": "FREQ=HOURLY;BYHOUR=2;BYMINUTE=15"},
+            "2026-03-29: 02:15 does not run: the clock jumps over it",
+            "2026-10-25: 02:15 runs twice: the clock is set back",
+        ),
+        (
+            {"cron": "* * 2 * * *"},
+            "2026-03-29: more than 100 times from 02:00 on do not run: the clock jumps over them",
+            "2026-10-25: more than 100 times from 02:00 on run twice: the clock is set back",
+        ),
+    ],
+)
+def test_a_rule_of_some_hours_that_follows_elapsed_time_warns_about_clock_changes(
+    spec: dict[str, object], spring: str, autumn: str
+) -> None:
+    found = shown(spec | {"timezone": "Europe/Berlin"})
+
+    warned = [each.detail for each in found.warnings if each.concern is Concern.DAYLIGHT_SAVING]
+    assert found.follows is Follows.ELAPSED_TIME
+    assert warned[:2] == [spring, autumn]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"cron": "*/20 * * * *", "timezone": "Europe/Berlin"},
+        {"cron": "0 * * * *", "timezone": "Europe/Berlin"},
+        {"cron": "*/20 2 * * *"},
+        {"cron": "*/20 12 * * *", "timezone": "Europe/Berlin"},
+        {"cron": "*/20 2 * 7 *", "timezone": "Europe/Berlin"},
+        {"every": "1h", "timezone": "Europe/Berlin"},
+        {"rrule": "FREQ=MINUTELY;INTERVAL=20", "timezone": "Europe/Berlin"},
+        {
+            "cron": "*/20 2 * * *",
+            "timezone": "Europe/Berlin",
+            "window": {"end": "2026-03-28T12:00:00Z"},
+        },
+    ],
+)
+def test_a_clock_change_that_takes_no_time_away_is_no_warning(spec: dict[str, object]) -> None:
+    assert Concern.DAYLIGHT_SAVING not in concerns(shown(spec))
+
+
+def test_a_preview_ends_with_what_it_has_where_a_calendar_leaves_nothing() -> None:
+    """For more than 8 years each 29 February is in a weekend, or there is none."""
+    calendar = calendar_plain.from_plain(
+        {"name": "weekend", "weekly": [{"start": "fri 18:00", "end": "mon 06:00"}]}
+    )
+    made = plain.parse(
+        {"cron": "15 2 29 2 *", "timezone": "America/Nuuk", "calendars": ["weekend"]},
+        now=NOW,
+        seed="acme/x",
+    )
+
+    few, many = (preview(made, NOW, calendars={"weekend": calendar}, count=n) for n in (5, 100))
+
+    assert len(few.upcoming) == 5
+    assert few.upcoming == many.upcoming[:5]
+    assert 20 <= len(many.upcoming) < 100
+    assert Concern.ENDS in concerns(many)
+
+
+def test_a_preview_without_any_free_time_is_refused() -> None:
+    calendar = calendar_plain.from_plain(
+        {
+            "name": "always",
+            "weekly": [
+                {"start": "mon 00:00", "end": "sun 00:00"},
+                {"start": "sun 00:00", "end": "mon 00:00"},
+            ],
+        }
+    )
+    made = plain.parse({"cron": "0 9 * * *", "calendars": ["always"]}, now=NOW, seed="acme/x")
+
+    with pytest.raises(InvalidInput, match="leave time free"):
+        preview(made, NOW, calendars={"always": calendar})

@@ -51,6 +51,45 @@ def test_a_time_that_is_left_out_for_a_gap_is_told_nevertheless() -> None:
     assert gap.notes == ("02:30, which the clock jumped over",)
 
 
+def test_a_rule_of_some_hours_that_follows_elapsed_time_tells_what_a_gap_takes() -> None:
+    seen = simulate("*/20 2 * * *", start="2026-03-28", end="2026-03-31", **BERLIN)
+
+    assert [event.at.day for event in seen.fired] == [28, 28, 28, 30, 30, 30]
+    (gap,) = seen.skipped
+    assert (gap.reason, gap.count) == ("dst_gap", 3)
+    assert gap.local == utc(2026, 3, 29, 2).replace(tzinfo=None)
+    assert gap.notes == ("3 times from 02:00 to 02:40 do not run: the clock jumps over them",)
+    assert [change.at for change in seen.changes] == [utc(2026, 3, 29, 1)]
+
+
+def test_a_rule_of_some_hours_that_follows_elapsed_time_tells_what_runs_twice() -> None:
+    seen = simulate("*/20 2 * * *", start="2026-10-25", end="2026-10-26", **BERLIN)
+
+    assert [event.at.hour for event in seen] == [0, 0, 0, 1, 1, 1]
+    assert seen.events[0].notes == ("the first of two times 02:00",)
+    assert seen.events[3].notes == ("the second of two times 02:00",)
+    assert len(seen.changes) == 1
+
+
+def test_a_rule_of_every_hour_has_nothing_to_tell_about_clock_changes() -> None:
+    seen = simulate("*/20 * * * *", start="2026-03-29", end="2026-03-30", **BERLIN)
+
+    assert len(seen.fired) == len(seen) == 69
+    assert seen.changes == ()
+
+
+def test_a_simulation_ends_where_calendars_leave_nothing() -> None:
+    weekend = {"weekly": [{"start": "fri 18:00", "end": "mon 06:00"}]}
+    seen = simulate(
+        {"cron": "15 2 29 2 *", "timezone": "America/Nuuk", "calendars": ["weekend"]},
+        start="2026-01-01",
+        end="2400-01-01",
+        calendars={"weekend": weekend},
+    )
+
+    assert len(seen.fired) > 20
+
+
 def test_a_time_that_comes_twice_runs_once_or_twice_as_the_schedule_says() -> None:
     span = {"start": "2026-10-25", "end": "2026-10-26"}
     once = simulate("30 2 * * *", **span, **BERLIN)  # type: ignore[arg-type]
