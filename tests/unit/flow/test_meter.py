@@ -113,6 +113,11 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
     ),
     (events.ClockApart(by=-SECOND / 2, at=NOW), {"rota_clock_offset_seconds": -0.5}),
     (
+        events.ZoneRulesChanged(before="2026a", after="2026b", zones=("X/Y",), jobs=2, moved=1),
+        {},
+    ),
+    (events.ZoneRulesOlder(ours="2026a", cluster="2026b"), {}),
+    (
         StoreAway(duty="firing", reason="x", failures=1, pause=SECOND),
         {'rota_store_away_total{duty="firing"}': 1},
     ),

@@ -17,6 +17,8 @@ from rota.core.time.rrule import Rrule
 from rota.core.time.rrule.describe import describe as describe_rrule
 from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule, Schedule
 
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+DAY, FEW_DAYS = timedelta(days=1), timedelta(days=3)
 BLACKOUTS = {
     OnBlackout.SKIP: "skips {}",
     OnBlackout.DEFER: "waits for the end of {}",
@@ -75,6 +77,11 @@ def _rule(rule: Rule, zone: ZoneInfo) -> str:
 
 
 def _period(interval: timedelta) -> str:
+    """Whole days are said in hours: "every day" would read as a time on the wall clock."""
+    if interval >= DAY and interval <= FEW_DAYS and not interval % DAY:
+        return f"{interval // HOUR} hours"
+    if MINUTE < interval < 2 * MINUTE and not interval % SECOND:
+        return f"{interval // SECOND} seconds"
     words = durations.words(interval)
     return words.removeprefix("1 ") if words.count(" ") == 1 else words
 

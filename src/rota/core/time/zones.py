@@ -11,7 +11,6 @@ transitions, so a span's edges are found by probing, once per zone and year, and
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
 from io import BytesIO
@@ -19,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from rota.core.errors import InvalidSchedule
 from rota.core.time.tick import DstGap, DstOverlap, Tick
+from rota.core.time.zone_hints import describe_wanted
 
 NAME_LIMIT = 64
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -55,8 +55,10 @@ class Span:
 
 @lru_cache(maxsize=1)
 def names() -> frozenset[str]:
-    """Every zone name that the wheel knows."""
-    return frozenset(files("tzdata").joinpath("zones").read_text("utf-8").split())
+    """Every zone name that the wheel knows. `Factory` is none: it stands for a clock that nobody
+    has set.
+    """
+    return frozenset(files("tzdata").joinpath("zones").read_text("utf-8").split()) - {"Factory"}
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +74,8 @@ def tzdata_version() -> str:
 def zone(name: str) -> ZoneInfo:
     """The zone of that IANA name, read from the wheel once."""
     if len(name) > NAME_LIMIT or name not in names():
-        raise InvalidSchedule(field="timezone", value=name, wanted=_hint(name))
+        wanted = describe_wanted(name[:NAME_LIMIT], names())
+        raise InvalidSchedule(field="timezone", value=name, wanted=wanted)
     return _load(name)
 
 
@@ -93,13 +96,6 @@ def read_all_rules() -> dict[str, bytes]:
 def zone_from(name: str, rules: bytes) -> ZoneInfo:
     """Make a zone of rules that may be other than the wheel's."""
     return ZoneInfo.from_file(BytesIO(rules), key=name)
-
-
-def _hint(name: str) -> str:
-    wanted = "an IANA zone name such as Europe/Berlin"
-    by_lower = {known.lower(): known for known in names()}
-    close = get_close_matches(name[:NAME_LIMIT].strip().lower(), by_lower, n=1, cutoff=0.75)
-    return f"{wanted}; did you mean {by_lower[close[0]]}?" if close else wanted
 
 
 def span_at(zone: ZoneInfo, instant: int) -> Span:

@@ -133,8 +133,7 @@ class FiringDue:
                 on_time.append(entry)
         await self._fire_all(conn, on_time)
         if late:
-            # By the time for which it is decided: a fixed delay is not put off by those instants.
-            looked = await self._closer.look(conn, late, now + AHEAD)
+            looked = await self._closer.look(conn, late, now, ahead=AHEAD)
             self._late.extendleft(reversed(looked.unseen))
             await self._fire_all(conn, looked.run)
         if self.agenda.faults:

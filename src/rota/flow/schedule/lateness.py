@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from rota.core.ids import tick_run_id
 from rota.core.states import RunState
@@ -52,6 +52,13 @@ class Way:
         return self.stations[0].tick.at == due.tick_at and self.stations[0].due_at <= now
 
 
+class Moment(NamedTuple):
+    """The time it is, and the time up to which ticks are decided, which is a little later."""
+
+    now: datetime
+    decides_until: datetime
+
+
 def way_of_late(
     due: Due,
     schedule: Schedule,
@@ -79,11 +86,18 @@ def way_of_late(
 
 
 def way_after_end(
-    due: Due, schedule: Schedule, now: datetime, *, calendars: Mapping[str, Calendar], last: LastEnd
+    due: Due,
+    schedule: Schedule,
+    moment: Moment,
+    *,
+    calendars: Mapping[str, Calendar],
+    last: LastEnd,
 ) -> Way:
     """Where the cursor of a fixed delay goes (S6). While a run is alive nobody knows the next tick,
-    so the cursor stands a delay ahead and is looked at again then.
+    so the cursor stands a delay ahead and is looked at again then. A tick that is due within the
+    time that is decided ahead is not put off.
     """
+    now = moment.decides_until
     if last.is_alive:
         return Way(beyond=_beyond(schedule, now, now, calendars=calendars, fired=due.fired or 0))
     planned: Planned | None = _as_planned(due)
@@ -97,8 +111,8 @@ def way_after_end(
         )
     if planned is None or planned.tick.at != due.tick_at or planned.due_at > now:
         return Way(beyond=planned)
-    if now - planned.due_at > schedule.misfire.late_after:
-        return way_of_late(due, schedule, now, calendars=calendars, last_end=last.ended_at)
+    if moment.now - planned.due_at > schedule.misfire.late_after:
+        return way_of_late(due, schedule, moment.now, calendars=calendars, last_end=last.ended_at)
     beyond = _beyond(schedule, now, now, calendars=calendars, fired=(due.fired or 0) + 1)
     return Way(stations=(planned,), beyond=beyond)
 

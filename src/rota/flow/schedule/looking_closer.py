@@ -7,7 +7,7 @@ with the records of what was passed over. What is to be fired after all goes bac
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from rota.core.errors import IllegalMove, StoreFailed
 from rota.core.events import Emit, FiresRefused, TicksCaughtUp
 from rota.core.time.schedule import Schedule
 from rota.flow.schedule.agenda import Agenda, Entry, Fault, on_course
-from rota.flow.schedule.lateness import Way, records_of, way_after_end, way_of_late
+from rota.flow.schedule.lateness import Moment, Way, records_of, way_after_end, way_of_late
 from rota.flow.schedule.rulebook import FAULTS
 from rota.flow.schedule.tenure import Tenure
 from rota.store import cursors
@@ -41,8 +41,13 @@ class LookingCloser:
     clock: Clock
     emit: Emit
 
-    async def look(self, conn: Connection, entries: Sequence[Entry], now: datetime) -> Looked:
-        """Move the cursors of those that do not run now; return the others, ready to be fired."""
+    async def look(
+        self, conn: Connection, entries: Sequence[Entry], now: datetime, *, ahead: timedelta
+    ) -> Looked:
+        """Move the cursors of those that do not run now; return the others, ready to be fired.
+
+        What is due within `ahead` is decided; how late a tick is, is judged by the time it is.
+        """
         ends = await self._last_ends(conn, entries)
         run, moves = [], []
         end = self.clock.monotonic() + BUDGET
@@ -52,10 +57,10 @@ class LookingCloser:
             if place and self.clock.monotonic() > end:
                 unseen = entries[place:]
                 break
-            way = self._way_or_fault(entry, ends, now, ways)
+            way = self._way_or_fault(entry, ends, Moment(now, now + ahead), ways)
             if way is None:
                 continue
-            if way.begins_at(entry.firing.due, now):
+            if way.begins_at(entry.firing.due, now + ahead):
                 decided = on_course(entry.firing.due, way.course[1:])
                 self.agenda.instead(decided)
                 run.append(decided)
@@ -69,7 +74,7 @@ class LookingCloser:
         self,
         entry: Entry,
         ends: Mapping[UUID, LastEnd],
-        now: datetime,
+        moment: Moment,
         ways: dict[object, Way],
     ) -> Way | None:
         """Jobs that share a schedule and stand at the same tick go the same way."""
@@ -78,7 +83,7 @@ class LookingCloser:
         if place in ways:
             return ways[place]
         try:
-            way = self._way(due, ends.get(due.job_id), now)
+            way = self._way(due, ends.get(due.job_id), moment)
         except FAULTS as error:
             self.agenda.forget(entry)
             self.agenda.faults.append(Fault.of(due, error))
@@ -100,14 +105,14 @@ class LookingCloser:
             return None
         return self.agenda.rulebook.rule(due.schedule_id, due.job_id).schedule
 
-    def _way(self, due: Due, last: LastEnd | None, now: datetime) -> Way:
+    def _way(self, due: Due, last: LastEnd | None, moment: Moment) -> Way:
         schedule = self._schedule(due)
         if schedule is None:
             return Way()
         calendars = self.agenda.rulebook.calendars
         if last is not None:
-            return way_after_end(due, schedule, now, calendars=calendars, last=last)
-        return way_of_late(due, schedule, now, calendars=calendars)
+            return way_after_end(due, schedule, moment, calendars=calendars, last=last)
+        return way_of_late(due, schedule, moment.now, calendars=calendars)
 
     async def _move(self, conn: Connection, moves: Sequence[tuple[Entry, Way]]) -> None:
         steps: list[Step] = []

@@ -89,6 +89,28 @@ async def test_past_the_start_deadline_a_tick_is_missed_and_the_next_one_runs(
     assert counted(await stage.reasons_of(job)) == [("start_deadline", 1)]
 
 
+@pytest.mark.parametrize(("beyond", "state"), [({}, "queued"), ({"milliseconds": 1}, "missed")])
+@pytest.mark.parametrize("policy", ["once", "all"])
+async def test_only_a_tick_that_is_more_than_the_start_deadline_late_is_missed(
+    stage: Stage, policy: str, beyond: dict[str, float], state: str
+) -> None:
+    misfire = {"start_deadline": "30m", "on_outage": policy}
+    job = await stage.job({"cron": HOUR, "misfire": misfire})
+
+    await after_outage(stage, minutes=90, **beyond)
+
+    assert await stage.runs_of(job) == [("13:00:00", state)]
+
+
+async def test_a_fixed_delay_that_is_exactly_its_start_deadline_late_runs(stage: Stage) -> None:
+    misfire = {"start_deadline": "30m"}
+    job = await stage.job({"fixed_delay": "1h", "misfire": misfire})
+
+    await after_outage(stage, minutes=90)
+
+    assert await stage.runs_of(job) == [("13:00:00", "queued")]
+
+
 async def test_a_pace_spreads_the_runs_that_are_caught_up(stage: Stage) -> None:
     misfire = {"on_outage": "all", "pace": "1/min"}
     job = await stage.job({"cron": HOUR, "misfire": misfire}, overlap="allow")

@@ -296,3 +296,27 @@ def test_only_an_h_tells_seeds_apart() -> None:
 
 def test_reading_twice_gives_the_same_value() -> None:
     assert cron.parse("0 9 * * *") is cron.parse("0 9 * * *")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("0 0 */100,1-7 * MON", "write MON#1 as day-of-week"),
+        ("0 0 */100,8-14 * 2", "write TUE#2 as day-of-week"),
+        ("0 0 */100,22-28 * sun", "write SUN#4 as day-of-week"),
+    ],
+)
+def test_the_trick_for_the_nth_weekday_is_refused_with_the_word_for_it(
+    text: str, hint: str
+) -> None:
+    with pytest.raises(InvalidSchedule) as refused:
+        cron.parse(text)
+
+    assert hint in refused.value.wanted
+
+
+def test_a_step_that_is_too_long_for_days_names_no_weekday_that_is_not_there() -> None:
+    with pytest.raises(InvalidSchedule) as refused:
+        cron.parse("0 0 */100,1-7 * *")
+
+    assert "#" not in refused.value.wanted

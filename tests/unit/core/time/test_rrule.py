@@ -269,7 +269,17 @@ def test_more_times_a_day_than_minutes_belong_to_another_frequency() -> None:
             "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1",
             "Every month on Monday and Tuesday at 00:00 (of these only the last in each month)",
         ),
-        ("FREQ=YEARLY", "Every year on day 1 of the month in January at 00:00"),
+        (
+            "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+            "Every month on the last weekday (Monday to Friday) of the month at 00:00",
+        ),
+        ("FREQ=YEARLY", "Every year on 1 January at 00:00"),
+        ("FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25", "Every year on 25 December at 00:00"),
+        (
+            "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=-1",
+            "Every year on day last of the month in December at 00:00",
+        ),
+        ("FREQ=DAILY;COUNT=5;BYHOUR=9", "Every day at 09:00, 5 times, until 2026-01-05 09:00"),
         ("FREQ=MINUTELY;INTERVAL=20;BYHOUR=9,10", "Every 20 minutes in hours 9 and 10"),
         ("FREQ=HOURLY;INTERVAL=6", "Every 6 hours at minute 0"),
         ("FREQ=MINUTELY;BYSECOND=30", "Every minute at second 30"),

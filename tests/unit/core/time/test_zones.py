@@ -47,6 +47,48 @@ def test_what_is_no_zone_of_the_wheel_is_refused(name: str) -> None:
         zones.zone(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("Factory", "Factory is a placeholder without a time"),
+        ("CEST", "CEST is an abbreviation for a part of the year"),
+        ("EDT", "EDT is an abbreviation for a part of the year"),
+        ("BST", "BST is an abbreviation for a part of the year"),
+        ("cest", "cest is an abbreviation for a part of the year"),
+        ("GMT+2", "two hours ahead of UTC is Etc/GMT-2"),
+        ("UTC+2", "two hours ahead of UTC is Etc/GMT-2"),
+        ("utc+02:00", "two hours ahead of UTC is Etc/GMT-2"),
+        ("+02:00", "two hours ahead of UTC is Etc/GMT-2"),
+        ("-0500", "five hours behind UTC is Etc/GMT+5"),
+        ("UTC-5", "five hours behind UTC is Etc/GMT+5"),
+        ("+00:00", "write UTC"),
+        ("+05:30", "an offset is no zone"),
+        ("+15", "an offset is no zone"),
+        ("Z", "write UTC"),
+        ("local", "write its name"),
+        ("localtime", "write its name"),
+        ("system", "write its name"),
+    ],
+)
+def test_what_is_often_written_for_a_zone_is_refused_with_what_to_write(
+    name: str, hint: str
+) -> None:
+    with pytest.raises(InvalidSchedule) as refused:
+        zones.zone(name)
+
+    assert hint in refused.value.wanted
+    assert "did you mean" not in refused.value.wanted
+
+
+@pytest.mark.parametrize("name", ["EST", "CET", "GMT", "Z" * 3, "Etc/GMT-2", "UTC"])
+def test_names_that_the_wheel_knows_stay_zones(name: str) -> None:
+    known = name in zones.names()
+
+    assert known == (name != "ZZZ")
+    if known:
+        assert zones.zone(name).key == name
+
+
 @pytest.fixture
 def lying_machine(tmp_path: Path) -> Iterator[None]:
     """A machine whose own time zone files say that Cocos keeps UTC."""

@@ -31,6 +31,8 @@ MONTHS = (
     *("", "January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+# Days of the longest month.
+LONGEST = 31
 NTH = ("", "first", "second", "third", "fourth", "fifth")
 
 
@@ -39,7 +41,7 @@ def describe(cron: "Cron") -> str:
     times = _clock_times(cron)
     when = times or _rhythm(cron)
     days = _days(cron) or ("every day" if times else "")
-    months = "" if _days_name_months(cron) or cron.month.full else f"in {_months(cron)}"
+    months = "" if _days_name_months(cron) or cron.month.full else _in_or_from(cron)
     sentence = " ".join(words for words in (when, days, months) if words)
     if cron.year is None or cron.year.full:
         return sentence
@@ -49,12 +51,21 @@ def describe(cron: "Cron") -> str:
 def _clock_times(cron: "Cron") -> str:
     """At 09:00 and 17:30: where there are only a few times a day."""
     hours, minutes, seconds = cron.hour.values, cron.minute.values, cron.second.values
-    if len(hours) * len(minutes) * len(seconds) > TIMES:
+    if len(hours) * len(minutes) * len(seconds) > TIMES or _goes_over_midnight(cron):
         return ""
     if seconds == (0,):
         return f"At {_joined([_clock(*time) for time in product(hours, minutes)])}"
     times = product(hours, minutes, seconds)
     return f"At {_joined([f'{_clock(hour, minute)}:{past:02}' for hour, minute, past in times])}"
+
+
+def _goes_over_midnight(cron: "Cron") -> bool:
+    """Whether hours such as 22-2 read better as a stretch than in the order of the clock."""
+    match cron.hour.parts:
+        case (Values(first=first, last=last, step=1),) if last < first:
+            return len(cron.minute.values) == 1 and cron.second.values == (0,)
+        case _:
+            return False
 
 
 def _clock(hour: int, minute: int) -> str:
@@ -97,12 +108,22 @@ def _beat(value: FieldValue) -> str:
     name, size = value.field.name, value.field.size
     if value.full:
         return f"Every {name}"
-    if not value.even or len(value.values) == 1:
+    if len(value.values) == 1 or not (value.even or _beats_to_the_end(value)):
         return ""
     first, step = value.values[0], _step(value.parts[0])
-    whole = "" if size % step == 0 else f" of each {'minute' if name == 'second' else 'hour'}"
+    is_whole = size % step == 0 and value.even
+    whole = "" if is_whole else f" of each {'minute' if name == 'second' else 'hour'}"
     start = f" from {name} {first}{whole}" if first or whole else ""
     return f"Every {step} {name}s{start}"
+
+
+def _beats_to_the_end(value: FieldValue) -> bool:
+    """Whether a long list such as 1-59/2 is a step to the end of the range."""
+    match value.parts:
+        case (Values(first=first, last=last, step=step),) if step > 1 and first <= last:
+            return len(value.values) > TIMES and last + step > value.field.high
+        case _:
+            return False
 
 
 def _step(part: Part) -> int:
@@ -143,8 +164,8 @@ def _stretch(hour: FieldValue) -> str:
 
 
 def _days(cron: "Cron") -> str:
-    by_day = "" if _is_free(cron.day) else f"on {_month_days(cron)}"
-    by_weekday = "" if _is_free(cron.weekday) else _weekdays(cron, "and")
+    by_day = "" if _is_free(cron, cron.day) else f"on {_month_days(cron)}"
+    by_weekday = "" if _is_free(cron, cron.weekday) else _weekdays(cron, "and")
     if not by_day or not by_weekday:
         return by_day or (by_weekday and f"on {by_weekday}")
     if cron.either_day:
@@ -152,8 +173,9 @@ def _days(cron: "Cron") -> str:
     return f"{by_day}, only if it is {_weekdays(cron, 'or')}"
 
 
-def _is_free(value: FieldValue) -> bool:
-    return value.star and value.full
+def _is_free(cron: "Cron", value: FieldValue) -> bool:
+    """Whether a day field restricts nothing. Beside another one that is enough, 1-31 does."""
+    return value.full and (value.star or not cron.either_day)
 
 
 def _is_plain(value: FieldValue) -> bool:
@@ -161,15 +183,20 @@ def _is_plain(value: FieldValue) -> bool:
 
 
 def _days_name_months(cron: "Cron") -> bool:
-    return not _is_free(cron.day) or not _is_plain(cron.weekday)
+    return not _is_free(cron, cron.day) or not _is_plain(cron.weekday)
 
 
 def _in_months(cron: "Cron") -> str:
-    return f" in {_months(cron)}" if _is_plain(cron.weekday) and not cron.month.full else ""
+    is_named = _is_plain(cron.weekday) and not cron.month.full
+    return f" {_in_or_from(cron)}" if is_named else ""
 
 
 def _month_days(cron: "Cron") -> str:
     value, of = cron.day, _of_month(cron)
+    if _is_plain(value) and len(value.values) == len(cron.month.values) == 1:
+        return f"{value.values[0]} {_months(cron)}"
+    if value.values == (LONGEST,) and _is_plain(value) and cron.month.full:
+        return f"day {LONGEST} {of} (months with {LONGEST} days)"
     match value.parts:
         case (Values(first=1, last=31, step=step),) if step > 1:
             return f"every {_ordinal(step)} day {of} from day 1"
@@ -215,6 +242,15 @@ def _special_weekday(part: Part) -> str:
             return f"the {NTH[nth]} {WEEKDAYS[weekday]}"
         case _:
             return ""
+
+
+def _in_or_from(cron: "Cron") -> str:
+    """In June, or from June through August"""
+    match cron.month.parts:
+        case (Values(first=first, last=last, step=1),) if first != last:
+            return f"from {_months(cron)}"
+        case _:
+            return f"in {_months(cron)}"
 
 
 def _of_month(cron: "Cron") -> str:

@@ -4,6 +4,8 @@ Room: core/time/cron. Splits the text into fields, decides what they mean togeth
 once what could never fire. Each error names the field, the part, and what would be right.
 """
 
+import re
+from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from rota.core.errors import InvalidSchedule, cut
@@ -12,7 +14,7 @@ from rota.core.time.cron import fields
 from rota.core.time.cron.days import can_fire, day_masks
 from rota.core.time.cron.expression import Cron, DayMatch
 from rota.core.time.cron.field_syntax import Unreadable, read_field
-from rota.core.time.cron.fields import Field, FieldValue
+from rota.core.time.cron.fields import DAY, WEEKDAY, WEEKDAYS, Field, FieldValue
 from rota.core.time.cron.hashing import stable_number
 
 TEXT_LIMIT = 256
@@ -34,6 +36,10 @@ REFUSED = {
 }
 FIVE = (fields.MINUTE, fields.HOUR, fields.DAY, fields.MONTH, fields.WEEKDAY)
 LAYOUTS = {5: FIVE, 6: (fields.SECOND, *FIVE), 7: (fields.SECOND, *FIVE, fields.YEAR)}
+# The days on which a weekday is the first, second … of its month, after a step that never gets to a
+# second value: it makes the field begin with a star.
+NTH_TRICK = re.compile(r"\*/\d+,(\d+-\d+)", re.ASCII)
+NTH_WEEKS = {"1-7": 1, "8-14": 2, "15-21": 3, "22-28": 4}
 ON_THE_MINUTE = FieldValue(fields.SECOND, (fields.Values(0, 0),), 1, 0, star=False, even=False)
 
 
@@ -57,7 +63,8 @@ def _parse(text: str, seed: str, day_match: DayMatch) -> Cron:
     if len(words) not in LAYOUTS:
         raise _refusal(text, _count_wanted(len(words)))
     layout = LAYOUTS[len(words)]
-    values = [_read(text, field, word, seed) for field, word in zip(layout, words, strict=True)]
+    by_field = dict(zip(layout, words, strict=True))
+    values = [_read(text, field, by_field, seed) for field in layout]
     if len(words) == len(FIVE):
         values.insert(0, ON_THE_MINUTE)
     return _combine(text, expression, timezone, _known(day_match), values)
@@ -98,12 +105,27 @@ def _known(day_match: str) -> DayMatch:
         raise InvalidSchedule(field="day_match", value=day_match, wanted="any or all") from None
 
 
-def _read(text: str, field: Field, word: str, seed: str) -> FieldValue:
+def _read(text: str, field: Field, words: Mapping[Field, str], seed: str) -> FieldValue:
     try:
-        return read_field(field, word, partial(stable_number, seed))
+        return read_field(field, words[field], partial(stable_number, seed))
     except Unreadable as problem:
         where = f"the {field.name} field, at {cut(problem.part)}"
-        raise _refusal(text, f"{where}, {problem.wanted}") from None
+        wanted = _nth_weekday(words) if field is DAY else None
+        raise _refusal(text, f"{where}, {wanted or problem.wanted}") from None
+
+
+def _nth_weekday(words: Mapping[Field, str]) -> str | None:
+    """What to write for `*/100,1-7 * MON`, with which others say "the first Monday"."""
+    found = NTH_TRICK.fullmatch(words[DAY])
+    weekday = words[WEEKDAY]
+    if weekday.isdigit() and int(weekday) <= WEEKDAY.top:
+        weekday = WEEKDAYS[int(weekday) % len(WEEKDAYS)]
+    if found is None or weekday not in WEEKDAYS:
+        return None
+    week = NTH_WEEKS.get(found[1])
+    if week is None:
+        return None
+    return f"takes no step over its range; write {weekday}#{week} as day-of-week and * here"
 
 
 def _combine(

@@ -3,6 +3,7 @@
 Room: core/time/rrule. "Every 2 weeks on Monday and Friday at 09:00". No zone; the preview adds it.
 """
 
+import re
 from datetime import date
 
 from rota.core.time.rrule.days import EPOCH
@@ -23,6 +24,8 @@ MONTHS = (
     *("", "January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+WORKDAYS = frozenset(range(5))
+COUNT = re.compile(r"\bCOUNT=(\d+)")
 ORDINALS = ("", "first", "second", "third", "fourth", "fifth")
 # More than this is easier to read as a number than as a list.
 LISTED = 6
@@ -30,7 +33,7 @@ LISTED = 6
 
 def describe(rule: Rrule) -> str:
     """One sentence, without a full stop."""
-    said = [] if rule.part is None else [_part(rule.part)]
+    said = [] if rule.part is None else [_part(rule.part, _count(rule))]
     if rule.dates:
         said.append(f"on {_few([_moment(local) for local in rule.dates], 'further date')}")
     sentence = "; and ".join(said)
@@ -42,16 +45,27 @@ def describe(rule: Rrule) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _part(part: Part) -> str:
+def _count(rule: Rrule) -> str:
+    """5 times: what a COUNT says; the part has only its last time."""
+    found = COUNT.search(rule.text)
+    return "" if found is None else f"{found[1]} time{'' if found[1] == '1' else 's'}, "
+
+
+def _part(part: Part, count: str) -> str:
     name = NAMES[part.freq]
     every = f"every {name}" if part.interval == 1 else f"every {part.interval} {name}s"
     words = [every, _days(part), _months(part), _times(part), _positions(part)]
     sentence = " ".join(word for word in words if word)
-    return sentence if part.until is None else f"{sentence}, until {_moment(part.until)}"
+    return sentence if part.until is None else f"{sentence}, {count}until {_moment(part.until)}"
 
 
 def _days(part: Part) -> str:
     said = []
+    if _is_one_date(part):
+        (day,), (month,) = part.month_days, part.months
+        return f"on {day} {MONTHS[month]}"
+    if _is_nth_workday(part):
+        return f"on the {_nth(part.positions[0])} weekday (Monday to Friday) of the month"
     if part.weekdays or part.nth:
         nth = [f"the {_nth(n)} {WEEKDAYS[day]}" for n, day in sorted(part.nth)]
         said.append("on " + _joined([*(WEEKDAYS[day] for day in sorted(part.weekdays)), *nth]))
@@ -65,7 +79,23 @@ def _days(part: Part) -> str:
     return ", if also ".join(said)
 
 
+def _is_one_date(part: Part) -> bool:
+    """A day of the year and nothing else, such as 25 December."""
+    others = part.weekdays or part.nth or part.year_days or part.week_nos
+    is_one = len(part.month_days) == len(part.months) == 1
+    return is_one and not others and min(part.month_days) > 0
+
+
+def _is_nth_workday(part: Part) -> bool:
+    """One of the days from Monday to Friday of a month."""
+    others = part.nth or part.month_days or part.year_days or part.week_nos
+    is_monthly = part.freq is Freq.MONTHLY and len(part.positions) == len(part.times) == 1
+    return is_monthly and not others and part.weekdays == WORKDAYS
+
+
 def _months(part: Part) -> str:
+    if _is_one_date(part):
+        return ""
     return f"in {_joined([MONTHS[month] for month in sorted(part.months)])}" if part.months else ""
 
 
@@ -83,7 +113,7 @@ def _times(part: Part) -> str:
 
 
 def _positions(part: Part) -> str:
-    if not part.positions:
+    if not part.positions or _is_nth_workday(part):
         return ""
     period = NAMES[part.freq]
     return (
