@@ -631,6 +631,9 @@ class AsyncOperations:
     ) -> JobView:
         """Fire no more ticks until it is resumed; runs that exist go on.
 
+        Ticks that were due before the pause, because no scheduler was there, are decided first, as
+        `misfire.on_outage` says.
+
         Args:
             reason: Why, for whoever finds it paused.
             idempotency_key: The same key with the same request gets the same answer, for a day.
