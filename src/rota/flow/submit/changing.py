@@ -39,6 +39,7 @@ from rota.flow.submit.drafting import fires_once, limits_text, policy_text
 from rota.flow.submit.going_by import hold_calendars, shared_text
 from rota.flow.submit.graph_jobs import graph_after
 from rota.flow.submit.settling import (
+    UNREADABLE,
     Settled,
     following_cursor,
     has_same_ticks,
@@ -63,8 +64,6 @@ class Keep(Enum):
 
 KEEP: Final = Keep.KEEP
 HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
-# What a schedule that cannot be evaluated raises.
-UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +243,7 @@ async def _begin(
         settled = await settle_edit(conn, job, cursor, new, now, calendars)
         made = len(settled.owed.run) + len(settled.past.run)
         return settled, await _first_cursor(conn, job, new, start, made)
-    if cursor is not None and new is not None and has_same_ticks(schedule_of(job), new):
+    if cursor is not None and new is not None and has_same_ticks(job, new):
         return Settled(), cursor._replace(schedule_id=await _shared_id(conn, job, new))
     text = await job_backlogs.read_stretches(conn, job.id)
     kept = keep_through_pause(job, cursor, stretches_of(text, job, cursor), now, calendars)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH
 from rota.core.states import JobState
 from rota.core.submission import canonical
@@ -27,6 +28,8 @@ from rota.store import job_backlogs
 from rota.store.driver import Connection
 from rota.store.jobs import Cursor, Job
 
+# What a schedule raises that cannot be read or evaluated.
+UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 # No tick came due.
 NOTHING: Final = Decision(run=(), recorded=(), cursor=EPOCH)
 # How many schedules that a job had in one pause are kept for its resumption. Beyond that the
@@ -106,29 +109,48 @@ async def settle_edit(
     The past of the new schedule begins after the last decided tick, or when the job was made. A
     job that had no schedule has no past, and neither has a fixed delay.
     """
-    old, owed = schedule_of(job), NOTHING
+    old = _readable_schedule(job)
     if old is None or not old.has_ticks:
         return Settled()
-    if cursor is not None:
-        progress = progress_of(old, cursor, now)
-        if job.state is JobState.QUARANTINED:
-            return Settled(
-                misfire.catch_up(old, progress, now, cause=Cause.RESUME, calendars=calendars)
-            )
-        owed = misfire.settle(old, progress, now, calendars=calendars)
+    owed = NOTHING if cursor is None else _settle_old(job, old, cursor, now, calendars)
+    if job.state is JobState.QUARANTINED:
+        return Settled(owed)
     if new is None or not new.has_ticks or new.follows_end or new.misfire.on_edit is CatchUp.SKIP:
         return Settled(owed)
     settled = [planned.tick.at for planned in owed.run] + [row.last for row in owed.recorded]
     since = max(await job_backlogs.decided_until(conn, job.id, now), *settled, EPOCH)
     if cursor is not None:
         # What the old schedule passed over without a record, or history has forgotten.
-        until = min(cursor.tick_at, now + STEP)
-        ticks = Past(schedule=old, since=since, until=until, calendars=calendars).newest(1).ticks
+        bare, until = replace(old, calendars=()), min(cursor.tick_at, now + STEP)
+        ticks = Past(schedule=bare, since=since, until=until).newest(1).ticks
         since = max(since, *ticks, EPOCH)
     fired = 0 if cursor is None else cursor.fired or 0
     begun = Progress(cursor=min(since, now), fired=fired + len(owed.run))
     past = misfire.catch_up(new, begun, now, cause=Cause.EDIT, calendars=calendars)
     return Settled(owed, past)
+
+
+def _readable_schedule(job: Job) -> Schedule | None:
+    """The schedule of a job; None if it cannot be read any more, which an edit is to mend."""
+    try:
+        return schedule_of(job)
+    except UNREADABLE:
+        return None
+
+
+def _settle_old(
+    job: Job, old: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
+) -> Decision:
+    """What the schedule before an edit still owes. A job that was set aside goes on with the edit:
+    its ticks since then are decided as at a resumption.
+    """
+    progress = progress_of(old, cursor, now)
+    try:
+        if job.state is JobState.QUARANTINED:
+            return misfire.catch_up(old, progress, now, cause=Cause.RESUME, calendars=calendars)
+        return misfire.settle(old, progress, now, calendars=calendars)
+    except UNREADABLE:
+        return NOTHING
 
 
 def settle_pause(
@@ -171,7 +193,7 @@ def keep_through_pause(
     calendars: Mapping[str, Calendar],
 ) -> Kept:
     """Keep what the schedule of a paused job had until it is replaced now."""
-    old, stretches, decision = schedule_of(job), tuple(kept), NOTHING
+    old, stretches, decision = _readable_schedule(job), tuple(kept), NOTHING
     if old is not None and cursor is not None and cursor.tick_at <= now:
         progress = replace(progress_of(old, cursor, now), until=now)
         stretches = (*stretches, Stretch(schedule=old, progress=progress))
@@ -184,11 +206,10 @@ def keep_through_pause(
     return Kept(stretches, decision)
 
 
-def has_same_ticks(old: Schedule | None, new: Schedule | None) -> bool:
-    """Whether two schedules differ in nothing but what becomes of missed ticks."""
-    if old is None or new is None:
-        return False
-    return replace(new, misfire=old.misfire) == old
+def has_same_ticks(job: Job, new: Schedule) -> bool:
+    """Whether a new schedule differs in nothing but what becomes of missed ticks."""
+    old = _readable_schedule(job)
+    return old is not None and replace(new, misfire=old.misfire) == old
 
 
 def stretches_text(stretches: Sequence[Stretch]) -> str | None:

@@ -15,13 +15,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import InvalidInput
 from rota.core.events import Emit, ZoneRulesChanged, ZoneRulesOlder
 from rota.core.states import JobState
 from rota.core.time import zones
 from rota.core.time.calendars import Calendar
 from rota.core.time.zone_change import ZoneChange
-from rota.flow.submit.settling import schedule_of
+from rota.flow.submit.settling import UNREADABLE, schedule_of
 from rota.store import calendars, cursors, hints, jobs, tzdata
 from rota.store.cursors import Standing
 from rota.store.driver import Connection, Source
@@ -36,8 +35,6 @@ CHECK_INTERVAL_S: Final = 30.0
 BUSY_INTERVAL_S: Final = 1.0
 FIRST: Final = UUID(int=0)
 WITH_TICKS: Final = frozenset({JobState.ACTIVE, JobState.PAUSED})
-# What a schedule that cannot be evaluated raises; its job is quarantined when it is due.
-UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class ZoneWalk(NamedTuple):
@@ -199,7 +196,7 @@ def _place(
         )
         planned = change.next_tick(standing.tick_at, fired=standing.fired or 0)
     except UNREADABLE:
-        return None
+        return None  # it is quarantined when it is due
     if planned is None:
         return None
     due_at = planned.due_at

@@ -196,7 +196,7 @@ async def test_one_that_starts_with_a_newer_tzdata_moves_the_ticks_to_come(
     wheel = make_wheel(tmp_path / "wheel", version="9999a", rules={"Europe/Oslo": "Etc/GMT-12"})
 
     async def applied(version: str) -> bool:
-        return version == await conn.fetchval("select version from rota.tzdata")
+        return bool(await conn.fetchval("select version = $1 from rota.tzdata", version))
 
     with scheduler(durable, tmp_path):
         await until(partial(applied, zones.tzdata_version()))

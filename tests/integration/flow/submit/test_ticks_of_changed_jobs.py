@@ -1,5 +1,6 @@
 """What pausing, editing and resuming make of ticks that lie behind (S11, S14, P7)."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -371,3 +372,37 @@ async def test_a_calendar_that_is_gone_does_not_keep_a_job_from_being_resumed(
 
     assert await alive(world) == ["14:45"]
     assert await recorded(world) == [("skipped", "paused", 2)]
+
+
+@pytest.mark.parametrize("state", ["active", "quarantined", "paused"])
+@pytest.mark.parametrize(("field", "value"), [("timezone", "Mars/Base"), ("calendars", ["gone"])])
+async def test_a_schedule_that_cannot_be_evaluated_is_mended_by_an_edit(
+    world: World, state: str, field: str, value: object
+) -> None:
+    job_id = await a_job(world, schedule=hourly())
+    await world.conn.execute(
+        "update rota.jobs set schedule = jsonb_set(schedule, array[$1::text], $2::jsonb),"
+        " state = $3::rota.job_state where id = $4",
+        *(field, json.dumps(value), state, job_id),
+    )
+    await at(world, 14, 30)
+
+    edited = await change(world, job_id, schedule=hourly(on_edit="all"))
+
+    assert edited.next_tick == hour(15)
+    assert edited.state is (JobState.PAUSED if state == "paused" else JobState.ACTIVE)
+
+
+async def test_what_an_earlier_pause_kept_is_not_decided_by_a_later_one(world: World) -> None:
+    """Code that does not know of it has resumed the job meanwhile, in a rolling upgrade."""
+    job_id = await paused_hourly(world, on_resume="all")
+    await at(world, 14, 30)
+    await change(world, job_id, schedule={"cron": "0 0 * * *", "misfire": {"on_resume": "all"}})
+    await world.conn.execute(
+        "update rota.jobs set state = 'active', held = null where id = $1", job_id
+    )
+
+    await stop(world, job_id)
+    resumed = await go_on(world, job_id)
+
+    assert resumed.runs == ()

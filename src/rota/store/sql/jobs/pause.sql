@@ -1,4 +1,5 @@
--- Pause jobs: no tick after this commits, and the cursor keeps where it stood.
+-- Pause jobs: no tick after this commits, and the cursor keeps where it stood. What an earlier pause
+-- kept is not this one's.
 with chosen as (
     select j.id
     from rota.jobs as j
@@ -23,6 +24,7 @@ set
     state = 'paused',
     version = j.version + 1,
     held = :held::jsonb,
+    paused_stretches = null,
     updated_at = rota.now()
 from chosen as ch
 where j.id = ch.id
