@@ -15,6 +15,8 @@ STATEMENT = re.compile(r"\s*(select|insert into|update|delete from|with)\s", re.
 # Where SQL text is composed or kept on purpose, each with its reason in its door sign.
 SQL_ROOMS = {
     "store/migrate.py",
+    "store/migration_steps.py",
+    "store/migration_watch.py",
     "store/partitions.py",
     "store/guard.py",
     "executors/sql/etl/texts.py",

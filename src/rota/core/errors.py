@@ -23,6 +23,7 @@ status codes and no exit codes: api and cli translate, each in one place.
     ├── ExpressionFailed        an expression cannot be evaluated with these values
     ├── SealingFailed           a secret cannot be sealed or opened
     ├── StoreUnavailable        the database is away; waiting and trying again is right
+    │   └── MigrationBlocked    a migration found its tables locked, every time it tried
     ├── StoreRefused            the database cannot be used as it is; waiting will not help
     │   └── SchemaMismatch      its schema is not the one this code knows
     ├── StoreFailed             the database refused a statement for a reason nobody foresaw
@@ -210,6 +211,20 @@ class StoreUnavailable(RotaError):
 
     def __str__(self) -> str:
         return f"the database is not available: {self.reason}"
+
+
+@dataclass(eq=False)
+class MigrationBlocked(StoreUnavailable):
+    """Other sessions held locks that a migration needs; `reason` says which sessions."""
+
+    migration: str
+    tries: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.migration} was not applied in {self.tries} tries: {self.reason}; "
+            "end the transactions that hold the locks, then run `rota migrate` again"
+        )
 
 
 @dataclass(eq=False)

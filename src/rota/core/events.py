@@ -271,6 +271,40 @@ class ZoneRulesOlder:
     cluster: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationWaiting:
+    """Another process migrates the schema; this one waits for its turn."""
+
+    holder: str
+    waited: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationRunning:
+    """A migration has not ended yet; `waits_for` names the sessions whose locks it needs."""
+
+    name: str
+    lasted: timedelta
+    waits_for: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationPutOff:
+    """A migration met a lock and gave way; it is tried again after a pause."""
+
+    name: str
+    reason: str
+    tries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationApplied:
+    """A migration was applied and recorded."""
+
+    name: str
+    lasted: timedelta
+
+
 EngineEvent = (
     SessionOpened
     | JobsDeclared
@@ -302,6 +336,10 @@ EngineEvent = (
     | EventsTaken
     | ZoneRulesChanged
     | ZoneRulesOlder
+    | MigrationWaiting
+    | MigrationRunning
+    | MigrationPutOff
+    | MigrationApplied
 )
 
 Emit = Callable[[EngineEvent], None]

@@ -5,20 +5,23 @@ judged before anything is written to it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Final
 
 from rota.config.database import Database as DatabaseSettings
+from rota.core.events import Emit
 from rota.store import partitions
 from rota.store.embedded import Embedded, Options, start
 from rota.store.fitness import check_server, database_time
-from rota.store.migrate import migrate
+from rota.store.migrate import Migration, migrate
+from rota.store.migration_watch import MigrationWatch, ignore
 from rota.store.pool import Access, open_connection
 
-# A migration may rewrite a table; its own lock time-out keeps it from blocking others (F59).
-MIGRATION = timedelta(hours=6)
+# No limit: a migration may take hours. Its own lock time-out keeps it from blocking others (F59).
+UNLIMITED: Final = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +33,9 @@ class Database:
 
 
 @asynccontextmanager
-async def open_database(settings: DatabaseSettings, *, name: str) -> AsyncIterator[Database]:
+async def open_database(
+    settings: DatabaseSettings, *, name: str, emit: Emit = ignore
+) -> AsyncIterator[Database]:
     """Start or reach the database, judge it, and bring its schema up to date."""
     async with AsyncExitStack() as stack:
         embedded = None
@@ -48,7 +53,7 @@ async def open_database(settings: DatabaseSettings, *, name: str) -> AsyncIterat
         )
         async with open_connection(access) as conn:
             server = await check_server(conn)
-            applied = await migrate(conn)
+            applied = await bring_up_to_date(access, emit=emit)
             # Before anybody writes a row of today into the partition of the rest.
             today = (await database_time(conn)).date()
             await partitions.make_ahead(conn, today=today, ahead=0)
@@ -58,3 +63,12 @@ async def open_database(settings: DatabaseSettings, *, name: str) -> AsyncIterat
             applied=tuple(applied),
             embedded=embedded,
         )
+
+
+async def bring_up_to_date(
+    access: Access, *, emit: Emit, migrations: Sequence[Migration] | None = None
+) -> list[str]:
+    """Migrate on a connection of its own, which nothing but the server's end can cut short."""
+    watch = MigrationWatch(emit=emit, open_connection=lambda: open_connection(access))
+    async with open_connection(replace(access, statement=UNLIMITED)) as conn:
+        return await migrate(conn, migrations=migrations, watch=watch)

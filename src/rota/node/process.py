@@ -86,7 +86,9 @@ async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIte
             settings.database, clock=clock, emit=emit, rng=ground.chance, stop=stop.drain
         )
         async with open_traces(settings, ground) as traces, AsyncExitStack() as stack:
-            database = await wait.enter(stack, lambda: open_database(settings.database, name=name))
+            database = await wait.enter(
+                stack, lambda: open_database(settings.database, name=name, emit=emit)
+            )
             yield Place(
                 settings=settings,
                 database=database,

@@ -1,29 +1,45 @@
 """Brings the schema to the version this code knows; many processes may do so at once. Room: store.
 
-Forward only. Each migration is one .sql file and one transaction, under a lock that the other
-processes wait for; its row in rota.migrations is written first, with a checksum of the file. A file
-that changed after it was applied is refused. A schema that is ahead of the code is accepted when
-all it has more are `_expand` migrations, which leave older code working (a rolling upgrade).
-The state guard is rendered from core/states.py and applied again whenever its text changes.
+Forward only. Each migration is one .sql file, applied once and recorded in rota.migrations with a
+checksum of the file (migration_steps.py says how). A file that changed after it was applied is
+refused. A schema that is ahead of the code is accepted when all it has more are `_expand`
+migrations, which leave older code working (a rolling upgrade). The state guard is rendered from
+core/states.py and applied again whenever its text changes.
+
+A process that finds nothing to do asks for no lock, so another's long migration does not keep it
+from starting. A process that needs a migration waits for its turn without limit, and reports for
+whom. The turn is a lock of the session: if the migrating process dies, the server ends its session
+and the next process goes on where it was.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Final
 
-from rota.core.errors import SchemaMismatch, StoreUnavailable
+from rota.core.errors import SchemaMismatch
 from rota.store.driver import Connection
+from rota.store.migration_steps import (
+    EXPAND,
+    OUTSIDE,
+    Applied,
+    Migration,
+    apply_step,
+    read_applied,
+    run_in_turn,
+)
+from rota.store.migration_watch import MigrationWatch, rest
 from rota.store.translate import translated
 
-# Any number that nobody else locks: "rota" in ASCII.
-LOCK: Final = 0x726F7461
-OUTSIDE: Final = "-- rota: outside-transaction"
-TRIES: Final = 15
+__all__ = ["OUTSIDE", "Applied", "Migration", "load", "load_guard", "migrate", "next_step"]
+
+# Held by the session of whoever migrates: "rotb" in ASCII, beside the lock of migration_steps.py.
+TURN: Final = 0x726F7462
+TURN_POLL_S: Final = 0.2
 _NAME: Final = re.compile(r"(\d{4})_[a-z0-9_]+")
 
+_EXISTS: Final = "select to_regclass('rota.migrations') is not null"
 _PREPARE: Final = """
 create schema if not exists rota;
 create table if not exists rota.migrations (
@@ -33,32 +49,36 @@ create table if not exists rota.migrations (
     applied_at timestamptz not null default clock_timestamp()
 );
 """
-_READ: Final = "table rota.migrations order by version"
-_NOTE: Final = """
-insert into rota.migrations (version, name, checksum) values ($1, $2, $3)
-on conflict (version) do update
-set name = excluded.name, checksum = excluded.checksum, applied_at = clock_timestamp()
+# A migration may take hours. If its process dies or falls silent, the server ends the session soon,
+# and with it the turn.
+_BEGIN_SESSION: Final = """
+set statement_timeout = 0;
+set client_connection_check_interval = '2s';
+set tcp_keepalives_idle = 5;
+set tcp_keepalives_interval = 2;
+set tcp_keepalives_count = 3;
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """Version 0 is the state guard; it is not a step but a text that must be the current one."""
-
-    version: int
-    name: str
-    text: str
-
-    @property
-    def checksum(self) -> str:
-        return sha256(self.text.encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    version: int
-    name: str
-    checksum: str
+_END_SESSION: Final = """
+reset statement_timeout;
+reset lock_timeout;
+reset client_connection_check_interval;
+reset tcp_keepalives_idle;
+reset tcp_keepalives_interval;
+reset tcp_keepalives_count;
+"""
+_TAKE_TURN: Final = "select pg_try_advisory_lock($1)"
+_END_TURN: Final = "select pg_advisory_unlock($1)"
+_HOLDER: Final = """
+select
+    format(
+        'pid %s (%s) on %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'),
+        coalesce(a.client_addr::text, 'this machine')
+    )
+from pg_locks as l
+inner join pg_stat_activity as a on a.pid = l.pid
+where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = $1::bigint::oid
+limit 1
+"""
 
 
 def load() -> tuple[Migration, ...]:
@@ -82,18 +102,54 @@ async def migrate(
     *,
     migrations: Sequence[Migration] | None = None,
     guard: Migration | None = None,
+    watch: MigrationWatch | None = None,
 ) -> list[str]:
-    """Apply what is missing and return the names of what was applied, oldest first."""
+    """Apply what is missing and return the names of what was applied, oldest first.
+
+    The connection should be one of its own and without a client's time-out.
+    """
     wanted = load() if migrations is None else migrations
-    done: list[str] = []
+    guard, watch = guard or load_guard(), watch or MigrationWatch()
     with translated():
-        await _in_turn(conn, _PREPARE)
-        while step := next_step(wanted, await _applied(conn)):
-            if await _apply(conn, step):
-                done.append(step.name)
-        if await _apply_guard(conn, guard or load_guard(), wanted):
-            done.append("state_guard")
+        if await _first_missing(conn, wanted, guard) is None:
+            return []
+        await conn.execute(_BEGIN_SESSION)
+        try:
+            async with _turn(conn, watch):
+                return await _apply_missing(conn, wanted, guard, watch)
+        finally:
+            if not conn.is_closed():
+                await conn.execute(_END_SESSION)
+
+
+async def _apply_missing(
+    conn: Connection, wanted: Sequence[Migration], guard: Migration, watch: MigrationWatch
+) -> list[str]:
+    if not await conn.fetchval(_EXISTS):
+        await run_in_turn(conn, _PREPARE)
+    done: list[str] = []
+    while step := await _first_missing(conn, wanted, guard):
+        if await apply_step(conn, step, watch):
+            done.append(step.name)
     return done
+
+
+async def _first_missing(
+    conn: Connection, wanted: Sequence[Migration], guard: Migration
+) -> Migration | None:
+    """What is to be applied next; the guard comes last."""
+    if not await conn.fetchval(_EXISTS):
+        return wanted[0] if wanted else guard
+    applied = await read_applied(conn)
+    step = next_step(wanted, applied)
+    if step is not None:
+        return step
+    ahead = {row.version for row in applied} - {each.version for each in wanted} - {0}
+    current = next((row for row in applied if row.version == 0), None)
+    # Never take the guard of a newer version back.
+    if ahead or (current is not None and current.checksum == guard.checksum):
+        return None
+    return guard
 
 
 def next_step(wanted: Sequence[Migration], applied: Sequence[Applied]) -> Migration | None:
@@ -104,7 +160,7 @@ def next_step(wanted: Sequence[Migration], applied: Sequence[Applied]) -> Migrat
         ours = known.get(row.version)
         if row.version == 0:
             continue
-        if ours is None and not row.name.endswith("_expand"):
+        if ours is None and not row.name.endswith(EXPAND):
             raise SchemaMismatch(
                 reason=f"its schema has {row.name}, which this version of Rota does not know",
                 remedy="upgrade Rota on this machine",
@@ -120,79 +176,26 @@ def next_step(wanted: Sequence[Migration], applied: Sequence[Applied]) -> Migrat
 async def schema_is_current(conn: Connection) -> bool:
     """Whether nothing is missing, without changing anything."""
     with translated():
-        if not await conn.fetchval("select to_regclass('rota.migrations') is not null"):
+        if not await conn.fetchval(_EXISTS):
             return False
-        return next_step(load(), await _applied(conn)) is None
+        return next_step(load(), await read_applied(conn)) is None
 
 
-async def _applied(conn: Connection) -> list[Applied]:
-    rows = await conn.fetch(_READ)
-    return [Applied(version=row[0], name=row[1], checksum=row[2]) for row in rows]
-
-
-async def _apply(conn: Connection, step: Migration) -> bool:
-    """Apply one step unless another process was faster."""
-    if step.text.startswith(OUTSIDE):
-        return await _apply_outside(conn, step)
-    for _ in range(TRIES):
-        try:
-            async with conn.transaction():
-                await _lock(conn)
-                if any(row.version == step.version for row in await _applied(conn)):
-                    return False
-                await conn.execute(_NOTE, step.version, step.name, step.checksum)
-                with translated():
-                    await conn.execute(step.text)
-        except StoreUnavailable:
-            # A lock that a busy table holds: give way, so that its queue can drain, and try again.
-            if conn.is_closed():
-                raise
-            continue
-        return True
-    raise StoreUnavailable(reason=f"{step.name} found no moment in which its tables were free")
-
-
-async def _apply_outside(conn: Connection, step: Migration) -> bool:
-    """For `create index concurrently`: no transaction, so the row comes last and each statement
-    must be repeatable.
+@asynccontextmanager
+async def _turn(conn: Connection, watch: MigrationWatch) -> AsyncIterator[None]:
+    """Be the only one who migrates, as long as the block runs. Waits by asking again and again: a
+    statement that waits holds a snapshot, for which a concurrent build of an index would wait.
     """
-    await conn.execute("set lock_timeout = 0; set statement_timeout = 0")
-    await conn.execute("select pg_advisory_lock($1)", LOCK)
+    watch.begin()
+    reported = 0.0
+    while not await conn.fetchval(_TAKE_TURN, TURN):
+        waited = watch.lasted.total_seconds()
+        if waited >= reported:
+            watch.report_waiting(await conn.fetchval(_HOLDER, TURN))
+            reported = waited + watch.report_interval_s
+        await rest(TURN_POLL_S)
     try:
-        if any(row.version == step.version for row in await _applied(conn)):
-            return False
-        for command in step.text.split(";\n"):
-            if command.strip():
-                await conn.execute(command)
-        await conn.execute(_NOTE, step.version, step.name, step.checksum)
+        yield
     finally:
-        await conn.execute("select pg_advisory_unlock($1)", LOCK)
-        await conn.execute("reset lock_timeout; reset statement_timeout")
-    return True
-
-
-async def _apply_guard(conn: Connection, guard: Migration, wanted: Sequence[Migration]) -> bool:
-    async with conn.transaction():
-        await _lock(conn)
-        applied = {row.version: row for row in await _applied(conn)}
-        ahead = applied.keys() - {migration.version for migration in wanted} - {0}
-        current = applied.get(0)
-        # Never take the guard of a newer version back.
-        if ahead or (current is not None and current.checksum == guard.checksum):
-            return False
-        await conn.execute(_NOTE, guard.version, guard.name, guard.checksum)
-        await conn.execute(guard.text)
-    return True
-
-
-async def _in_turn(conn: Connection, commands: str) -> None:
-    async with conn.transaction():
-        await _lock(conn)
-        await conn.execute(commands)
-
-
-async def _lock(conn: Connection) -> None:
-    """Wait for the other migrators without limit, and for tables only shortly."""
-    await conn.execute("set local lock_timeout = 0; set local statement_timeout = 0")
-    await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
-    await conn.execute("set local lock_timeout = '2s'")
+        if not conn.is_closed():
+            await conn.execute(_END_TURN, TURN)

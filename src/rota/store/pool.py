@@ -280,7 +280,8 @@ def _arguments(access: Access, *, hot: bool) -> dict[str, Any]:
         "dsn": access.url,
         "connection_class": HostConnection,
         "timeout": None,
-        "command_timeout": access.command.total_seconds(),
+        # A limit of nought is none.
+        "command_timeout": access.command.total_seconds() if access.statement else None,
         # We look ourselves, whatever the URL says: Rota always needs a server that takes writes.
         "target_session_attrs": "any",
         "server_settings": settings | (HOT if hot else {}),

@@ -74,6 +74,10 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         events.EventsTaken(source="s", count=3, duplicates=1),
         {'rota_events_taken_total{source="s"}': 3},
     ),
+    (events.MigrationWaiting(holder="h", waited=SECOND), {}),
+    (events.MigrationRunning(name="m", lasted=SECOND, waits_for=None), {}),
+    (events.MigrationPutOff(name="m", reason="r", tries=1), {}),
+    (events.MigrationApplied(name="m", lasted=SECOND), {}),
     (events.FiresRefused(count=4), {"rota_fires_refused_total": 4}),
     (
         events.TicksCaughtUp(job_id=ID, ran=2, recorded=9),

@@ -8,6 +8,13 @@ from random import Random
 from rota.cli.output import say, write_log
 from rota.cli.settings import settings_for
 from rota.config.settings import Settings
+from rota.core.events import (
+    EngineEvent,
+    MigrationApplied,
+    MigrationPutOff,
+    MigrationRunning,
+    MigrationWaiting,
+)
 from rota.node.database import open_database
 from rota.node.process import make_log
 from rota.node.startup import StartWait
@@ -18,7 +25,9 @@ from rota.runtime.stop import Halt
 def migrate(*, data: Path | None = None, config: Path | None = None) -> int:
     """Bring the database's schema up to date. Any number of processes may do so at once.
 
-    Waits for a server that does not answer, for as long as `database.wait_at_start` says.
+    Applies each missing migration and prints its name. Waits for a server that does not answer, for
+    as long as `database.wait_at_start` says, and for another process that migrates. Prints a line
+    every few seconds while a migration runs. docs/howto/upgrade.md tells the order of an upgrade.
 
     Parameters
     ----------
@@ -43,9 +52,24 @@ async def migrate_once(settings: Settings) -> None:
         stop=Halt(),
     )
     async with AsyncExitStack() as stack:
-        database = await wait.enter(
-            stack, lambda: open_database(settings.database, name="rota migrate")
+        await wait.enter(
+            stack, lambda: open_database(settings.database, name="rota migrate", emit=report)
         )
-        for name in database.applied:
-            say(f"applied {name}")
         say("the schema is up to date")
+
+
+def report(event: EngineEvent) -> None:
+    """Print what a person who waits for a migration wants to know."""
+    match event:
+        case MigrationApplied():
+            say(f"applied {event.name}")
+        case MigrationRunning():
+            waits = "" if event.waits_for is None else f"; it waits for {event.waits_for}"
+            say(f"{event.name} has run for {event.lasted.total_seconds():.0f} s{waits}")
+        case MigrationPutOff():
+            say(f"{event.name} gave way (try {event.tries}): {event.reason}")
+        case MigrationWaiting():
+            waited = event.waited.total_seconds()
+            say(f"waited {waited:.0f} s for another process that migrates: {event.holder}")
+        case _:
+            pass

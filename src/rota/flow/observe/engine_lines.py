@@ -39,6 +39,10 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.EventsTaken: ("events.taken", Level.DEBUG),
     events.ZoneRulesChanged: ("zone_rules.changed", Level.WARNING),
     events.ZoneRulesOlder: ("zone_rules.older", Level.WARNING),
+    events.MigrationWaiting: ("migration.waiting", Level.WARNING),
+    events.MigrationRunning: ("migration.running", Level.INFO),
+    events.MigrationPutOff: ("migration.put_off", Level.WARNING),
+    events.MigrationApplied: ("migration.applied", Level.INFO),
 }
 
 

@@ -159,6 +159,11 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.SourceFailed: lambda e: [Count("rota_sources_failed_total", value=e.source)],
     events.MessageRefused: lambda e: [Count("rota_messages_refused_total", value=e.source)],
     events.EventsTaken: lambda e: [Count("rota_events_taken_total", e.count, e.source)],
+    # A process without a schema serves no metrics yet; these are for its log.
+    events.MigrationWaiting: lambda _: [],
+    events.MigrationRunning: lambda _: [],
+    events.MigrationPutOff: lambda _: [],
+    events.MigrationApplied: lambda _: [],
     runtime_events.StoreAway: lambda e: [Count("rota_store_away_total", 1, e.duty)],
     runtime_events.StoreBack: lambda e: [Count("rota_store_back_total", 1, e.duty)],
     runtime_events.WaitingForDatabase: lambda _: [],

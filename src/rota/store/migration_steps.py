@@ -1,0 +1,217 @@
+"""Applies one migration: in a transaction, or outside of one, statement by statement. Room: store.
+
+A migration waits for the lock of a table only for a moment, because everyone who comes after it in
+the queue of that lock waits too; then it gives way, rests and tries again. It does the same when
+the watch cancels it because somebody waits for a lock that it holds (migration_watch.py).
+
+A file that begins with `-- rota: outside-transaction` is for `create index concurrently`. Its row
+is written last, so each of its statements must be repeatable. An index that an interrupted build
+left invalid is dropped and built again; it never counts as built.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+import asyncpg
+
+from rota.core.errors import MigrationBlocked, StoreUnavailable
+from rota.store.driver import Connection
+from rota.store.migration_watch import MigrationWatch, rest
+from rota.store.translate import first_line, translated
+
+# Any number that nobody else locks: "rota" in ASCII.
+LOCK: Final = 0x726F7461
+OUTSIDE: Final = "-- rota: outside-transaction"
+EXPAND: Final = "_expand"
+TRIES: Final = 30
+LOCK_TIMEOUT_MS: Final = 500
+# Seconds between two tries; each try doubles it.
+FIRST_REST_S: Final = 0.2
+REST_MAX_S: Final = 5.0
+
+_CONCURRENT_INDEX: Final = re.compile(
+    r"create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?([a-z0-9_]+)\s",
+)
+_IS_VALID: Final = """
+select i.indisvalid and i.indisready from pg_index as i
+where i.indexrelid = to_regclass($1::text)
+"""
+_READ: Final = "table rota.migrations order by version"
+_NOTE: Final = """
+insert into rota.migrations (version, name, checksum) values ($1, $2, $3)
+on conflict (version) do update
+set name = excluded.name, checksum = excluded.checksum, applied_at = clock_timestamp()
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """Version 0 is the state guard; it is not a step but a text that must be the current one."""
+
+    version: int
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+    @property
+    def is_outside(self) -> bool:
+        return self.text.startswith(OUTSIDE)
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether other processes work beside it, and must not wait for it."""
+        return self.name.endswith(EXPAND) or self.version == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    version: int
+    name: str
+    checksum: str
+
+
+async def read_applied(conn: Connection) -> list[Applied]:
+    rows = await conn.fetch(_READ)
+    return [Applied(version=row[0], name=row[1], checksum=row[2]) for row in rows]
+
+
+async def apply_step(conn: Connection, step: Migration, watch: MigrationWatch) -> bool:
+    """Apply one migration, unless the previous release did so meanwhile, and record it."""
+    watch.begin()
+    if step.is_outside:
+        await _apply_outside(conn, step, watch)
+        done = True
+    else:
+        done = await _with_patience(conn, step, watch, lambda: _apply_inside(conn, step))
+    if done:
+        watch.report_applied(step.name)
+    return done
+
+
+async def _apply_inside(conn: Connection, step: Migration) -> bool:
+    async with conn.transaction():
+        # Processes of the previous release know this lock and no other.
+        await conn.execute("set local lock_timeout = 0")
+        await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
+        if any(
+            (row.version, row.checksum) == (step.version, step.checksum)
+            for row in await read_applied(conn)
+        ):
+            return False
+        await conn.execute(f"set local lock_timeout = {LOCK_TIMEOUT_MS}")
+        await conn.execute(_NOTE, step.version, step.name, step.checksum)
+        await conn.execute(step.text)
+    return True
+
+
+async def _apply_outside(conn: Connection, step: Migration, watch: MigrationWatch) -> None:
+    """No transaction, and not the previous release's lock: a process that waits for it holds a
+    snapshot, for which a concurrent build would wait in turn.
+    """
+    for command in statements_of(step.text):
+        await _with_patience(conn, step, watch, _command(conn, command))
+    await conn.execute(_NOTE, step.version, step.name, step.checksum)
+
+
+def statements_of(text: str) -> list[str]:
+    """The statements of a migration outside a transaction; each ends with `;` and a line break."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+    parts = ("\n".join(lines) + "\n").split(";\n")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _command(conn: Connection, command: str) -> Callable[[], Awaitable[bool]]:
+    found = _CONCURRENT_INDEX.match(command.lower())
+
+    async def carry_out() -> bool:
+        if found is not None:
+            await _build_index(conn, f"rota.{found[1]}", command)
+            return True
+        # What says `concurrently` waits for other transactions and blocks none; a time-out would
+        # only throw away what it has done.
+        limit = 0 if "concurrently" in command.lower() else LOCK_TIMEOUT_MS
+        await conn.execute(f"set lock_timeout = {limit}")
+        await conn.execute(command)
+        return True
+
+    return carry_out
+
+
+async def _build_index(conn: Connection, name: str, command: str) -> None:
+    """Build an index unless a valid one is there; an invalid one makes way first."""
+    await conn.execute("set lock_timeout = 0")
+    is_valid = await conn.fetchval(_IS_VALID, name)
+    if is_valid:
+        return
+    if is_valid is not None:
+        await conn.execute(f"drop index concurrently if exists {name}")
+    try:
+        await conn.execute(command)
+    except asyncpg.PostgresError:
+        # An invalid unique index would still refuse rows.
+        with suppress(asyncpg.PostgresError, OSError, asyncpg.InterfaceError):
+            await conn.execute(f"drop index concurrently if exists {name}")
+        raise
+
+
+async def _with_patience(
+    conn: Connection,
+    step: Migration,
+    watch: MigrationWatch,
+    carry_out: Callable[[], Awaitable[bool]],
+) -> bool:
+    """Carry something out; where it meets a lock, give way and try again."""
+    pid, reason = await conn.fetchval("select pg_backend_pid()"), ""
+    pause = FIRST_REST_S
+    for tries in range(1, TRIES + 1):
+        try:
+            async with watch.over(step.name, pid, gives_way=step.gives_way and not step.is_outside):
+                return await carry_out()
+        except (
+            asyncpg.LockNotAvailableError,
+            asyncpg.DeadlockDetectedError,
+            asyncpg.QueryCanceledError,
+        ) as error:
+            if isinstance(error, asyncpg.QueryCanceledError) and not watch.has_given_way:
+                raise _interrupted(step, watch, first_line(error)) from error
+            reason = _reason(error, watch)
+            watch.report_put_off(step.name, reason, tries)
+        except TimeoutError as error:
+            limit = "the time-out of this client's connection"
+            raise _interrupted(step, watch, limit) from error
+        watch.has_given_way = False
+        await rest(pause)
+        pause = min(2 * pause, REST_MAX_S)
+    raise MigrationBlocked(migration=step.name, tries=TRIES, reason=reason)
+
+
+def _reason(error: asyncpg.PostgresError, watch: MigrationWatch) -> str:
+    if isinstance(error, asyncpg.QueryCanceledError):
+        return "other sessions had to wait for it"
+    if isinstance(error, asyncpg.DeadlockDetectedError):
+        return "another session and it waited for each other"
+    holder = watch.blocker or "another session"
+    return f"the lock of a table was not free within {LOCK_TIMEOUT_MS} ms; {holder} holds it"
+
+
+def _interrupted(step: Migration, watch: MigrationWatch, why: str) -> StoreUnavailable:
+    """Ended by a time-out or by hand, which is no lock and does not pass by itself."""
+    seconds = watch.lasted.total_seconds()
+    return StoreUnavailable(
+        reason=f"{step.name} was interrupted after {seconds:.1f} s by {why}; it is not applied"
+    )
+
+
+async def run_in_turn(conn: Connection, commands: str) -> None:
+    """Carry out commands under the lock that the previous release takes, too."""
+    with translated():
+        async with conn.transaction():
+            await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
+            await conn.execute(commands)

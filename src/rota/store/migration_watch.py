@@ -1,0 +1,130 @@
+"""Watches a migration: reports its progress, and makes it give way to writers. Room: store.
+
+A second connection looks at the locks of the migrating one. It tells who the migration waits for,
+and cancels an `_expand` migration before any other session has waited a second for it: older code
+works beside such a migration, and must not notice it (F59). Without a second connection only the
+progress is reported.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from rota.core.errors import RotaError
+from rota.core.events import (
+    Emit,
+    MigrationApplied,
+    MigrationPutOff,
+    MigrationRunning,
+    MigrationWaiting,
+)
+from rota.store.driver import Connection
+from rota.store.translate import translated
+
+OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
+
+REPORT_INTERVAL_S: Final = 5.0
+LOOK_INTERVAL_S: Final = 0.1
+# How long another session may wait for a migration. One more look and the way to the server fit
+# into the second that writers may wait at most.
+WAIT_FOR_MIGRATION_MAX_S: Final = 0.7
+
+# The advisory locks of other migrators are no writes.
+_WAITERS: Final = """
+select distinct w.pid from pg_locks as w
+where not w.granted and w.locktype <> 'advisory' and $1::integer = any(pg_blocking_pids(w.pid))
+"""
+_BLOCKERS: Final = """
+select string_agg(
+    format(
+        'pid %s (%s, %s, transaction open for %s s)',
+        a.pid,
+        coalesce(nullif(a.application_name, ''), 'no name'),
+        coalesce(a.state, a.backend_type),
+        coalesce(round(extract(epoch from clock_timestamp() - a.xact_start)), 0)
+    ), '; ' order by a.xact_start
+)
+from pg_stat_activity as a
+where a.pid = any(pg_blocking_pids($1::integer))
+"""
+
+
+def ignore(_event: object) -> None:
+    """Report nothing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class MigrationWatch:
+    """`blocker` describes the sessions that the migration was last seen waiting for."""
+
+    emit: Emit = ignore
+    open_connection: OpenConnection | None = None
+    report_interval_s: float = REPORT_INTERVAL_S
+    blocker: str | None = None
+    has_given_way: bool = False
+    _began: float = field(default=0.0)
+
+    def begin(self) -> None:
+        """Start to measure one migration."""
+        self._began = asyncio.get_running_loop().time()
+        self.blocker, self.has_given_way = None, False
+
+    @property
+    def lasted(self) -> timedelta:
+        return timedelta(seconds=asyncio.get_running_loop().time() - self._began)
+
+    def report_applied(self, name: str) -> None:
+        self.emit(MigrationApplied(name=name, lasted=self.lasted))
+
+    def report_put_off(self, name: str, reason: str, tries: int) -> None:
+        self.emit(MigrationPutOff(name=name, reason=reason, tries=tries))
+
+    def report_waiting(self, holder: str | None) -> None:
+        self.emit(MigrationWaiting(holder=holder or "another session", waited=self.lasted))
+
+    @asynccontextmanager
+    async def over(self, name: str, pid: int, *, gives_way: bool) -> AsyncIterator[None]:
+        """Watch the session `pid` apply this migration while the block runs."""
+        tasks = [asyncio.create_task(self._report(name))]
+        if self.open_connection is not None:
+            tasks.append(asyncio.create_task(self._look(self.open_connection, pid, gives_way)))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _report(self, name: str) -> None:
+        while True:
+            await rest(self.report_interval_s)
+            self.emit(MigrationRunning(name=name, lasted=self.lasted, waits_for=self.blocker))
+
+    async def _look(self, open_connection: OpenConnection, pid: int, gives_way: bool) -> None:  # noqa: FBT001 — private
+        """Look at the locks until the migration is over. If the watching connection fails, the
+        migration goes on, and the time-out of its locks is what keeps it short.
+        """
+        with suppress(RotaError):
+            async with open_connection() as conn:
+                since: dict[int, float] = {}
+                while True:
+                    with translated():
+                        self.blocker = await conn.fetchval(_BLOCKERS, pid) or self.blocker
+                        waiters = {row[0] for row in await conn.fetch(_WAITERS, pid)}
+                        now = asyncio.get_running_loop().time()
+                        since = {each: since.get(each, now) for each in waiters}
+                        longest = now - min(since.values(), default=now)
+                        if gives_way and longest >= WAIT_FOR_MIGRATION_MAX_S:
+                            self.has_given_way = True
+                            await conn.execute("select pg_cancel_backend($1::integer)", pid)
+                    await rest(LOOK_INTERVAL_S)
+
+
+async def rest(seconds: float) -> None:
+    """Let time pass on the clock of the loop: nothing here is decided by it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.Event().wait()
