@@ -164,12 +164,12 @@ def policy_of(details: Details, before: Policy) -> Policy:
         said["retries"] = retries
     if not said:
         return before
+    # What the caller says is read strictly, what was stored is not: it may have more fields.
+    policies.from_plain(said)
     plain = policies.to_plain(before)
     if isinstance(retries, int):
         said["retries"] = {**_mapping(plain["retries"]), "max": retries}
-    elif retries is not None:
-        said["retries"] = retries
-    return policies.from_plain(plain | said)
+    return policies.read_stored(plain | said)
 
 
 def _retries(details: Details) -> int | dict[str, object] | None:

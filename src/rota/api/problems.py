@@ -19,6 +19,7 @@ from rota.core.errors import (
     KeyReused,
     LeaseLost,
     NameTaken,
+    NewerDocument,
     NotAllowed,
     NotFound,
     QuotaExceeded,
@@ -69,6 +70,7 @@ KINDS: Final = {
 TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
     (KeyReused, "idempotency_key_reused"),
     (NameTaken, "conflict"),
+    (NewerDocument, "conflict"),
     (InvalidSchedule, "invalid_schedule"),
     (InvalidInput, "invalid_input"),
     (Unauthenticated, "unauthenticated"),

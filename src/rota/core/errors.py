@@ -10,7 +10,8 @@ status codes and no exit codes: api and cli translate, each in one place.
     │   ├── NameTaken           … a name that another has already
     │   ├── InvalidSetting      … in the settings; the field is the path of the setting
     │   ├── InvalidSignature    … in the headers of a signed webhook
-    │   └── KeyReused           … in an idempotency key, which came with another request before
+    │   ├── KeyReused           … in an idempotency key, which came with another request before
+    │   └── NewerDocument       … in a stored document: a value that only newer code knows
     ├── IllegalMove             the state of a job or run forbids this
     ├── LeaseLost               somebody else owns this attempt, shard or session now
     ├── NotFound                no such job, run, queue …
@@ -87,6 +88,17 @@ class InvalidSignature(InvalidInput):
 @dataclass(eq=False)
 class KeyReused(InvalidInput):
     """An idempotency key that came with another request before."""
+
+
+@dataclass(eq=False)
+class NewerDocument(InvalidInput):
+    """A stored document has a value that this version of Rota does not know."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.field}: {cut(self.value)} is not known to this version of Rota "
+            f"({self.wanted}); it waits for a process of a version that knows it"
+        )
 
 
 @dataclass(eq=False)

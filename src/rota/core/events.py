@@ -82,6 +82,22 @@ class JobQuarantined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobSetAside:
+    """A job waits for a scheduler of a newer version, because only that knows its documents."""
+
+    job_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetAside:
+    """A run waits for a process of a newer version, because only that knows its documents."""
+
+    run_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkersBuried:
     """Sessions fell silent for longer than their lease."""
 
@@ -314,6 +330,8 @@ EngineEvent = (
     | FiresRefused
     | TicksCaughtUp
     | JobQuarantined
+    | JobSetAside
+    | RunSetAside
     | WorkersBuried
     | AttemptsCutOff
     | LeaseOutlived

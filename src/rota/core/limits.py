@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from rota.core.errors import InvalidInput
+from rota.core.documents import newer
+from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.time import durations
 
 MOST_AT_ONCE: Final = 10_000
@@ -113,11 +114,18 @@ def limit_to_plain(limit: Limit) -> dict[str, object]:
 
 
 def limit_from_plain(value: Mapping[str, Any]) -> Limit:
-    """Read the stored form."""
-    rate = value["rate"]
-    return Limit(
-        key=value["key"],
-        most=value["max"],
-        rate=rate
-        and Rate(count=rate["count"], per=durations.parse(rate["per"]), burst=rate["burst"]),
-    )
+    """Read the stored form. Unknown fields are ignored; `NewerDocument` if the rest is no limit:
+    nobody may run more than a limit allows because it is not understood.
+    """
+    try:
+        rate = value.get("rate")
+        return Limit(
+            key=value["key"],
+            most=value.get("max"),
+            rate=rate
+            and Rate(count=rate["count"], per=durations.parse(rate["per"]), burst=rate["burst"]),
+        )
+    except InvalidInput as error:
+        raise newer(error) from error
+    except (KeyError, TypeError):
+        raise NewerDocument("limits", value, "a key with max or rate") from None

@@ -63,6 +63,16 @@ class TurnedAway:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """Only newer code knows the documents of the run, so the handler was not called; costs no
+    retry. A worker of any version may claim it again after `delay`.
+    """
+
+    delay: timedelta
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HandedBack:
     """The worker is leaving before the attempt could end; costs no retry.
 
@@ -87,4 +97,14 @@ class Unfolded:
     """A graph run was claimed: from here on its steps are its work."""
 
 
-Outcome = Succeeded | Failed | Snoozed | TurnedAway | HandedBack | WorkerLost | Cancelled | Unfolded
+Outcome = (
+    Succeeded
+    | Failed
+    | Snoozed
+    | TurnedAway
+    | SetAside
+    | HandedBack
+    | WorkerLost
+    | Cancelled
+    | Unfolded
+)

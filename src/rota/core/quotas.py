@@ -7,7 +7,7 @@ A quota that is not given is no limit. Those on runs become the gate of the tena
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from rota.core.errors import InvalidInput
 from rota.core.limits import MOST_AT_ONCE, MOST_PER_TIME, Limits, Rate
@@ -60,12 +60,21 @@ def to_plain(quotas: Quotas) -> dict[str, object]:
 
 
 def from_plain(value: object) -> Quotas:
-    """Read what somebody wrote, or what is stored; errors name the field."""
+    """Read what somebody wrote; errors name the field."""
     if not isinstance(value, Mapping):
         raise InvalidInput("quotas", value, "an object")
     for name in value:
         if name not in _KNOWN:
             raise InvalidInput(f"quotas.{name}", value[name], f"one of {', '.join(_KNOWN)}")
+    return _read(value)
+
+
+def read_stored(value: Mapping[str, object]) -> Quotas:
+    """Read quotas from the database. A quota that this version does not know is not enforced."""
+    return _read(value)
+
+
+def _read(value: Mapping[str, Any]) -> Quotas:
     period = value.get("min_period")
     if period is not None and not isinstance(period, str):
         raise InvalidInput("quotas.min_period", period, durations.WANTED)

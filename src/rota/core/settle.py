@@ -15,6 +15,7 @@ from rota.core.outcome import (
     Guarantee,
     HandedBack,
     Outcome,
+    SetAside,
     Snoozed,
     Succeeded,
     TurnedAway,
@@ -84,7 +85,7 @@ def _weigh(
     match outcome:
         case Succeeded() | Unfolded() | Cancelled():
             return _PLAIN[type(outcome)], None
-        case Snoozed() | TurnedAway():
+        case Snoozed() | TurnedAway() | SetAside():
             return RunEvent.SNOOZE, outcome.delay
         case HandedBack():
             if outcome.started and run.guarantee is Guarantee.AT_MOST_ONCE:

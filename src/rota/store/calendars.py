@@ -23,7 +23,7 @@ from rota.core.errors import (
     VersionChanged,
 )
 from rota.core.submission import check_name
-from rota.core.time.calendar_plain import from_plain, to_plain
+from rota.core.time.calendar_plain import from_plain, read_stored, to_plain
 from rota.core.time.calendars import Calendar
 from rota.store import tenants
 from rota.store.driver import Connection
@@ -72,15 +72,25 @@ class Current(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """A calendar as it is kept."""
+    """A calendar as it is kept. `read` says why, if this version cannot read its document."""
 
-    calendar: Calendar
+    read: Calendar | InvalidInput
+    document: dict[str, object]
     version: int
     updated_at: datetime
 
     @property
+    def calendar(self) -> Calendar:
+        if isinstance(self.read, InvalidInput):
+            raise self.read
+        return self.read
+
+    @property
     def plain(self) -> dict[str, object]:
-        return to_plain(self.calendar)
+        """The document, with the fields that this version does not know."""
+        if isinstance(self.read, InvalidInput):
+            return self.document
+        return {**to_plain(self.read), **self.document}
 
 
 COUNT = statement("calendars/count", Number)
@@ -126,9 +136,12 @@ async def page(
 
 
 async def read_all(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
-    """The calendars of a tenant by name, as a schedule asks for them."""
+    """The calendars of a tenant by name, as a schedule asks for them. One that this version
+    cannot read is left out: it must not be in the way of jobs that do not go by it.
+    """
     rows = await READ_ALL.all(conn, tenant_id=tenant_id)
-    return {row.name: _stored(row).calendar for row in rows}
+    found = ((row.name, _stored(row).read) for row in rows)
+    return {name: read for name, read in found if isinstance(read, Calendar)}
 
 
 async def replace(conn: Connection, *, tenant_id: int, plain: object, version: int) -> Stored:
@@ -182,8 +195,7 @@ def qualified(tenant_id: int, name: str) -> str:
 
 async def current(conn: Connection, known: Mapping[str, Stored | None]) -> dict[str, Stored]:
     """Those of these calendars that exist, as they are now, by their qualified names; `known` has
-    what the caller knows of each. One that cannot be read is left out, as if it did not exist: it
-    must not stop the jobs of others.
+    what the caller knows of each.
     """
     asked = {parts: each for name, each in known.items() if (parts := _parts(name)) is not None}
     rows = await CURRENT.all(
@@ -197,10 +209,7 @@ async def current(conn: Connection, known: Mapping[str, Stored | None]) -> dict[
     for row in rows:
         mine = asked[row.tenant_id, row.name]
         if row.body is not None:
-            try:
-                mine = _stored(Row(row.name, row.body, row.version, row.updated_at))
-            except InvalidInput:
-                continue
+            mine = _stored(Row(row.name, row.body, row.version, row.updated_at))
         if mine is not None:
             found[qualified(row.tenant_id, row.name)] = mine
     return found
@@ -221,9 +230,13 @@ def _checked(plain: object) -> Calendar:
 
 
 def _stored(row: Row) -> Stored:
-    return Stored(
-        calendar=from_plain(json.loads(row.body)), version=row.version, updated_at=row.updated_at
-    )
+    document = json.loads(row.body)
+    read: Calendar | InvalidInput
+    try:
+        read = read_stored(document)
+    except InvalidInput as error:
+        read = error
+    return Stored(read=read, document=document, version=row.version, updated_at=row.updated_at)
 
 
 def _text(calendar: Calendar) -> str:

@@ -8,10 +8,11 @@ tuples: making a frozen dataclass of 17 fields costs eight times as much, on the
 
 import re
 from collections.abc import Callable, Sequence
-from enum import Enum
+from enum import Enum, StrEnum
 from importlib.resources import files
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_type_hints
 
+from rota.core.documents import unknown_member
 from rota.store.driver import Connection
 from rota.store.translate import translated
 
@@ -73,6 +74,21 @@ def statement(name: str, row: type[Row]) -> Statement[Row]:
     return made
 
 
+class Members(dict[Any, Enum]):
+    """The members of an enum by their values. A value that newer code has written gets a member of
+    its own, which can be shown and is none of the others.
+    """
+
+    def __init__(self, choices: type[Enum]) -> None:
+        super().__init__({member.value: member for member in choices})
+        self._choices = choices
+
+    def __missing__(self, value: Any) -> Enum:
+        if not issubclass(self._choices, StrEnum):
+            raise KeyError(value)
+        return unknown_member(self._choices, value)
+
+
 def _maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:
     """How a record becomes a row: as it is, or with its enum columns turned into members."""
     hints = get_type_hints(row)
@@ -85,7 +101,7 @@ def _maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:
         return row._make
 
     # A look-up in a dict, not a call of the enum: this runs for every row of a hot statement.
-    members = [(place, {member.value: member for member in enum}) for place, enum in enums.items()]
+    members = [(place, Members(enum)) for place, enum in enums.items()]
 
     def make(record: Sequence[Any]) -> Row:
         values = list(record)

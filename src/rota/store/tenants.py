@@ -181,7 +181,7 @@ def _tenant(row: Row) -> Tenant:
         id=row.id,
         name=row.name,
         weight=row.weight,
-        quotas=plain.from_plain(json.loads(row.quotas)),
+        quotas=plain.read_stored(json.loads(row.quotas)),
         paused_at=row.paused_at,
         created_at=row.created_at,
     )

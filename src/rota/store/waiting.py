@@ -123,6 +123,7 @@ class JobSubject(NamedTuple):
     state: JobState
     held: str | None
     is_scheduled: bool
+    schedule: str | None
     event: str | None
     counts_from_end: bool
     tick_at: datetime | None

@@ -74,6 +74,8 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         events.EventsTaken(source="s", count=3, duplicates=1),
         {'rota_events_taken_total{source="s"}': 3},
     ),
+    (events.JobSetAside(job_id=ID, reason="r"), {'rota_set_aside_total{thing="job"}': 1}),
+    (events.RunSetAside(run_id=ID, reason="r"), {'rota_set_aside_total{thing="run"}': 1}),
     (events.MigrationWaiting(holder="h", waited=SECOND), {}),
     (events.MigrationRunning(name="m", lasted=SECOND, waits_for=None), {}),
     (events.MigrationPutOff(name="m", reason="r", tries=1), {}),

@@ -16,7 +16,7 @@ from rota.store.calendars import Stored
 
 def view(stored: Stored) -> CalendarView:
     return CalendarView(
-        name=stored.calendar.name,
+        name=str(stored.plain["name"]),
         calendar=stored.plain,
         version=stored.version,
         updated_at=moment(stored.updated_at),
@@ -96,7 +96,7 @@ async def list_calendars(call: Call) -> Reply:
     data = found[: query.limit]
     more = None
     if len(found) > query.limit:
-        more = cursor(["calendars"], [data[-1].calendar.name])
+        more = cursor(["calendars"], [str(data[-1].plain["name"])])
     return Reply(Page[CalendarView](data=[view(each) for each in data], next_cursor=more))
 
 

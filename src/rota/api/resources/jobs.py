@@ -25,7 +25,7 @@ from rota.api.shapes.pieces import moment
 from rota.core.access import Permission
 from rota.core.binding import MARK
 from rota.core.errors import NotFound, RotaError
-from rota.core.policy import from_plain
+from rota.core.policy import read_stored
 from rota.core.states import JobState
 from rota.core.time import moments
 from rota.core.time.planning import NO_CALENDARS
@@ -247,7 +247,7 @@ async def get_job_by_name(call: Call) -> Reply:
 
 async def _edit(call: Call, row: JobRow) -> Reply:
     wanted = expected_version(call)
-    policy = from_plain(views.loaded(row.policy))
+    policy = read_stored(views.loaded(row.policy))
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
     await changing.edit(
         call.conn,

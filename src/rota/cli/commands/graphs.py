@@ -13,7 +13,7 @@ from rota.cli import naming, times
 from rota.cli.errors import Misused
 from rota.cli.options import SWITCH, TALK, Talk, write, write_json
 from rota.cli.tables import PLAIN, Screen, coloured, cut, screen_of, shown
-from rota.core.graphs import Graph, drawing, read_graph
+from rota.core.graphs import Graph, drawing, read_stored_graph
 from rota.core.graphs.drawing import SYMBOLS, Drawn
 from rota.core.states import FINAL, RunState
 
@@ -81,7 +81,7 @@ def show_job(client: "Client", job: str, form: Form, talk: Talk) -> int:
     elif talk.quiet:
         print(found.job_id)
     else:
-        write(drawn(read_graph(found.graph), {}, form))
+        write(drawn(read_stored_graph(found.graph), {}, form))
     return 0
 
 
@@ -99,7 +99,7 @@ def pictured(run: Any, form: Form, screen: Screen = PLAIN) -> Iterator[str]:
     """A graph run as it is now."""
     now = times.now()
     told = {step.index: told_of(step, now) for step in run.steps}
-    lines = drawn(read_graph(run.graph), told, form)
+    lines = drawn(read_stored_graph(run.graph), told, form)
     if form != "text":
         yield from lines
         return

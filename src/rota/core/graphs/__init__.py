@@ -32,7 +32,7 @@ from rota.core.graphs.endings import end_state, graph_error, graph_result, last_
 from rota.core.graphs.filling import items_for, member_payloads, needs_results, payload_for
 from rota.core.graphs.graph import Graph, Map, Read, Source, Step, Tolerance, When, policy_of
 from rota.core.graphs.plain import graph_json, graph_plain
-from rota.core.graphs.reading import read_graph
+from rota.core.graphs.reading import read_graph, read_stored_graph
 from rota.core.graphs.scope import Scope
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "payload_for",
     "policy_of",
     "read_graph",
+    "read_stored_graph",
     "restart",
     "restarted",
     "results_wanted",

@@ -133,4 +133,4 @@ def policy_of(step: Step, job: Policy) -> Policy:
     before = plain["retries"]
     if isinstance(retries, int) and isinstance(before, dict):
         said["retries"] = {**before, "max": retries}
-    return policies.from_plain(plain | said)
+    return policies.read_stored(plain | said)

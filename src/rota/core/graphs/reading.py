@@ -7,6 +7,7 @@ expressions name: only ancestors, because only those are final when a step start
 from collections.abc import Mapping
 from typing import Any
 
+from rota.core.documents import newer
 from rota.core.errors import SHOWN, InvalidInput
 from rota.core.graphs.graph import MOST_BYTES, MOST_LEVELS, MOST_STEPS, Graph, Step
 from rota.core.graphs.plain import graph_json
@@ -20,7 +21,20 @@ NO_STEPS = "an object with steps, such as {steps: [{name: a, kind: shell}]}"
 
 def read_graph(raw: Any, *, field: str = "graph") -> Graph:
     """A graph that can run; `InvalidInput` has the path of what cannot."""
-    graph = _read(raw, field, Allowance(), level=1)
+    return _checked(_read(raw, field, Allowance(), level=1), field)
+
+
+def read_stored_graph(raw: Any) -> Graph:
+    """A graph from the database. Unknown fields are ignored: a definition is never written anew, so
+    they stay. `NewerDocument` if the rest cannot run, such as a `when` that is not known.
+    """
+    try:
+        return _checked(_read(raw, "graph", Allowance(is_stored=True), level=1), "graph")
+    except InvalidInput as error:
+        raise newer(error) from error
+
+
+def _checked(graph: Graph, field: str) -> Graph:
     if _size(graph) > MOST_STEPS:
         raise InvalidInput(field, f"{_size(graph)} steps", f"at most {MOST_STEPS}, with sub-graphs")
     try:
@@ -33,7 +47,7 @@ def read_graph(raw: Any, *, field: str = "graph") -> Graph:
 
 
 def _read(raw: Any, field: str, allowance: Allowance, *, level: int) -> Graph:
-    steps = _steps(raw, field, level)
+    steps = _steps(raw, field, allowance, level)
     drafts = [
         read_step(step, f"{field}.steps[{place}]", allowance) for place, step in enumerate(steps)
     ]
@@ -47,11 +61,11 @@ def _read(raw: Any, field: str, allowance: Allowance, *, level: int) -> Graph:
     return Graph(steps=tuple(built), places=shape.places, order=shape.order)
 
 
-def _steps(raw: Any, field: str, level: int) -> list[Any]:
+def _steps(raw: Any, field: str, allowance: Allowance, level: int) -> list[Any]:
     if not isinstance(raw, Mapping):
         raise InvalidInput(field, raw, NO_STEPS)
     for key in raw:
-        if key != "steps":
+        if key != "steps" and not allowance.is_stored:
             raise InvalidInput(f"{field}.{str(key)[:SHOWN]}", raw[key], "steps, and nothing else")
     steps = raw.get("steps")
     if not isinstance(steps, list | tuple) or not steps:

@@ -68,7 +68,7 @@ def read_step(raw: Any, path: str, allowance: Allowance) -> Draft:
     """A step, as far as it can be judged without the others; a null is a field left out."""
     if not isinstance(raw, Mapping):
         raise InvalidInput(path, raw, "an object such as {name: a, kind: shell}")
-    said = _known(raw, path, KNOWN)
+    said = _known(raw, path, KNOWN, allowance)
     map_ = _map(said["map"], f"{path}.map", allowance) if "map" in said else None
     names = NAMES if map_ is None else MEMBER_NAMES
     return Draft(
@@ -85,7 +85,7 @@ def read_step(raw: Any, path: str, allowance: Allowance) -> Draft:
         may_fail=_flag(said.get("may_fail", False), f"{path}.may_fail"),
         queue=_text(said, "queue", path),
         priority=_priority(said.get("priority"), path),
-        policy=_policy(said, path),
+        policy=_policy(said, path, allowance),
     )
 
 
@@ -100,9 +100,11 @@ def _expressions(map_: Map, path: str) -> list[Placed]:
     return found
 
 
-def _known(raw: Mapping[Any, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
+def _known(
+    raw: Mapping[Any, Any], path: str, known: tuple[str, ...], allowance: Allowance
+) -> dict[str, Any]:
     for key in raw:
-        if key not in known:
+        if key not in known and not allowance.is_stored:
             field = f"{path}.{str(key)[:SHOWN]}"
             raise InvalidInput(field, raw[key], f"one of {', '.join(known)}")
     return {key: value for key, value in raw.items() if value is not None}
@@ -165,7 +167,7 @@ def _is_true(constant: Expression) -> bool:
 def _map(raw: object, path: str, allowance: Allowance) -> Map:
     if not isinstance(raw, Mapping):
         raise InvalidInput(path, raw, "an object such as {over: steps.list.result.files}")
-    said = _known(raw, path, IN_MAP)
+    said = _known(raw, path, IN_MAP, allowance)
     if ("over" in said) == ("source" in said):
         raise InvalidInput(path, dict(raw), "either over or source")
     at_once = said.get("at_once")
@@ -192,7 +194,7 @@ def _over(value: object, path: str, allowance: Allowance) -> Expression | Templa
 def _source(value: object, path: str, allowance: Allowance) -> Source:
     if not isinstance(value, Mapping):
         raise InvalidInput(path, value, "an object such as {kind: list.files}")
-    said = _known(value, path, ("kind", "payload"))
+    said = _known(value, path, ("kind", "payload"), allowance)
     return Source(
         kind=check_name(said.get("kind"), f"{path}.kind"),
         payload=template(
@@ -233,10 +235,10 @@ def _priority(value: object, path: str) -> int | None:
         return parse_priority(value)
 
 
-def _policy(said: Mapping[str, Any], path: str) -> Mapping[str, object]:
+def _policy(said: Mapping[str, Any], path: str, allowance: Allowance) -> Mapping[str, object]:
     """What is said of the policy, as it was written, if a policy can be made of it."""
     own = {key: said[key] for key in POLICY if key in said}
     if own:
         with within(path):
-            policies.from_plain(own)
+            (policies.read_stored if allowance.is_stored else policies.from_plain)(own)
     return own

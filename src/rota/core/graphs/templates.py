@@ -19,9 +19,12 @@ LEAST: Final = 10
 
 @dataclass(slots=True)
 class Allowance:
-    """How much may still be written in expressions: reading them all is done while others wait."""
+    """How much may still be written in expressions: reading them all is done while others wait.
+    In a definition that `is_stored`, unknown fields are ignored.
+    """
 
     left: int = MOST_WRITTEN
+    is_stored: bool = False
 
     def parse(self, text: object, *, names: Iterable[str], field: str) -> Expression:
         self.left -= max(len(text), LEAST) if isinstance(text, str) else 0

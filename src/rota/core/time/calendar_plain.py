@@ -1,8 +1,8 @@
 """A calendar as JSON, and back.
 
-Room: core/time. The form people write and the form that is stored are the same; `from_plain` reads
-both and `to_plain` writes the canonical one. Windows are on the calendar's own wall clock, so none
-of them carries an offset.
+Room: core/time. The form people write and the form that is stored are the same: `from_plain` reads
+the first, `read_stored` the second, and `to_plain` writes the canonical one. Windows are on the
+calendar's own wall clock, so none of them carries an offset.
 
     {"name": "de-holidays", "timezone": "Europe/Berlin",
      "dates": ["2026-04-03"],
@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from rota.core.errors import InvalidSchedule
+from rota.core.documents import Unread
+from rota.core.errors import InvalidSchedule, NewerDocument
 from rota.core.time import durations, rrule, zones
 from rota.core.time.calendars import DAY, WEEK, Calendar, Range, Recurring, Weekly, Yearly
 from rota.core.time.reading import Fields, fields
@@ -38,7 +39,17 @@ ORIGIN = datetime(2000, 1, 1)  # noqa: DTZ001  a wall-clock time has no zone
 
 def from_plain(value: object) -> Calendar:
     """Read a calendar; errors name the field."""
-    given = fields(value, "", KNOWN)
+    return _read(fields(value, "", KNOWN))
+
+
+def read_stored(value: object) -> Calendar:
+    """Read a calendar from the database. Unknown fields are ignored; `NewerDocument` if the rest
+    needs newer code.
+    """
+    return _read(fields(value, "", KNOWN, Unread()))
+
+
+def _read(given: Fields) -> Calendar:
     timezone = given.text("timezone", limit=zones.NAME_LIMIT) if given.has("timezone") else "UTC"
     zone = zones.zone(timezone)
     calendar = Calendar(
@@ -53,7 +64,8 @@ def from_plain(value: object) -> Calendar:
     )
     if not (calendar.ranges or calendar.weekly or calendar.yearly or calendar.recurring):
         wanted = f"at least one of {', '.join(MOST)}; a calendar without windows blacks out nothing"
-        raise InvalidSchedule("calendar", calendar.name, wanted)
+        is_newer = given.unread is not None and given.unread.fields
+        raise (NewerDocument if is_newer else InvalidSchedule)("calendar", calendar.name, wanted)
     return calendar
 
 
@@ -89,7 +101,7 @@ def _dates(given: Fields) -> Iterator[Range]:
 def _ranges(given: Fields) -> Iterator[Range]:
     for place, item in enumerate(_list(given, "ranges")):
         path = f"ranges[{place}]"
-        span = fields(item, path, ("start", "end"))
+        span = given.part(item, path, ("start", "end"))
         start, _ = _local(span.get("start"), f"{path}.start")
         end, whole_day = _local(span.get("end"), f"{path}.end")
         if whole_day:
@@ -102,7 +114,7 @@ def _ranges(given: Fields) -> Iterator[Range]:
 def _weekly(given: Fields) -> Iterator[Weekly]:
     for place, item in enumerate(_list(given, "weekly")):
         path = f"weekly[{place}]"
-        part = fields(item, path, ("start", "end"))
+        part = given.part(item, path, ("start", "end"))
         start, end = (_in_week(part.get(key), f"{path}.{key}") for key in ("start", "end"))
         if start == end:
             raise InvalidSchedule(f"{path}.end", part.get("end"), "an end that is not the start")
@@ -125,7 +137,7 @@ def _yearly(given: Fields) -> Iterator[Yearly]:
 def _recurring(given: Fields, zone: ZoneInfo) -> Iterator[Recurring]:
     for place, item in enumerate(_list(given, "recurring")):
         path = f"recurring[{place}]"
-        part = fields(item, path, ("rrule", "length"))
+        part = given.part(item, path, ("rrule", "length"))
         text = part.text("rrule", limit=8192)
         if (rrule.timezone_of(text) or zone.key) != zone.key:
             raise part.refusal("rrule", f"times in the calendar's own zone, {zone.key}")

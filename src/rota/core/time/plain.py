@@ -1,15 +1,18 @@
 """A schedule as people write it, as JSON, and back.
 
 Room: core/time. `parse` reads what somebody wants to save: aliases, defaults that depend on the
-time of creation, and the refusal of what would never fire. `from_plain` reads what was stored, for
-ever: a schedule that has ended must still load. `to_plain` writes the canonical form with every
+time of creation, and the refusal of what would never fire. `from_plain` reads the canonical form,
+as strictly; `read_stored` reads what was stored, by this version or a newer one, for ever: a
+schedule that has ended must still load. `to_plain` writes the canonical form with every
 default spelled out, so that a version with other defaults does not change a cadence silently.
 The rules themselves are rule_plain.py; docs/reference/schedules.md shows all of it.
 """
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from rota.core.documents import Unread
 from rota.core.errors import InvalidSchedule
 from rota.core.time import durations, moments
 from rota.core.time.cron import Cron, DayMatch
@@ -53,12 +56,22 @@ PACE_UNITS = {"s": SECOND, "min": timedelta(minutes=1), "h": timedelta(hours=1)}
 
 def parse(value: object, *, now: datetime, seed: str = "") -> Schedule:
     """Read a schedule that is to be saved at `now`; one that would never fire is refused."""
-    return check(_read(value, now=now, seed=seed), now)
+    return check(_read(fields(value, "", KNOWN), now=now, seed=seed), now)
 
 
 def from_plain(value: object, *, seed: str = "") -> Schedule:
-    """Read a schedule that was stored in its canonical form."""
-    return _read(value, now=None, seed=seed)
+    """Read a schedule in its canonical form."""
+    return _read(fields(value, "", KNOWN), now=None, seed=seed)
+
+
+def read_stored(value: object, *, seed: str = "") -> Schedule:
+    """Read a schedule from the database. Unknown fields are ignored and kept; `NewerDocument` if it
+    cannot be evaluated without knowing them.
+    """
+    unread = Unread()
+    given = fields(value, "", KNOWN, unread)
+    schedule = _read(given, now=None, seed=seed)
+    return replace(schedule, unread=unread.within(given.values)) if unread.fields else schedule
 
 
 def to_plain(schedule: Schedule) -> dict[str, object]:
@@ -88,14 +101,14 @@ def to_plain(schedule: Schedule) -> dict[str, object]:
             "pace": misfire.pace and _write_pace(misfire.pace),
             "late_after": durations.iso(misfire.late_after),
         },
+        **schedule.unread,
     }
 
 
-def _read(value: object, *, now: datetime | None, seed: str) -> Schedule:
-    given = fields(value, "", KNOWN)
+def _read(given: Fields, *, now: datetime | None, seed: str) -> Schedule:
     window = _window(given)
     rules, timezone = read_rules(given, Origin(now=now, start=window.start, seed=seed))
-    dst = fields(given.get("dst") or {}, "dst", ("gap", "overlap"))
+    dst = given.part(given.get("dst") or {}, "dst", ("gap", "overlap"))
     schedule = Schedule(
         rules=rules,
         timezone=timezone,
@@ -116,7 +129,7 @@ def _read(value: object, *, now: datetime | None, seed: str) -> Schedule:
 
 
 def _window(given: Fields) -> Window:
-    part = fields(given.get("window") or {}, "window", WINDOW)
+    part = given.part(given.get("window") or {}, "window", WINDOW)
     start, end = part.instant("start"), part.instant("end")
     if start is not None and end is not None and end <= start:
         raise part.refusal("end", f"an end after the start, {moments.rfc3339(start)}")
@@ -128,7 +141,7 @@ def _jitter(given: Fields) -> Jitter | None:
     if value is None:
         return None
     known = ("window", "stable")
-    part = fields({"window": value} if isinstance(value, str) else value, "jitter", known)
+    part = given.part({"window": value} if isinstance(value, str) else value, "jitter", known)
     window = part.length("window", shortest=SECOND, longest=LONGEST_JITTER)
     if window is None:
         raise part.refusal("window", durations.WANTED)
@@ -146,12 +159,13 @@ def _calendars(given: Fields) -> tuple[str, ...]:
 
 
 def _misfire(given: Fields) -> Misfire:
-    part = fields(given.get("misfire") or {}, "misfire", MISFIRE)
+    part = given.part(given.get("misfire") or {}, "misfire", MISFIRE)
     most = part.whole("max_catchup", low=1, high=MOST_CATCHUP)
     return Misfire(
-        on_outage=part.choice("on_outage", USUAL.on_outage),
-        on_resume=part.choice("on_resume", USUAL.on_resume),
-        on_edit=part.choice("on_edit", USUAL.on_edit),
+        # They say what becomes of late ticks; those that are on time run, whatever they say.
+        on_outage=part.choice_or("on_outage", USUAL.on_outage),
+        on_resume=part.choice_or("on_resume", USUAL.on_resume),
+        on_edit=part.choice_or("on_edit", USUAL.on_edit),
         start_deadline=part.length("start_deadline", shortest=SHORTEST_DEADLINE),
         max_catchup=USUAL.max_catchup if most is None else most,
         pace=_pace(part),

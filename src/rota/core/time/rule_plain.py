@@ -11,11 +11,11 @@ from datetime import datetime, time, timedelta
 from typing import assert_never
 from zoneinfo import ZoneInfo
 
-from rota.core.errors import InvalidSchedule
+from rota.core.errors import InvalidSchedule, NewerDocument
 from rota.core.time import cron, durations, moments, rrule, trigger, zones
 from rota.core.time.cron import Cron, DayMatch
 from rota.core.time.interval import EPOCH, SHORTEST, Every, EveryAfterEnd
-from rota.core.time.reading import Fields, fields
+from rota.core.time.reading import Fields
 from rota.core.time.rrule import Rrule
 from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule
 
@@ -51,7 +51,9 @@ def read_rules(given: Fields, origin: Origin) -> tuple[tuple[Rule, ...], str]:
     """The rules, and the zone they are in."""
     keys = [key for key in RULES if given.has(key)]
     if not keys:
-        raise InvalidSchedule("schedule", dict(given.values), f"one of {', '.join(RULES)}")
+        is_newer = given.unread is not None and given.unread.fields
+        error = NewerDocument if is_newer else InvalidSchedule
+        raise error("schedule", dict(given.values), f"one of {', '.join(RULES)}")
     others = [key for key in keys if key in ALONE]
     if others and len(keys) > 1:
         wanted = f"no other rule beside it; only {', '.join(UNITED)} go together"
@@ -60,7 +62,7 @@ def read_rules(given: Fields, origin: Origin) -> tuple[tuple[Rule, ...], str]:
     if others:
         return (_alone(given, others[0], origin),), timezone
     rules = [*_crons(given, origin), *_rrules(given, origin, zones.zone(timezone))]
-    rules += [_every(item, path, origin) for item, path in _items(given, "every")]
+    rules += [_every(given, item, path, origin) for item, path in _items(given, "every")]
     rules += [_once(item, path) for item, path in _items(given, "at")]
     if len(rules) > LIMIT:
         raise InvalidSchedule("schedule", f"{len(rules)} rules", f"at most {LIMIT}")
@@ -176,9 +178,9 @@ def _rrules(given: Fields, origin: Origin, zone: ZoneInfo) -> Iterator[Rule]:
         yield rrule.parse(text, zone=zone, start=midnight)
 
 
-def _every(item: object, path: str, origin: Origin) -> Every:
+def _every(given: Fields, item: object, path: str, origin: Origin) -> Every:
     known = ("interval", "anchor")
-    part = fields({"interval": item} if isinstance(item, str) else item, path, known)
+    part = given.part({"interval": item} if isinstance(item, str) else item, path, known)
     interval = part.length("interval", shortest=SHORTEST)
     if interval is None:
         raise part.refusal("interval", durations.WANTED)
@@ -192,21 +194,23 @@ def _once(item: object, path: str) -> Once:
 
 def _alone(given: Fields, key: str, origin: Origin) -> Rule:
     if key == "fixed_delay":
-        return _after_end(given.get(key), given.name(key), origin)
+        return _after_end(given, key, origin)
     if key == "after":
         delay = given.length(key, shortest=timedelta(0))
         if delay is None or origin.now is None:
             raise given.refusal(key, "`at`, with the instant that it came to")
         return Once(at=origin.now + delay)
     if key == "event":
-        return OnEvent(trigger=trigger.read(given.get(key), given.name(key)))
+        return OnEvent(trigger=trigger.read(given.get(key), given.name(key), given.unread))
     if not given.flag(key, default=False):
         raise given.refusal(key, "true, or another rule instead")
     return Immediate() if key == "immediate" else OnDemand()
 
 
-def _after_end(item: object, path: str, origin: Origin) -> EveryAfterEnd:
-    part = fields({"delay": item} if isinstance(item, str) else item, path, ("delay", "anchor"))
+def _after_end(given: Fields, key: str, origin: Origin) -> EveryAfterEnd:
+    item, path = given.get(key), given.name(key)
+    said = {"delay": item} if isinstance(item, str) else item
+    part = given.part(said, path, ("delay", "anchor"))
     delay = part.length("delay", shortest=SHORTEST)
     if delay is None:
         raise part.refusal("delay", durations.WANTED)

@@ -4,6 +4,7 @@ Room: core/time. The value, and the nominal ticks that its rules make together. 
 and the run cap come on top in planning.py; text and JSON are plain.py. Nothing here reads a clock.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import assert_never
@@ -59,7 +60,8 @@ USUAL = Misfire()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
     """`seed` is what the job is called for ever (tenant and name, or its id): it decides the
-    values of a cron `H` and the offsets of the jitter. `zone` and `simple` follow from the rest.
+    values of a cron `H` and the offsets of the jitter. `unread` has the stored fields that only
+    newer code knows (core/documents.py). `zone` and `simple` follow from the rest.
     """
 
     rules: tuple[Rule, ...]
@@ -72,6 +74,7 @@ class Schedule:
     on_blackout: OnBlackout = OnBlackout.SKIP
     misfire: Misfire = USUAL
     seed: str = ""
+    unread: Mapping[str, object] = field(default_factory=dict, hash=False, repr=False)
     zone: ZoneInfo = field(init=False, compare=False, repr=False)
     simple: Cron | None = field(init=False, compare=False, repr=False)
 

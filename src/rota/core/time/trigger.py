@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import Final
 
 from rota.core import expressions
-from rota.core.errors import InvalidSchedule
+from rota.core.documents import Unread, newer
+from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import durations
 from rota.core.time.reading import Fields, fields
 
@@ -79,11 +80,20 @@ class Trigger:
         return tuple(dict.fromkeys(each.type for each in self.wanted))
 
 
-def read(value: object, path: str) -> Trigger:
-    """Read what somebody wrote, or what was stored."""
+def read(value: object, path: str, unread: Unread | None = None) -> Trigger:
+    """Read what somebody wrote; with `unread`, what was stored."""
+    if unread is None:
+        return _read(value, path, None)
+    try:
+        return _read(value, path, unread)
+    except InvalidInput as error:
+        raise newer(error) from error
+
+
+def _read(value: object, path: str, unread: Unread | None) -> Trigger:
     if isinstance(value, str):
         return Trigger(wanted=(Wanted(type=_pattern(value, path)),))
-    given = fields(value, path, KNOWN)
+    given = fields(value, path, KNOWN, unread)
     gathered = [key for key in ("debounce", "batch", "all_of") if given.has(key)]
     if len(gathered) > 1:
         raise given.refusal(gathered[1], f"no {gathered[1]} beside {gathered[0]}")
@@ -175,7 +185,7 @@ def _expression(given: Fields, key: str) -> str | None:
 def _debounce(given: Fields) -> Debounce:
     value = given.get("debounce")
     known = ("quiet", "most", "key")
-    part = fields(
+    part = given.part(
         {"quiet": value} if isinstance(value, str) else value, given.name("debounce"), known
     )
     quiet = part.length("quiet", shortest=SHORTEST, longest=LONGEST)
@@ -190,7 +200,7 @@ def _debounce(given: Fields) -> Debounce:
 
 
 def _batch(given: Fields) -> Batch:
-    part = fields(given.get("batch"), given.name("batch"), ("size", "within", "key"))
+    part = given.part(given.get("batch"), given.name("batch"), ("size", "within", "key"))
     size = part.whole("size", low=1, high=MOST_BATCH)
     within = part.length("within", shortest=SHORTEST, longest=LONGEST)
     if size is None:
@@ -214,6 +224,6 @@ def _all_of(given: Fields) -> Trigger:
     for place, item in enumerate(items):
         path = f"{given.name('all_of')}[{place}]"
         value = {"type": item} if isinstance(item, str) else item
-        wanted.append(_wanted(fields(value, path, ("type", "where"))))
+        wanted.append(_wanted(given.part(value, path, ("type", "where"))))
     several = AllOf(within=within, key=_expression(given, "key"))
     return Trigger(wanted=tuple(wanted), gathering=several)

@@ -15,10 +15,10 @@ from uuid import UUID
 from rota.core.arrivals.matching import Waiting
 from rota.core.arrivals.payloads import bare_payload, is_single, payload_of
 from rota.core.binding import only_written
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.gates import keys_of
 from rota.core.limits import Limit, limit_from_plain
-from rota.core.policy import from_plain as read_policy
+from rota.core.policy import read_stored as read_policy
 from rota.core.states import JobState
 from rota.core.submission import json_text
 from rota.core.time import plain
@@ -55,10 +55,12 @@ class Mould:
     @staticmethod
     def of(job: Job) -> "Mould | None":
         """None if it does not wait for events any more, or nobody can read what it waits for: one
-        such job must not keep events from the others.
+        such job must not keep events from the others. `NewerDocument` if only newer code can.
         """
         try:
             schedule = None if job.schedule is None else _schedule(job.schedule)
+        except NewerDocument:
+            raise
         except InvalidInput:
             return None
         if schedule is None or schedule.trigger is None:
@@ -93,7 +95,7 @@ class Mould:
 
 @lru_cache(maxsize=4096)
 def _schedule(text: str) -> Schedule:
-    return plain.from_plain(json.loads(text))
+    return plain.read_stored(json.loads(text))
 
 
 @lru_cache(maxsize=1024)

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from rota.core import quotas as plain_quotas
 from rota.core.arrivals.event import Event, patterns_of
 from rota.core.arrivals.gathering import Added, Folded, Pile, fold
 from rota.core.arrivals.matching import MOST_WHY, Match, Outcome, match, missing_types
-from rota.core.errors import ExpressionFailed, InvalidInput, QuotaExceeded
+from rota.core.errors import ExpressionFailed, InvalidInput, NewerDocument, QuotaExceeded
 from rota.core.ids import event_run_id
 from rota.core.states import RunState
 from rota.core.submission import canonical
@@ -27,7 +27,7 @@ from rota.store import arrivals, tenants
 from rota.store.arrivals import Place
 from rota.store.driver import Connection
 from rota.store.fitness import database_time
-from rota.store.jobs import Record
+from rota.store.jobs import Job, Record
 
 # Seconds: waiting runs become fewer by themselves, and nobody knows how fast.
 AGAIN: Final = 5.0
@@ -67,7 +67,7 @@ class Decided:
 
 async def decide(conn: Connection, events: Sequence[Event], why: Occasion) -> Decided:
     """Match events with the jobs that wait for their types, and lock what they are gathered on."""
-    moulds = await _moulds(conn, events, why)
+    moulds, newer = await _moulds(conn, events, why)
     decided = Decided(matches={event.event_id: [] for event in events}, moulds=moulds)
     added: dict[Place, list[Added]] = defaultdict(list)
     waiting = _by_type(moulds.values())
@@ -83,6 +83,7 @@ async def decide(conn: Connection, events: Sequence[Event], why: Occasion) -> De
                 place = (mould.job.id, found.key)
                 added[place].append(Added(event.event_id, event.size, found.parts))
             decided.matches[event.event_id].append(found)
+        decided.matches[event.event_id] += [each.match for each in newer if each.wants(event)]
     if added:
         await _gather(conn, decided, added, why)
     return decided
@@ -145,13 +146,47 @@ class Closing:
         return casts
 
 
-async def _moulds(conn: Connection, events: Iterable[Event], why: Occasion) -> dict[UUID, Mould]:
+class Newer(NamedTuple):
+    """A job whose document only newer code can read. That events came for it is on record with
+    them, so that they can be replayed after the upgrade.
+    """
+
+    types: frozenset[str]
+    match: Match
+
+    @classmethod
+    def of(cls, job: Job, error: NewerDocument) -> Self:
+        said = json.loads(job.schedule or "{}").get("event")
+        parts = said.get("all_of", [said]) if isinstance(said, dict) else [said]
+        named = [each.get("type") if isinstance(each, dict) else each for each in parts]
+        types = frozenset(each for each in named if isinstance(each, str))
+        why = str(error)[:MOST_WHY]
+        return cls(types, Match(job_id=job.id, outcome=Outcome.FAILED, why=why))
+
+    def wants(self, event: Event) -> bool:
+        return not self.types.isdisjoint(patterns_of(event.type))
+
+
+async def _moulds(
+    conn: Connection, events: Iterable[Event], why: Occasion
+) -> tuple[dict[UUID, Mould], list[Newer]]:
     types = {name for kind in {event.type for event in events} for name in patterns_of(kind)}
     if not types:
-        return {}
+        return {}, []
     waiting = await arrivals.waiting_jobs(conn, types, tenant_id=why.tenant_id)
-    made = ((job.id, Mould.of(job)) for job in waiting if why.only in {None, job.id})
-    return {job_id: mould for job_id, mould in made if mould is not None}
+    moulds: dict[UUID, Mould] = {}
+    newer: list[Newer] = []
+    for job in waiting:
+        if why.only not in {None, job.id}:
+            continue
+        try:
+            mould = Mould.of(job)
+        except NewerDocument as error:
+            newer.append(Newer.of(job, error))
+            continue
+        if mould is not None:
+            moulds[job.id] = mould
+    return moulds, newer
 
 
 def _by_type(moulds: Iterable[Mould]) -> dict[str, list[Mould]]:
@@ -203,7 +238,7 @@ async def _allow(conn: Connection, casts: Sequence[Cast], tenant_id: int) -> Non
     """Refuse more waiting runs than a tenant may have: all of what was handed in, or nothing."""
     if not casts or casts[0].mould.job.quotas is None:
         return
-    most = plain_quotas.from_plain(json.loads(casts[0].mould.job.quotas)).max_queued
+    most = plain_quotas.read_stored(json.loads(casts[0].mould.job.quotas)).max_queued
     if most is None:
         return
     there = await tenants.count_queued(conn, tenant_id=tenant_id, most=most + 1)

@@ -5,11 +5,13 @@ change in one transaction, and the id of the run is known from the first event o
 halfway leaves the pile as it was, and the next one makes the same run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from rota.core.errors import NewerDocument
 from rota.core.time.trigger import AllOf
 from rota.flow.events.casting import Mould, make_runs
 from rota.flow.events.deciding import Closing, Occasion
@@ -17,6 +19,7 @@ from rota.store import arrivals, jobs
 from rota.store.arrivals import Ripe, pile_of
 from rota.store.driver import Connection, Source
 from rota.store.fitness import database_time
+from rota.store.jobs import Job
 from rota.store.transaction import transaction
 
 MOST: Final = 100
@@ -46,12 +49,22 @@ async def ripen(conn: Connection, *, most: int = MOST) -> int:
         if not due:
             return 0
         found = await jobs.read(conn, [pile.job_id for pile in due])
-        moulds = {job_id: Mould.of(job) for job_id, job in found.items()}
+        moulds = _readable(found)
+        # What only newer code can read stays as it is, for a node that can.
+        due = [pile for pile in due if pile.job_id in moulds or pile.job_id not in found]
         for tenant_id in sorted({pile.tenant_id for pile in due}):
             mine = [pile for pile in due if pile.tenant_id == tenant_id]
             await _close(conn, mine, moulds, Occasion(tenant_id=tenant_id, at=now))
         await arrivals.keep_piles(conn, {(pile.job_id, pile.key): None for pile in due})
     return len(due)
+
+
+def _readable(found: Mapping[UUID, Job]) -> dict[UUID, Mould | None]:
+    moulds: dict[UUID, Mould | None] = {}
+    for job_id, job in found.items():
+        with suppress(NewerDocument):
+            moulds[job_id] = Mould.of(job)
+    return moulds
 
 
 async def _close(

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.policy import Policy, from_plain
+from rota.core.policy import Policy, known_policy
 from rota.store import jobs, names
 from rota.store.driver import Source
 from rota.store.jobs import Payload
@@ -76,7 +76,7 @@ class Briefing:
             if unknown:
                 bodies = await names.policies(conn, sorted(unknown))
                 for policy_id, body in bodies.items():
-                    self._policies[policy_id] = from_plain(msgspec.json.decode(body))
+                    self._policies[policy_id] = known_policy(msgspec.json.decode(body))
             if lacking:
                 ids = [job_id for job_id, _ in lacking]
                 current = {row.id: row for row in await jobs.payloads(conn, ids)}

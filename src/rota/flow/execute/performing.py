@@ -6,6 +6,7 @@ what a handler raises is an outcome. What becomes of the run then is core/settle
 
 import asyncio
 import re
+from datetime import timedelta
 from time import monotonic
 from typing import Final, assert_never
 
@@ -21,13 +22,17 @@ from rota.core.outcome import (
     Failure,
     HandedBack,
     Outcome,
+    SetAside,
     Snoozed,
     Succeeded,
 )
+from rota.core.policy import NewerPolicy
 from rota.flow.execute import tracebacks, unlocking
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
 
+# Until a run whose policy only newer code knows is offered to the workers again.
+SET_ASIDE_FOR: Final = timedelta(seconds=30)
 MOST_RESULT: Final = 64_000
 MOST_MESSAGE: Final = 8_000
 NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
@@ -103,6 +108,13 @@ def stopped(why: Stopping, *, started: bool = True) -> Outcome:
             return HandedBack(started=started)
         case _:
             assert_never(why)
+
+
+def set_aside(attempt: Attempt) -> SetAside | None:
+    """How an attempt ends whose policy only newer code knows: before its executor is called."""
+    if isinstance(attempt.policy, NewerPolicy):
+        return SetAside(delay=SET_ASIDE_FOR, reason=attempt.policy.reason)
+    return None
 
 
 def result_of(outcome: Outcome) -> tuple[Outcome, str | None]:

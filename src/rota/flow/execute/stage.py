@@ -20,7 +20,7 @@ from rota.core.lease import LeaseTrust
 from rota.core.outcome import Outcome
 from rota.flow.execute.attempt import Attempt, Trace
 from rota.flow.execute.breakers import Breakers
-from rota.flow.execute.performing import perform, result_of, stopped
+from rota.flow.execute.performing import perform, result_of, set_aside, stopped
 
 SWEEP_EVERY: Final = 0.1
 # For what is cancelled when the stage is closed.
@@ -159,7 +159,7 @@ class Stage:
                 self._end(attempt, stopped(Stopping.TIMEOUT))
 
     async def _carry_out(self, attempt: Attempt) -> None:
-        outcome = await perform(attempt, self._trust, self._breakers)
+        outcome = set_aside(attempt) or await perform(attempt, self._trust, self._breakers)
         self._end(attempt, outcome)
 
     async def _carry_out_traced(self, attempt: Attempt) -> None:

@@ -9,13 +9,13 @@ still there, and if it does, they are gone. So a step begins once, and no ending
 that cannot be advanced stops no other (faltering.py).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
 from rota.core.errors import RotaError, StoreFailed, StoreRefused, StoreUnavailable
-from rota.core.events import AdvanceFailed, AdvancePutOff, Emit
+from rota.core.events import AdvanceFailed, AdvancePutOff, Emit, RunSetAside
 from rota.core.states import RunState
 from rota.core.submission import canonical
 from rota.flow.graphs.closing import cancel_steps, note_endings
@@ -84,6 +84,7 @@ class Advancing:
     _began: float = float("-inf")
     _after: UUID = FIRST
     _look_at: float = float("-inf")
+    _told_newer: set[UUID] = field(default_factory=set)
     _faltering: Faltering = field(init=False)
 
     def __post_init__(self) -> None:
@@ -188,11 +189,14 @@ class Advancing:
         if not locked:
             return passed
         plans = self._plans_of(locked)
+        locked = self._known(locked, plans)
+        if not locked:
+            return passed
         over = [row for row in locked if row.state is None]
         # Before the marks are taken: what ends in between has left a mark by then.
         alive = await cancel_steps(conn, over)
         passed.next += alive.nested
-        marks = grouped(await graphs.take_marks(conn, list(passed.locked)))
+        marks = grouped(await graphs.take_marks(conn, [row.run_id for row in locked]))
         boards = await note_endings(conn, over, alive, marks)
         turns: list[Turn] = []
         ended: list[Ending] = []
@@ -208,6 +212,22 @@ class Advancing:
         ended += await endings(conn, turns)
         await _write(conn, turns, boards, ended, passed)
         return passed
+
+    def _known(self, locked: list[Locked], plans: Mapping[UUID, Plan | Unreadable]) -> list[Locked]:
+        """Those that this version can advance. The others keep their marks, for a node of a version
+        that knows their documents; each is told of once.
+        """
+        newer = {
+            run_id: plan.reason
+            for run_id, plan in plans.items()
+            if isinstance(plan, Unreadable) and plan.is_newer
+        }
+        if not newer:
+            return locked
+        for run_id in newer.keys() - self._told_newer:
+            self.emit(RunSetAside(run_id=run_id, reason=newer[run_id][:LONGEST_REASON]))
+        self._told_newer |= newer.keys()
+        return [row for row in locked if row.run_id not in newer]
 
     def _plans_of(self, locked: Sequence[Locked]) -> dict[UUID, Plan | Unreadable]:
         """The plans of those that are alive and unfolded."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.graphs import (
     Advanced,
     Graph,
@@ -22,10 +22,10 @@ from rota.core.graphs import (
     StepState,
     advance,
     policy_of,
-    read_graph,
+    read_stored_graph,
 )
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy, from_plain, to_plain
+from rota.core.policy import Policy, read_stored, to_plain
 from rota.core.submission import canonical
 from rota.store import graphs, names
 from rota.store.driver import Connection
@@ -86,9 +86,10 @@ class Plan:
 
 
 class Unreadable(NamedTuple):
-    """There is no plan, and why."""
+    """There is no plan, and why. `is_newer` when newer code would have one."""
 
     reason: str
+    is_newer: bool = False
 
 
 class Plans:
@@ -108,8 +109,7 @@ class Plans:
         bodies = await names.policies(conn, sorted({key.policy_id for key in wanted}))
         for key in wanted:
             text = None if key.graph_id is None else texts.get(key.graph_id)
-            policy = from_plain(msgspec.json.decode(bodies[key.policy_id]))
-            self._plans[key] = await _plan(conn, key, text, policy)
+            self._plans[key] = await _plan(conn, key, text, bodies[key.policy_id])
         while len(self._plans) > self._most:
             self._plans.popitem(last=False)
 
@@ -119,14 +119,19 @@ async def read(conn: Connection, graph_id: int | None, path: Sequence[int]) -> G
     texts = {} if graph_id is None else await graphs.definitions(conn, [graph_id])
     if not texts:
         raise InvalidInput("graph", graph_id, NO_GRAPH)
-    return _within(read_graph(msgspec.json.decode(texts.popitem()[1])), tuple(path))
+    return _within(read_stored_graph(msgspec.json.decode(texts.popitem()[1])), tuple(path))
 
 
-async def _plan(conn: Connection, key: Key, text: str | None, job: Policy) -> Plan | Unreadable:
+async def _plan(conn: Connection, key: Key, text: str | None, body: str) -> Plan | Unreadable:
     if text is None:
         return Unreadable(NO_GRAPH)
     try:
-        graph = _within(read_graph(msgspec.json.decode(text)), key.path)
+        job = read_stored(msgspec.json.decode(body))
+        graph = _within(read_stored_graph(msgspec.json.decode(text)), key.path)
+        for step in graph.steps:
+            policy_of(step, job)
+    except NewerDocument as error:
+        return Unreadable(str(error), is_newer=True)
     except InvalidInput as error:
         return Unreadable(f"this version of Rota cannot read its graph: {error}")
     wanted = {step.queue for step in graph.steps if step.queue}

@@ -13,7 +13,15 @@ from typing import Any
 from uuid import UUID
 
 from rota.core.errors import NotFound
-from rota.core.graphs import Graph, Step, StepState, Times, critical_path, first_board, read_graph
+from rota.core.graphs import (
+    Graph,
+    Step,
+    StepState,
+    Times,
+    critical_path,
+    first_board,
+    read_stored_graph,
+)
 from rota.core.graphs.board import FINAL, WORDS
 from rota.core.ids import step_run_id
 from rota.core.states import RunState
@@ -69,7 +77,7 @@ async def run_graph(conn: Connection, run: RunRow, *, tenant_id: int, now: datet
     seen = await graph_views.of_run(conn, tenant_id=tenant_id, run_id=run.id)
     if seen is None:
         return await _waiting(conn, run, tenant_id=tenant_id)
-    graph = inner(read_graph(json.loads(seen.definition)), seen.path)
+    graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
     board = seen.board or first_board(graph)
     maps = await graph_views.maps(conn, tenant_id=tenant_id, run_id=run.id)
     ids = _step_ids(seen, graph, board, maps)
@@ -103,7 +111,7 @@ async def members(  # noqa: PLR0913 — a page of a list with a filter
     seen = await graph_views.of_run(conn, tenant_id=tenant_id, run_id=run_id)
     if seen is None:
         raise NotFound("graph", f"run {run_id}")
-    graph = inner(read_graph(json.loads(seen.definition)), seen.path)
+    graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
     place = graph.places.get(step)
     if place is None or graph.steps[place].map is None:
         raise NotFound("map", step)
@@ -119,7 +127,7 @@ async def _waiting(conn: Connection, run: RunRow, *, tenant_id: int) -> ShownRun
     text = await graph_views.of_job(conn, tenant_id=tenant_id, job_id=run.job_id)
     if text is None or run.kind != "graph":
         raise NotFound("graph", f"run {run.id}")
-    graph = read_graph(json.loads(text))
+    graph = read_stored_graph(json.loads(text))
     steps = tuple(
         ShownStep(step=step, state=WORDS[StepState.WAITING], run=None, map=None, why=None)
         for step in graph.steps

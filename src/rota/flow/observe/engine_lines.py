@@ -17,6 +17,8 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.FiresRefused: ("fires.refused", Level.INFO),
     events.TicksCaughtUp: ("ticks.caught_up", Level.INFO),
     events.JobQuarantined: ("job.quarantined", Level.ERROR),
+    events.JobSetAside: ("job.set_aside", Level.WARNING),
+    events.RunSetAside: ("run.set_aside", Level.WARNING),
     events.WorkersBuried: ("workers.buried", Level.WARNING),
     events.AttemptsCutOff: ("worker.cut_off", Level.WARNING),
     events.LeaseOutlived: ("lease.outlived", Level.ERROR),

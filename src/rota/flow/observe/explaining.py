@@ -13,10 +13,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from rota.core.errors import NotFound
+from rota.core.documents import Unread
+from rota.core.errors import InvalidInput, NewerDocument, NotFound
 from rota.core.limits import admit
 from rota.core.states import FINAL, JobState, RunState
-from rota.core.time import trigger
+from rota.core.time import plain, trigger
 from rota.core.time.durations import words
 from rota.flow.observe.endings import counted, failure, read, said_ending, short, shown
 from rota.flow.observe.graph_steps import listed, live_steps
@@ -124,6 +125,9 @@ def _early(run: Subject) -> Explanation | None:
     reason = read(run.last_reason)
     if run.last_outcome == "snoozed" and reason.get("code") == "target_down":
         return _left_alone(reason, until, details)
+    if run.last_outcome == "snoozed" and reason.get("code") == "newer_version":
+        sentence = f"It was set aside until {until}: {short(reason.get('message'))}."
+        return _told("newer_version", sentence, **details)
     if run.last_outcome == "snoozed":
         sentence = f"Attempt {run.attempt} asked to be called again at {until}."
         return _told("snoozed", sentence, **details)
@@ -258,11 +262,26 @@ def _held(job: JobSubject) -> Explanation | None:
         return _told("finished", "It has no more ticks: its schedule has come to its end.")
     if not job.is_scheduled:
         return _told("on_demand", "It has no schedule and runs only when somebody asks for it.")
+    newer = _newer(job)
+    if newer is not None:
+        return newer
     if job.event is not None:
-        waits = trigger.read(json.loads(job.event), "event")
+        waits = trigger.read(json.loads(job.event), "event", Unread())
         types = " and ".join(waits.types)
         sentence = f"It waits for {short(types)}; `rota events list` tells what has come."
         return _told("waits_for_event", sentence, types=list(waits.types))
+    return None
+
+
+def _newer(job: JobSubject) -> Explanation | None:
+    """Its schedule has a value that this version of Rota does not know."""
+    try:
+        plain.read_stored(json.loads(job.schedule or '{"on_demand": true}'))
+    except NewerDocument as error:
+        return _told("newer_version", f"It was set aside: {error}.")
+    except InvalidInput:
+        # The scheduler finds it at fault, with a reason of its own.
+        return None
     return None
 
 

@@ -12,10 +12,11 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.time import plain
 from rota.core.time.calendars import Calendar
 from rota.core.time.crowding import Alike, Span, crowding
+from rota.core.time.schedule import Schedule
 from rota.store import calendars, load_views
 from rota.store.driver import Connection
 from rota.store.load_views import MOST, Scheduled
@@ -61,24 +62,36 @@ async def ahead(conn: Connection, span: Span, *, tenant_id: int) -> Load:
     return await asyncio.to_thread(_load, found, span, known)
 
 
+def _readable(text: str) -> Schedule | None:
+    """A stored schedule; None if only newer code can tell its ticks."""
+    try:
+        return plain.read_stored(json.loads(text))
+    except NewerDocument:
+        return None
+
+
 def _load(found: Sequence[Scheduled], span: Span, known: Mapping[str, Calendar]) -> Load:
     alike: dict[tuple[str, int], list[Scheduled]] = {}
     for each in found[:MOST]:
         alike.setdefault((each.schedule, each.fired or 0), []).append(each)
     stride = -(-len(alike) // MOST_READ)
-    read = list(alike.items())[:: stride or 1]
+    read = [
+        (schedule, fired, members)
+        for (text, fired), members in list(alike.items())[:: stride or 1]
+        if (schedule := _readable(text)) is not None
+    ]
     groups = [
-        Alike(schedule=plain.from_plain(json.loads(text)), number=len(members), fired=fired)
-        for (text, fired), members in read
+        Alike(schedule=schedule, number=len(members), fired=fired)
+        for schedule, fired, members in read
     ]
     crowd = crowding([each.times(stride) for each in groups], span, calendars=known)
     busy = [
         Busy(member.job_id, member.job, ticks)
-        for (_, members), ticks in zip(read, crowd.each, strict=True)
+        for (_, _, members), ticks in zip(read, crowd.each, strict=True)
         if ticks
         for member in members
     ]
-    pairs = zip(groups, (members for _, members in read), strict=True)
+    pairs = zip(groups, (members for _, _, members in read), strict=True)
     return Load(
         parts={span.since + part * span.width: crowd.parts[part] for part in sorted(crowd.parts)},
         jobs=len(busy) * max(stride, 1),

@@ -21,12 +21,13 @@ import msgspec
 
 from rota.core.attempt import Ended
 from rota.core.errors import StoreFailed, StoreUnavailable
-from rota.core.events import AttemptFailed, AttemptsEnded, Emit, ResultsRefused
+from rota.core.events import AttemptFailed, AttemptsEnded, Emit, ResultsRefused, RunSetAside
 from rota.core.outcome import (
     Cancelled,
     Failed,
     HandedBack,
     Outcome,
+    SetAside,
     Snoozed,
     Succeeded,
     TurnedAway,
@@ -51,6 +52,7 @@ GATHER: Final = 0.004
 RETRY_INTERVAL_S: Final = 0.25
 
 _SUCCEEDED: Final = RunState.SUCCEEDED
+NEVER_RAN: Final = (TurnedAway, SetAside)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -108,8 +110,7 @@ class Recording:
 
     def _count(self, batch: Sequence[Ended]) -> None:
         outcomes = Counter([word_for(ended.outcome) for ended in batch])
-        # What was turned away never ran.
-        lasted = [ended.lasted for ended in batch if type(ended.outcome) is not TurnedAway]
+        lasted = [ended.lasted for ended in batch if type(ended.outcome) not in NEVER_RAN]
         self.emit(AttemptsEnded(outcomes=outcomes, lasted=lasted))
 
     async def _store_last_words(self) -> None:
@@ -200,6 +201,8 @@ class Recording:
         reason = told(ended.outcome)
         if isinstance(ended.outcome, Failed):
             self._report(ended, ended.outcome, wait)
+        elif isinstance(ended.outcome, SetAside):
+            self.emit(RunSetAside(run_id=ended.run_id, reason=ended.outcome.reason))
         if wait is None:
             endings.append(
                 Ending(ended.run_id, ended.attempt, settled.state, settled.failures, None, reason)
@@ -237,15 +240,15 @@ def word_for(outcome: Outcome) -> str:
         return "succeeded"
     if type(outcome) is Unfolded:
         return "unfolded"
-    if type(outcome) is TurnedAway:
-        return "turned_away"
+    if type(outcome) in NEVER_RAN:
+        return "turned_away" if type(outcome) is TurnedAway else "set_aside"
     return "cancelled" if type(outcome) is Cancelled else kind_of(outcome)
 
 
 def kind_of(outcome: Outcome) -> str:
     """The word for it in the table of attempts."""
     match outcome:
-        case Snoozed() | TurnedAway():
+        case Snoozed() | TurnedAway() | SetAside():
             return "snoozed"
         case HandedBack():
             return "released"
@@ -268,6 +271,8 @@ def told(outcome: Outcome) -> str | None:
                 "target": outcome.target,
                 "failures": outcome.failures,
             }
+        case SetAside():
+            reason = {"code": "newer_version", "message": outcome.reason}
         case HandedBack():
             reason = {"code": "handed_back"}
         case Cancelled():

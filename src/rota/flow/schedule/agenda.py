@@ -15,17 +15,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, Self
 from uuid import UUID
 
-from rota.core.errors import RotaError
+from rota.core.errors import NewerDocument, RotaError
 from rota.core.ids import tick_run_id
+from rota.core.overlap import Overlap
 from rota.core.time.planning import Planned
 from rota.core.wheel import Wheel
-from rota.flow.schedule.rulebook import FAULTS, Rulebook
+from rota.flow.schedule.rulebook import FAULTS, Rulebook, remember
 from rota.store.cursors import PAST, Due, Firing
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FUTURE: Final = datetime(9999, 1, 1, tzinfo=UTC)
 # Finer than the event loop can wake up.
 UNIT: Final = timedelta(microseconds=100)
+OVERLAPS: Final = frozenset(each.value for each in Overlap)
 
 # The ticks that a job still has to run before its schedule goes on as usual, and the first usual
 # one; None in its place if there is none.
@@ -62,6 +64,9 @@ class Agenda:
         self.rulebook = rulebook
         self.horizons: dict[int, datetime] = {}
         self.faults: list[Fault] = []
+        # Where the cursors of jobs stand that only newer code can schedule.
+        self._newer: dict[UUID, tuple[int, datetime]] = {}
+        self._told_newer: list[Fault] = []
         self._wake = wake
         self._wheel: Wheel[Entry] = Wheel(0)
         self._known: dict[UUID, Entry] = {}
@@ -85,8 +90,22 @@ class Agenda:
             return
         try:
             self._put(prepared(due, self.rulebook))
+        except NewerDocument as error:
+            self.set_aside(due, error)
         except FAULTS as error:
             self.faults.append(Fault.of(due, error))
+
+    def set_aside(self, due: Due, error: NewerDocument) -> None:
+        """Leave a job whose documents only newer code knows where it stands; tell of it once."""
+        before = self._newer.get(due.job_id)
+        remember(self._newer, due.job_id, (due.version, due.tick_at))
+        if before is None or before[0] != due.version:
+            self._told_newer.append(Fault.of(due, error))
+
+    def take_newer(self) -> list[Fault]:
+        """The jobs that were set aside since the last time."""
+        newer, self._told_newer = self._told_newer, []
+        return newer
 
     def go_on(self, entry: Entry, due: Due, course: Course) -> None:
         """The cursor has moved to another tick: keep that in memory if it comes soon."""
@@ -96,6 +115,8 @@ class Agenda:
             return
         try:
             self._put(on_course(due, course) if course else prepared(due, self.rulebook))
+        except NewerDocument as error:
+            self.set_aside(due, error)
         except FAULTS as error:
             self.faults.append(Fault.of(due, error))
 
@@ -113,6 +134,8 @@ class Agenda:
                     due.tick_at == mine.tick_at and due.fire_at != mine.fire_at
                 )
             return due.version > mine.version
+        if self._newer and self._newer.get(due.job_id) == (due.version, due.tick_at):
+            return False
         decided = self._decided.get(due.job_id)
         return decided is None or due.tick_at >= decided
 
@@ -168,6 +191,8 @@ class Agenda:
 
 def prepared(due: Due, rulebook: Rulebook) -> Entry:
     """Compute ahead what firing this needs. Raises what a faulty schedule raises."""
+    if due.overlap not in OVERLAPS:
+        raise NewerDocument("overlap", due.overlap, " or ".join(Overlap))
     run_id = tick_run_id(due.job_id, due.tick_at)
     if due.schedule_id is None:
         return Entry(Firing(due, run_id, None, None), FUTURE)

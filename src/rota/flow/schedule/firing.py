@@ -26,7 +26,7 @@ from rota.core.errors import IllegalMove, StoreFailed
 from rota.core.events import Emit, FiresRefused, TicksFired
 from rota.flow.schedule.agenda import Agenda, Entry, Fault
 from rota.flow.schedule.looking_closer import LookingCloser
-from rota.flow.schedule.quarantining import set_aside
+from rota.flow.schedule.quarantining import set_aside, tell_newer
 from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
 from rota.store import cursors
@@ -138,6 +138,7 @@ class FiringDue:
             await self._fire_all(conn, looked.run)
         if self.agenda.faults:
             await set_aside(conn, self.agenda.take_faults(), emit=self.emit)
+        tell_newer(self.agenda, emit=self.emit)
 
     async def _fire_all(self, conn: Connection, entries: Sequence[Entry]) -> None:
         quick = [entry for entry in entries if entry.firing.due.overlap in QUICK]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.clock import Clock
-from rota.core.errors import IllegalMove, StoreFailed
+from rota.core.errors import IllegalMove, NewerDocument, StoreFailed
 from rota.core.events import Emit, FiresRefused, TicksCaughtUp
 from rota.core.time.schedule import Schedule
 from rota.flow.schedule.agenda import Agenda, Entry, Fault, on_course
@@ -84,6 +84,10 @@ class LookingCloser:
             return ways[place]
         try:
             way = self._way(due, ends.get(due.job_id), moment)
+        except NewerDocument as error:
+            self.agenda.forget(entry)
+            self.agenda.set_aside(due, error)
+            return None
         except FAULTS as error:
             self.agenda.forget(entry)
             self.agenda.faults.append(Fault.of(due, error))

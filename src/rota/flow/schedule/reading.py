@@ -20,7 +20,7 @@ from rota.core.events import Emit
 from rota.core.time.schedule import STEP
 from rota.flow.schedule.agenda import Agenda
 from rota.flow.schedule.minding_calendars import look_at
-from rota.flow.schedule.quarantining import set_aside
+from rota.flow.schedule.quarantining import set_aside, tell_newer
 from rota.flow.schedule.rulebook import Rulebook
 from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
@@ -94,6 +94,7 @@ class Reading:
                 await self._poll(conn, shards, now)
             for agenda in self.agendas:
                 await set_aside(conn, agenda.take_faults(), emit=self.emit)
+                tell_newer(agenda, emit=self.emit)
         ended = self.clock.monotonic()
         if hurried:
             self._next_hurry = ended + max(HURRY_EVERY, PAUSES * (ended - started))

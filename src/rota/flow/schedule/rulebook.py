@@ -21,7 +21,7 @@ from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.cron import Cron
-from rota.core.time.plain import from_plain
+from rota.core.time.plain import read_stored
 from rota.core.time.planning import Planned
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Schedule
@@ -66,9 +66,15 @@ class Rule(NamedTuple):
 
 
 class Calendars(dict[str, Calendar]):
-    """Calendars by their qualified names."""
+    """Calendars by their qualified names. `unread` says of others why they cannot be read here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unread: dict[str, InvalidInput] = {}
 
     def __missing__(self, name: str) -> Calendar:
+        if name in self.unread:
+            raise self.unread[name]
         raise InvalidSchedule("calendars", name.partition("/")[2] or name, EXISTING)
 
 
@@ -121,13 +127,20 @@ class Rulebook:
         for name in changed:
             self._stored.pop(name, None)
             self.calendars.pop(name, None)
+            self.calendars.unread.pop(name, None)
             if name in found:
                 self._stored[name] = found[name]
-                self.calendars[name] = found[name].calendar
+                self._bring(name, found[name].read)
         if changed:
             stale = {id_ for id_, named in self._going_by.items() if not named.isdisjoint(changed)}
             for place in [place for place in self._following if place[0] in stale]:
                 del self._following[place]
+
+    def _bring(self, name: str, read: Calendar | InvalidInput) -> None:
+        if isinstance(read, InvalidInput):
+            self.calendars.unread[name] = read
+        else:
+            self.calendars[name] = read
 
     def knows(self, schedule_id: int | None) -> bool:
         return schedule_id is None or schedule_id in self._bodies
@@ -146,7 +159,7 @@ class Rulebook:
             raise InvalidSchedule(
                 "schedule", schedule_id, "the number of a schedule that is stored"
             )
-        schedule = from_plain(json.loads(body), seed=str(job_id))
+        schedule = read_stored(json.loads(body), seed=str(job_id))
         made = Rule.of(schedule)
         if depends_on_job(schedule):
             return remember(self._own, (schedule_id, job_id), made)

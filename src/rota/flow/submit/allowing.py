@@ -32,7 +32,7 @@ AGAIN: Final = 5.0
 @lru_cache(maxsize=1024)
 def quotas_of(text: str | None) -> Quotas:
     """The quotas that a row carries."""
-    return UNLIMITED if text is None else plain.from_plain(json.loads(text))
+    return UNLIMITED if text is None else plain.read_stored(json.loads(text))
 
 
 async def allow_jobs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: int) -> None:

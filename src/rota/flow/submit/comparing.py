@@ -20,12 +20,12 @@ from rota.store.job_views import JobRow
 def schedule_of(row: JobRow) -> Schedule | None:
     if row.schedule is None:
         return None
-    return plain.from_plain(json.loads(row.schedule), seed=str(row.id))
+    return plain.read_stored(json.loads(row.schedule), seed=str(row.id))
 
 
 def plain_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
     """A job that is there, every field by its name in the file."""
-    policy = policies.from_plain(json.loads(row.policy or "{}"))
+    policy = policies.read_stored(json.loads(row.policy or "{}"))
     return {
         "kind": row.kind,
         "graph": json.loads(row.graph or "null"),

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from rota.core.arrivals.payloads import check_template
+from rota.core.documents import check_known
 from rota.core.ids import tick_run_id
 from rota.core.limits import Limit, limit_from_plain
 from rota.core.overlap import Alive, Overlap, arrange
-from rota.core.policy import Policy, from_plain
+from rota.core.policy import Policy, read_stored
 from rota.core.states import RunState
 from rota.core.submission import canonical
 from rota.core.time import moments
@@ -33,7 +34,7 @@ STATES = {
 
 
 def policy_of(job: Job) -> Policy:
-    return from_plain(json.loads(job.policy))
+    return read_stored(json.loads(job.policy))
 
 
 def limits_of(job: Job) -> list[Limit]:
@@ -68,6 +69,7 @@ async def place(
     What is refused is on record as skipped. `overlap` overrides the job's policy.
     """
     policy = job.overlap if overlap is None else overlap
+    check_known(policy, "overlap")
     alive: list[Alive] = []
     if policy is not Overlap.ALLOW:
         alive = await jobs.alive(conn, job.id, backfills=False)

@@ -55,7 +55,7 @@ def schedule_of(job: Job) -> Schedule | None:
     """The schedule that a job has."""
     if job.schedule is None:
         return None
-    return plain.from_plain(json.loads(job.schedule), seed=str(job.id))
+    return plain.read_stored(json.loads(job.schedule), seed=str(job.id))
 
 
 def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
@@ -234,7 +234,7 @@ def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[Str
     fired = 0 if cursor is None else cursor.fired or 0
     return tuple(
         Stretch(
-            schedule=plain.from_plain(each["schedule"], seed=str(job.id)),
+            schedule=plain.read_stored(each["schedule"], seed=str(job.id)),
             progress=Progress(
                 cursor=moments.parse(each["decided"]),
                 fired=fired,

@@ -8,7 +8,7 @@ import pytest
 
 from rota.core.errors import InvalidSchedule
 from rota.core.time import plain
-from rota.core.time.calendar_plain import from_plain
+from rota.core.time.calendar_plain import from_plain, to_plain
 from rota.flow.schedule.rulebook import Rulebook
 from rota.store.calendars import Stored
 from rota.store.cursors import Due
@@ -24,7 +24,7 @@ def due(schedule_id: int) -> Due:
 def stored(start: str, end: str) -> Stored:
     ranges = [{"start": f"2026-07-01T{start}", "end": f"2026-07-01T{end}"}]
     calendar = from_plain({"name": "freeze", "ranges": ranges})
-    return Stored(calendar=calendar, version=1, updated_at=NOON)
+    return Stored(read=calendar, document=to_plain(calendar), version=1, updated_at=NOON)
 
 
 def book() -> Rulebook:

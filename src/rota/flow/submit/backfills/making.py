@@ -186,7 +186,7 @@ async def _quota_left(conn: Connection, job: Job, room: int) -> int:
 
 
 async def _next_part(conn: Connection, found: Backfill, most: int) -> Part:
-    schedule = plain.from_plain(json.loads(found.schedule), seed=str(found.job_id))
+    schedule = plain.read_stored(json.loads(found.schedule), seed=str(found.job_id))
     known = {}
     if schedule.calendars:
         known = await calendars.read_all(conn, tenant_id=found.tenant_id)

@@ -6,6 +6,7 @@ select
     rota.shown_state(j) as state,
     j.held,
     coalesce(not j.schedule ? 'on_demand', false) as is_scheduled,
+    j.schedule,
     j.schedule -> 'event' as event,
     coalesce(j.schedule ? 'fixed_delay', false) as counts_from_end,
     c.tick_at,

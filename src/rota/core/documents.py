@@ -1,0 +1,58 @@
+"""Reads stored JSON that a newer version of Rota may have written. Room: core.
+
+Input is read strictly: an unknown field is refused. A stored document is read leniently, because
+during a rolling upgrade, and after a rollback of the code, older code meets what newer code wrote:
+
+- an unknown field is ignored, and kept when the document is written again;
+- an unknown value of a choice has a documented fallback where one is safe, and is kept, too;
+- any other unknown value raises `NewerDocument`. Whoever meets it sets that one job or run aside
+  until a process reads it that knows the value; nothing is quarantined, ended or lost.
+
+docs/adr/0033-stored-documents.md tells why, CONTRIBUTING.md how to add a field or a value.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from rota.core.errors import InvalidInput, NewerDocument
+
+Choice = TypeVar("Choice", bound=StrEnum)
+_TOP = re.compile(r"[^.\[]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Notes which top-level fields of a stored document could not be read completely."""
+
+    fields: set[str] = field(default_factory=set)
+
+    def note(self, path: str) -> None:
+        found = _TOP.match(path)
+        if found is not None:
+            self.fields.add(found.group())
+
+    def within(self, document: Mapping[str, object]) -> dict[str, object]:
+        """Those fields as they are stored, to be written back with the rest."""
+        return {name: value for name, value in document.items() if name in self.fields}
+
+
+def newer(error: InvalidInput) -> NewerDocument:
+    """What is wrong with a document, taken as the word of a newer version."""
+    return NewerDocument(error.field, error.value, error.wanted)
+
+
+def check_known(value: StrEnum, field_name: str) -> None:
+    """Refuse to decide by a value that `unknown_member` stands for."""
+    if value not in type(value).__members__.values():
+        raise NewerDocument(field_name, value.value, " or ".join(type(value)))
+
+
+def unknown_member(choices: type[Choice], value: str) -> Choice:
+    """A member for a value that this version does not know: it can be shown and is no other."""
+    member = str.__new__(choices, value)
+    member._name_ = value
+    member._value_ = value
+    return member
