@@ -181,7 +181,7 @@ def _pace(part: Fields) -> Pace | None:
     if found is None or int(found[1]) < 1:
         raise part.refusal("pace", "runs per time such as 10/min, 1/s or 100/PT15M")
     per = PACE_UNITS.get(found[2]) or durations.parse(
-        found[2], field="misfire.pace", shortest=SECOND, longest=DAY, error=InvalidSchedule
+        found[2], field="misfire.pace", shortest=SECOND, longest=DAY, error=part.error
     )
     return Pace(count=int(found[1]), per=per)
 

@@ -1,0 +1,89 @@
+"""Events for a job whose trigger only newer code knows are on record, and disturb no other (O4)."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.support.world import World
+
+from rota.core.arrivals.event import NewEvent
+from rota.core.submission import JobSpec
+from rota.flow.events.ripening import ripen
+from rota.flow.events.taking import Taken, take
+from rota.flow.submit.submitting import submit
+from rota.store import arrivals
+
+PAID = NewEvent(type="order.paid", source="shop", id="1", data={"amount": 150})
+
+
+async def job(world: World, event: object) -> UUID:
+    name = f"job {world.new_id().hex[-6:]}"
+    spec = JobSpec(name=name, kind="noop", schedule={"event": event})
+    (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
+    return made.job_id
+
+
+async def rewrite(world: World, job_id: UUID, event: object) -> None:
+    await world.conn.execute(
+        "update rota.jobs set schedule = jsonb_set(schedule, '{event}', $2) where id = $1",
+        job_id,
+        json.dumps(event),
+    )
+
+
+async def taken(world: World) -> Taken:
+    return await take(world.conn, 1, [PAID], now=world.now, new_id=world.new_id)
+
+
+async def runs(world: World) -> list[UUID]:
+    return [row[0] for row in await world.conn.fetch("select job_id from rota.live_runs")]
+
+
+async def test_a_field_that_is_not_known_changes_nothing(world: World) -> None:
+    newer = await job(world, "order.paid")
+    await rewrite(world, newer, {"type": "order.paid", "colour": "blue"})
+
+    await taken(world)
+
+    assert await runs(world) == [newer]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "order.paid", "batch": {"size": "auto"}},
+        {"type": "order.paid", "where": "event §"},
+        {"all_of": [{"type": "order.paid", "where": "§"}, {"type": "u"}], "within": "PT1M"},
+    ],
+    ids=str,
+)
+async def test_a_trigger_that_is_not_known_is_on_record_with_the_event(
+    world: World, event: Any
+) -> None:
+    newer, known = await job(world, "order.paid"), await job(world, "order.paid")
+    await rewrite(world, newer, event)
+
+    answer = await taken(world)
+
+    assert await runs(world) == [known]
+    row = await arrivals.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
+    told = {each["job_id"]: each for each in json.loads(row.matches)}
+    assert told[newer.hex]["outcome"] == "failed"
+    assert "waits for a process of a version that knows it" in told[newer.hex]["why"]
+    assert told[known.hex]["outcome"] == "matched"
+
+
+async def test_what_was_gathered_for_it_is_kept_until_newer_code_comes(world: World) -> None:
+    batch = {"type": "order.paid", "batch": {"size": 9, "within": "PT1M"}}
+    newer = await job(world, batch)
+    await taken(world)
+    await rewrite(world, newer, {"type": "order.paid", "batch": {"size": "auto"}})
+    await world.advance(minutes=2)
+
+    assert await ripen(world.conn) == 0
+    assert await runs(world) == []
+
+    await rewrite(world, newer, batch)
+    assert await ripen(world.conn) == 1
+    assert await runs(world) == [newer]
