@@ -16,6 +16,7 @@ from rota.core.overlap import Overlap
 from rota.core.retry import Growth, Jitter
 from rota.core.time import calendar_plain, plain
 from rota.core.time.policies import CatchUp
+from rota.core.time.rule_plain import RULES
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 CRON = plain.to_plain(plain.parse({"cron": "* * * * *"}, now=NOW))
@@ -45,7 +46,7 @@ GRAPH: dict[str, Any] = {
 
 
 def schedule(**parts: object) -> dict[str, object]:
-    rules = {} if "cron" in parts else {key: parts[key] for key in plain.RULES if key in parts}
+    rules = {} if "cron" in parts else {key: parts[key] for key in RULES if key in parts}
     kept = {key: value for key, value in CRON.items() if key != "cron" or not rules}
     return {**kept, **parts}
 

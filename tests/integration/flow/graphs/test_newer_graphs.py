@@ -72,7 +72,8 @@ async def test_the_policy_of_the_job_may_be_newer_too(graphing: Graphing) -> Non
 
     alive = "select state::text from rota.live_runs where id = $1"
     assert await graphing.conn.fetchval(alive, run_id) == "blocked"
-    await graphing.conn.executemany("update rota.policies set body = $2 where id = $1", bodies)
+    for id_, body in bodies:
+        await graphing.conn.execute("update rota.policies set body = $2 where id = $1", id_, body)
     graphing.advancing = graphing.another(graphing.conn)
     await graphing.advance()
     await graphing.end_and_advance(run_id, "a")

@@ -1,0 +1,1 @@
+"""The previous release beside this one: on one schema, on each other's documents, under load."""
