@@ -36,6 +36,9 @@ test-chaos: setup-dev ## all broken rules, and a quarter of an hour of killed, f
 test-time: setup-dev ## 200,000 cron expressions against each of the other implementations
 	ROTA_TEST_TIME=1 $(PYTEST) tests/property/time
 
+test-upgrade: setup-dev ## the previous release beside this one, for longer than `make test` does
+	ROTA_TEST_UPGRADE=1 $(PYTEST) tests/upgrade
+
 check: setup-dev ## lint, types, doors, SQL format, generated files; under a minute
 	@$(BIN)/python tools/check.py
 
@@ -64,4 +67,4 @@ bench-time: setup-dev ## cost of the next fire time
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev web test test-chaos test-time check format generate bench bench-store bench-lists bench-web bench-time lock
+.PHONY: help up setup setup-dev web test test-chaos test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time lock

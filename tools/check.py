@@ -19,6 +19,7 @@ CHECKS: dict[str, list[str]] = {
     "SQL format": [f"{BIN}/sqlfluff", "lint", "--processes", "2", *SQL],
     "doors": [f"{BIN}/lint-imports", "--no-cache"],
     "house": [f"{BIN}/python", "tools/house.py"],
+    "migrations": [f"{BIN}/python", "tools/migration_rules.py"],
     "npm lock": [f"{BIN}/python", "tools/npm_lock.py"],
     "generated files": [f"{BIN}/python", "tools/generate.py", "--check"],
     "lint": [f"{BIN}/ruff", "check", "."],

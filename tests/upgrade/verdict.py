@@ -43,6 +43,8 @@ async def until_done(fleet: Fleet) -> None:
 
 
 async def _is_done(fleet: Fleet) -> bool:
+    for each in fleet.running:
+        fleet.check_alive(each)
     return not await fleet.conn.fetch(UNFINISHED)
 
 

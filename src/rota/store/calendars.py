@@ -93,6 +93,21 @@ class Stored:
         return {**to_plain(self.read), **self.document}
 
 
+class TenantCalendars(dict[str, Calendar]):
+    """Calendars by name. `unread` says why this version cannot read others; asking for one of
+    those raises it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unread: dict[str, InvalidInput] = {}
+
+    def __missing__(self, name: str) -> Calendar:
+        if name in self.unread:
+            raise self.unread[name]
+        raise KeyError(name)
+
+
 COUNT = statement("calendars/count", Number)
 CREATE = statement("calendars/create", Row)
 GET = statement("calendars/get", Row)
@@ -140,8 +155,14 @@ async def read_all(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
     cannot read is left out: it must not be in the way of jobs that do not go by it.
     """
     rows = await READ_ALL.all(conn, tenant_id=tenant_id)
-    found = ((row.name, _stored(row).read) for row in rows)
-    return {name: read for name, read in found if isinstance(read, Calendar)}
+    known = TenantCalendars()
+    for row in rows:
+        read = _stored(row).read
+        if isinstance(read, Calendar):
+            known[row.name] = read
+        else:
+            known.unread[row.name] = read
+    return known
 
 
 async def replace(conn: Connection, *, tenant_id: int, plain: object, version: int) -> Stored:

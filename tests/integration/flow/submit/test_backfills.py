@@ -443,3 +443,20 @@ async def test_a_day_on_which_clocks_change_has_as_many_ticks_as_it_has(world: W
     )
 
     assert asked.counted.new == 23
+
+
+async def test_a_backfill_that_only_newer_code_can_read_waits_for_it(past: Past) -> None:
+    id_ = await past.backfill()
+    before = await past.world.conn.fetchval("select schedule from rota.backfills")
+    await past.world.conn.execute(
+        """update rota.backfills set schedule = schedule || '{"dst": {"gap": "sideways"}}'"""
+    )
+
+    await past.look()
+
+    row = await past.row(id_)
+    assert (row.state, await past.made()) == (BackfillState.RUNNING, [])
+    await past.world.conn.execute("update rota.backfills set schedule = $1", before)
+    await past.world.advance(minutes=2)
+    await past.work()
+    assert (await past.row(id_)).state is BackfillState.FINISHED

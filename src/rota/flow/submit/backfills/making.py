@@ -17,7 +17,7 @@ from uuid import UUID
 
 from rota.core import backfills as rules
 from rota.core.backfills import BackfillState, Order
-from rota.core.errors import InvalidInput, NotFound, StoreFailed
+from rota.core.errors import InvalidInput, NewerDocument, NotFound, StoreFailed
 from rota.core.ids import keyed_run_id, tick_run_id
 from rota.core.overlap import Overlap
 from rota.core.submission import canonical
@@ -109,6 +109,15 @@ async def _step(conn: Connection, found: Backfill) -> Step:
     if found.state is BackfillState.RUNNING and not found.is_through:
         try:
             done = await _make(conn, found, alive)
+        except NewerDocument as error:
+            why = canonical({"code": "newer_version", "message": str(error)})
+            return Step(
+                state=found.state,
+                reached=found.reached,
+                settled=settled,
+                rest=AFTER_FAILURE,
+                reason=why,
+            )
         except (InvalidInput, NotFound) as error:
             # Its job was deleted, or a calendar of its schedule: it never goes on.
             why = canonical({"code": "cannot_go_on", "message": str(error)})
