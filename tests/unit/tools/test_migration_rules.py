@@ -36,7 +36,8 @@ ACCEPTED = [
     "alter table rota.jobs add column x timestamptz not null default now();",
     (
         "create table rota.new (x text not null check (x <> ''));\n"
-        "create index new_x on rota.new (x);\ninsert into rota.new (x) values ('a');\nupdate rota.new set x = 'b';"
+        "create index new_x on rota.new (x);\n"
+        "insert into rota.new (x) values ('a');\nupdate rota.new set x = 'b';"
     ),
     f"{OUTSIDE}\ncreate index concurrently jobs_x on rota.jobs (x);",
     "alter table rota.jobs add constraint jobs_x check (x is not null) not valid;",
