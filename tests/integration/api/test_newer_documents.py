@@ -133,10 +133,13 @@ async def test_an_overlap_that_is_not_known_is_shown(api: Served) -> None:
     await api.conn.execute("update rota.jobs set overlap = 'queue_two'")
 
     shown, listed = await caller.get(job), await caller.get("/v1/jobs")
-    refused = await caller.post(f"{job}/runNow")
+    refused = [await caller.post(f"{job}/runNow"), await caller.put(job, {"priority": "high"})]
 
     assert (shown.status, shown.json["overlap"], listed.status) == (200, "queue_two", 200)
-    assert (refused.status, refused.json["code"]) == (409, "conflict")
+    assert [(answer.status, answer.json["code"]) for answer in refused] == [
+        (409, "conflict"),
+        (409, "conflict"),
+    ]
 
 
 async def test_a_calendar_of_newer_code_is_shown_and_disturbs_no_other_job(api: Served) -> None:

@@ -15,6 +15,7 @@ from uuid import UUID
 from rota.core.arrivals.matching import Waiting
 from rota.core.arrivals.payloads import bare_payload, is_single, payload_of
 from rota.core.binding import only_written
+from rota.core.documents import check_known
 from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.gates import keys_of
 from rota.core.limits import Limit, limit_from_plain
@@ -65,6 +66,7 @@ class Mould:
             return None
         if schedule is None or schedule.trigger is None:
             return None
+        check_known(job.overlap, "overlap")
         held = None if job.state is JobState.ACTIVE else f"the job is {job.state.value}"
         return Mould(
             job=job,

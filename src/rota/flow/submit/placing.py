@@ -43,6 +43,7 @@ def limits_of(job: Job) -> list[Limit]:
 
 async def passing(conn: Connection, job: Job, payload: object) -> tuple[int, ...]:
     """The gates of a run with this payload, made if they are new."""
+    check_known(job.overlap, "overlap")
     wanted = gates_of(job.id, job.tenant_id, job.overlap, limits_of(job), payload)
     made = await gates.put_many(conn, wanted)
     return tuple(made[gate.tenant_id, gate.key] for gate in wanted)
