@@ -153,10 +153,10 @@ async def test_a_rolling_upgrade_and_a_rollback_of_the_code(
     fleet.migrate(old)
     for role in ("api", "scheduler", "worker"):
         await fleet.start(old, role)
-    began = CLOCK.now()
     await fleet.call("PUT", "/v1/calendars/closed", {"calendar": documents.CALENDAR})
     for body in documents.ticking_jobs(4):
         await fleet.call("POST", "/v1/jobs", body)
+    began = CLOCK.now()
     submitter = Submitter(fleet=fleet)
 
     async with asyncio.TaskGroup() as group:
