@@ -78,6 +78,8 @@ class Shop:
     chance: Random = field(default_factory=lambda: Random(7))
     # Workers know the master key by its settings.
     api: Api = field(default_factory=Api)
+    # Of the workers' machine.
+    clock: SystemClock = CLOCK
 
     def make_executors(self) -> tuple[Executor, ...]:
         return (PythonExecutor(self.handlers), *(make() for make in self.others))
@@ -91,7 +93,7 @@ class Shop:
         async with AsyncExitStack() as stack:
             watchdog = stack.enter_context(Watchdog())
             ground = Ground(
-                clock=CLOCK, emit=self.events.append, chance=self.chance, watchdog=watchdog
+                clock=self.clock, emit=self.events.append, chance=self.chance, watchdog=watchdog
             )
             opened = await stack.enter_async_context(
                 open_worker(

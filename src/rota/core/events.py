@@ -223,8 +223,23 @@ class TargetUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClockMeasured:
+    """The database's clock was asked; it is ahead of this machine's by at least so much."""
+
+    by: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClockApart:
-    """This machine's clock differs from the database's."""
+    """This machine's clock differs from the database's by more than two seconds."""
+
+    by: timedelta
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockCorrected:
+    """This machine's clock agrees with the database's again."""
 
     by: timedelta
     at: datetime
@@ -347,7 +362,9 @@ EngineEvent = (
     | LoopBlocked
     | TargetDown
     | TargetUp
+    | ClockMeasured
     | ClockApart
+    | ClockCorrected
     | SourceHeld
     | SourceFailed
     | MessageRefused

@@ -22,6 +22,7 @@ from rota.node.startup import StartWait, StoppedAtStart
 from rota.node.traces import open_traces
 from rota.runtime.clock import SystemClock
 from rota.runtime.collector import relax_collector
+from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.events import RuntimeEvent
 from rota.runtime.service import Ground
 from rota.runtime.signals import stop_on_signals
@@ -81,7 +82,13 @@ async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIte
 
     limit = watchdog_limit(settings.database)
     with stop_on_signals(stop), Watchdog(limit=limit) as watchdog:
-        ground = Ground(clock=clock, emit=emit, chance=Random(), watchdog=watchdog)
+        ground = Ground(
+            clock=clock,
+            emit=emit,
+            chance=Random(),
+            watchdog=watchdog,
+            database_clock=DatabaseClock(clock),
+        )
         wait = StartWait.of(
             settings.database, clock=clock, emit=emit, rng=ground.chance, stop=stop.drain
         )

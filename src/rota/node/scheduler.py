@@ -24,6 +24,7 @@ from rota.flow.schedule.minding_calendars import MindingCalendars
 from rota.flow.schedule.reading import Reading
 from rota.flow.schedule.rulebook import Rulebook
 from rota.flow.schedule.tenure import Tenure
+from rota.node.clock import open_clock_monitor
 from rota.node.process import Place, Write, run_process
 from rota.node.sources import check_sources, open_sources
 from rota.node.upkeep import upkeep
@@ -72,6 +73,7 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
     async def open_tiers(place: Place) -> AsyncIterator[list[Tier]]:
         access, ground = place.database.access, place.ground
         async with (
+            open_clock_monitor(access, ground) as clocks,
             open_pool(access, size=UPKEEP) as pool,
             open_scheduler(settings, access, ground, traces=place.traces) as opened,
             open_sources(settings, access, ground) as sources,
@@ -79,7 +81,7 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
             # Workers find by polling what a rescue has freed.
             duties = upkeep(settings.retention, pool, ground, freed=lambda: None)
             ready("scheduler ready")
-            yield [*sources, *opened, Tier(duties, grace=SOON)]
+            yield [*sources, *opened, Tier(duties, grace=SOON), clocks.tier]
 
     return await run_process(settings, name="rota scheduler", open_tiers=open_tiers, write=write)
 
@@ -113,7 +115,7 @@ async def open_scheduler(
         parts = Parts(
             lines=lines,
             tenure=Tenure(lease=lease_of(settings.scheduler)),
-            offset=Offset(),
+            offset=ground.database_clock.offset,
             agendas=tuple(Agenda(rulebook=rulebook, wake=pulse.wake) for pulse in wakes),
             wakes=wakes,
             fired=fired,
@@ -194,7 +196,7 @@ def leasing(ground: Ground, parts: Parts, reading_pulse: Pulse) -> LastLease:
         offset=parts.offset,
         clock=ground.clock,
         name=f"{socket.gethostname()}:{os.getpid()}",
-        new_id=lambda: stamped(ground.clock.now(), ground.chance.randbytes(10)),
+        new_id=lambda: stamped(ground.database_clock.now(), ground.chance.randbytes(10)),
         emit=ground.emit,
         moved=reading_pulse.wake,
     )

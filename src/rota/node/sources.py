@@ -60,10 +60,10 @@ async def open_sources(
             listening = ListeningToSource(
                 wanted=each,
                 connections=pool,
-                clock=ground.clock,
+                clock=ground.database_clock,
                 chance=ground.chance,
                 shown=f"{socket.gethostname()}:{os.getpid()}",
-                new_id=lambda: stamped(ground.clock.now(), ground.chance.randbytes(10)),
+                new_id=lambda: stamped(ground.database_clock.now(), ground.chance.randbytes(10)),
                 emit=ground.emit,
             )
             duty = Duty(f"source {each.name}", listening.tick, Pulse(), ground, limit=LONGEST_PASS)

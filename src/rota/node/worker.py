@@ -40,6 +40,7 @@ from rota.flow.record.noting import LastNotes, Noting
 from rota.flow.record.recording import LastRecords, Recording
 from rota.flow.record.rescuing import Rescuing
 from rota.node.breaking import breakers_of
+from rota.node.clock import measure_clock, open_clock_monitor
 from rota.node.keyfiles import opening_key
 from rota.node.loading import load_served
 from rota.node.plugins import MakeExecutors, executors_of
@@ -122,19 +123,22 @@ async def run_worker(
     async def opening(place: Place) -> AsyncIterator[list[Tier]]:
         if declared is not None:
             await register_schedules(declared, place.database.access, place.ground)
-        async with open_worker(
-            settings,
-            place.database.access,
-            place.ground,
-            make_executors,
-            drain=place.stop.drain.set,
-            traces=place.traces,
-        ) as opened:
+        async with (
+            open_clock_monitor(place.database.access, place.ground) as clocks,
+            open_worker(
+                settings,
+                place.database.access,
+                place.ground,
+                make_executors,
+                drain=place.stop.drain.set,
+                traces=place.traces,
+            ) as opened,
+        ):
             queues = ", ".join(settings.worker.queues)
             ready(f"worker ready: {settings.worker.slots} slots for {queues}")
             for queue in unserved(declared, settings.worker.queues):
                 ready(f"jobs of this app wait in {queue!r}, which this worker does not serve")
-            yield opened.tiers
+            yield [*opened.tiers, clocks.tier]
 
     return await run_process(settings, name="rota worker", open_tiers=opening, write=write)
 
@@ -168,7 +172,7 @@ async def open_worker(
             emit=ground.emit,
         )
         look = partial(asyncio.get_running_loop().call_soon_threadsafe, advancing.look)
-        offset, breakers = Offset(), breakers_of(settings, ground)
+        offset, breakers = ground.database_clock.offset, breakers_of(settings, ground)
         trust = LeaseTrust(lease=lease_of(settings))
         trace = None if traces is None else partial(traces.attempt, queue=only(settings))
         # The first stage takes the executors that told us their kinds.
@@ -178,7 +182,7 @@ async def open_worker(
             effects = StageEffects(
                 access,
                 session_id=member.session_id,
-                now=ground.clock.now,
+                now=ground.database_clock.now,
                 noted=noted,
                 handed_out=look,
                 master=partial(opening_key, settings),
@@ -322,7 +326,7 @@ def recording(ground: Ground, parts: Parts) -> LastRecords:
         give_back=crew.put_back_ended,
         forget=crew.forget,
         last_words=crew.take_last_words,
-        now=ground.clock.now,
+        now=ground.database_clock.now,
         monotonic=ground.clock.monotonic,
         chance=ground.chance,
         emit=ground.emit,
@@ -358,7 +362,7 @@ async def register(
         queue_ids = [await names.queue_id(conn, name) for name in worker.queues]
         by_id = {await names.kind_id(conn, kind): kind for kind in served}
         session = NewSession(
-            id=stamped(ground.clock.now(), ground.chance.randbytes(10)),
+            id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),
             role=Role.WORKER,
             name=f"{socket.gethostname()}:{os.getpid()}",
             queues=tuple(queue_ids),

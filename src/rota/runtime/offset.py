@@ -4,10 +4,11 @@ A node knows when it must act by the database's clock, and asks that clock only 
 answer bounds it from below: when the answer had come back, the database's clock showed at least
 what the answer says. The estimate is the tightest of the last few bounds, carried on by the
 monotonic clock. So it is late by one way back at most, and never early: whoever acts on it is not
-refused for being early. A database whose clock is set back is believed again after a few answers.
+refused for being early. The moment of asking bounds it from above: an answer below the estimate
+means that the database's clock was set back, or that another server answers now, and the older
+bounds are dropped. Without that moment, it is believed again after a few answers.
 """
 
-from collections import deque
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -19,28 +20,40 @@ ANSWERS: Final = 8
 
 
 class Offset:
-    """The distance between the database's clock and this process's monotonic one."""
+    """The distance between the database's clock and this process's monotonic one.
+
+    One thread notes answers; any thread may ask.
+    """
 
     __slots__ = ("_bounds",)
 
     def __init__(self) -> None:
-        self._bounds: deque[int] = deque(maxlen=ANSWERS)
+        # Replaced and never changed: a thread of handlers may be reading it.
+        self._bounds: tuple[int, ...] = ()
 
-    def note(self, told: datetime, *, received: float) -> None:
-        """Take note that an answer received at `received` (monotonic) told this time."""
-        self._bounds.append((told - EPOCH) // MICROSECOND - microseconds(received))
+    def note(self, told: datetime, *, received: float, sent: float | None = None) -> None:
+        """Take note that an answer received at `received` (monotonic) told this time; it was asked
+        for at `sent`.
+        """
+        shown = (told - EPOCH) // MICROSECOND
+        kept = self._bounds[1 - ANSWERS :]
+        if sent is not None and kept and max(kept) > shown - microseconds(sent):
+            kept = ()
+        self._bounds = (*kept, shown - microseconds(received))
 
     def at(self, monotonic: float) -> datetime | None:
         """The database's time at that moment, or a little less; None before the first answer."""
-        if not self._bounds:
+        bounds = self._bounds
+        if not bounds:
             return None
-        return EPOCH + (max(self._bounds) + microseconds(monotonic)) * MICROSECOND
+        return EPOCH + (max(bounds) + microseconds(monotonic)) * MICROSECOND
 
     def reached(self, time: datetime) -> float | None:
         """When, by the monotonic clock, the database's certainly shows that time."""
-        if not self._bounds:
+        bounds = self._bounds
+        if not bounds:
             return None
-        return ((time - EPOCH) // MICROSECOND - max(self._bounds)) / 1_000_000
+        return ((time - EPOCH) // MICROSECOND - max(bounds)) / 1_000_000
 
 
 def microseconds(seconds: float) -> int:

@@ -9,7 +9,7 @@ limps on with one duty missing is what hurts.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
 from typing import Protocol
@@ -17,6 +17,7 @@ from typing import Protocol
 from rota.core.errors import StoreUnavailable
 from rota.runtime.backoff import Backoff
 from rota.runtime.clock import AlarmClock
+from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.events import Emit, StoreAway, StoreBack
 from rota.runtime.pulse import Pulse
 from rota.runtime.stop import Halt
@@ -38,12 +39,17 @@ class Service(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What all services of a node stand on."""
+    """What all services of a node stand on.
+
+    `clock` is the machine's: it measures waiting. `database_clock` tells the time that is stored
+    and compared.
+    """
 
     clock: AlarmClock
     emit: Emit
     chance: Random
     watchdog: Watchdog
+    database_clock: DatabaseClock = field(default_factory=DatabaseClock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,9 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         events.TargetUp(tenant_id=1, target="a:1", down=2),
         {"rota_target_recoveries_total": 1, "rota_targets_down": 2},
     ),
-    (events.ClockApart(by=-SECOND / 2, at=NOW), {"rota_clock_offset_seconds": -0.5}),
+    (events.ClockMeasured(by=-SECOND / 2), {"rota_clock_offset_seconds": -0.5}),
+    (events.ClockApart(by=-SECOND / 2, at=NOW), {}),
+    (events.ClockCorrected(by=-SECOND / 2, at=NOW), {}),
     (
         events.ZoneRulesChanged(before="2026a", after="2026b", zones=("X/Y",), jobs=2, moved=1),
         {},

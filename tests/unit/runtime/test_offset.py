@@ -38,6 +38,24 @@ def test_it_is_never_early_and_as_late_as_the_quickest_way_back(
     assert -rounding <= late <= quickest * SECOND + rounding
 
 
+def test_an_answer_that_contradicts_the_estimate_is_believed_at_once() -> None:
+    offset = Offset()
+    offset.note(NOON, sent=0.0, received=0.1)
+
+    offset.note(NOON - 3600 * SECOND, sent=1.0, received=1.1)
+
+    assert offset.at(1.1) == NOON - 3600 * SECOND
+
+
+def test_a_slow_answer_does_not_replace_a_quicker_one() -> None:
+    offset = Offset()
+    offset.note(NOON, sent=0.0, received=0.0)
+
+    offset.note(NOON + SECOND, sent=0.9, received=4.0)
+
+    assert offset.at(4.0) == NOON + 4 * SECOND
+
+
 def test_a_database_that_was_set_back_is_believed_after_a_few_answers() -> None:
     offset = Offset()
     offset.note(NOON, received=0.0)

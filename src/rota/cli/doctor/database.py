@@ -15,6 +15,7 @@ from rota.cli.doctor.findings import (
     warning,
 )
 from rota.config.database import Database
+from rota.core.clock import CLOCK_OFFSET_LIMIT, CLOCK_OFFSET_WARNING
 from rota.core.errors import RotaError, SchemaMismatch, StoreRefused
 from rota.core.time.durations import words
 from rota.store import figures
@@ -26,9 +27,6 @@ from rota.store.fitness import check_server, database_time
 from rota.store.migrate import schema_is_current
 from rota.store.pool import Access, open_connection
 
-# A scheduler whose clock is further off says so, and one that is much further off does not fire.
-APART: Final = timedelta(seconds=2)
-FAR_APART: Final = timedelta(seconds=30)
 MOST_USED: Final = 0.8
 MIGRATE: Final = "run `rota migrate`"
 LATE: Final = timedelta(seconds=30)
@@ -95,9 +93,9 @@ def clock(theirs: datetime, ours: datetime) -> Finding:
     apart = abs(theirs - ours)
     said = f"this machine's and the database's are {words(round_to_ms(apart))} apart"
     remedy = "let NTP set both clocks"
-    if apart > FAR_APART:
+    if apart > CLOCK_OFFSET_LIMIT:
         return bad("clock", said, remedy)
-    return warning("clock", said, remedy) if apart > APART else ok("clock", said)
+    return warning("clock", said, remedy) if apart > CLOCK_OFFSET_WARNING else ok("clock", said)
 
 
 def round_to_ms(length: timedelta) -> timedelta:

@@ -15,7 +15,7 @@ remembers is lanes.py.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -115,9 +115,14 @@ class Claiming:
     async def _ask_time(self, conn: Connection) -> None:
         """Know the database's clock well enough to start at its instant what was claimed ahead."""
         if self.clock.monotonic() - self._asked_time >= ASK_TIME_EVERY:
+            sent = self.clock.monotonic()
             now = await database_time(conn)
             self._asked_time = self.clock.monotonic()
-            self.offset.note(now, received=self._asked_time)
+            self.offset.note(now, sent=sent, received=self._asked_time)
+
+    def _database_now(self) -> datetime:
+        """The database's time: lanes compare it with the times of runs."""
+        return self.offset.at(self.clock.monotonic()) or self.clock.now()
 
     def woken(self) -> None:
         """Something was hinted at: look briskly for a while."""
@@ -152,13 +157,13 @@ class Claiming:
 
     async def _survey(self, conn: Connection, view: QueueView) -> int:
         found = await live_runs.survey(conn, queue_id=view.queue_id, known=view.memory.known())
-        view.memory.learn(found, now=self.clock.now())
+        view.memory.learn(found, now=self._database_now())
         return len(found)
 
     async def _claim(self, conn: Connection, view: QueueView, room: int) -> int:
         if room <= 0:
             return 0
-        now, sent = self.clock.now(), self.clock.monotonic()
+        now, sent = self._database_now(), self.clock.monotonic()
         walks = view.memory.walks(room=room, weights=self.limits.weights, now=now)
         if not walks:
             return 0

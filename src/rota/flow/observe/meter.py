@@ -83,7 +83,7 @@ CLOCK: Final = "rota_clock_offset_seconds"
 DRAINING: Final = "rota_node_draining"
 DOWN: Final = "rota_targets_down"
 GAUGES: Final[dict[str, str]] = {
-    CLOCK: "How far this machine's clock is from the database's, when last found apart.",
+    CLOCK: "How far the database's clock is ahead of this machine's, when last measured.",
     DRAINING: "1 once this process was asked to stop.",
     DOWN: "Targets that this worker leaves alone because they do not answer.",
 }
@@ -155,9 +155,11 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
     events.TargetDown: lambda _: [Count("rota_target_failures_total")],
     events.TargetUp: lambda _: [Count("rota_target_recoveries_total")],
+    events.ClockMeasured: lambda _: [],
     events.ClockApart: lambda _: [],
     events.ZoneRulesChanged: lambda _: [],
     events.ZoneRulesOlder: lambda _: [],
+    events.ClockCorrected: lambda _: [],
     events.SourceHeld: lambda _: [],
     events.SourceFailed: lambda e: [Count("rota_sources_failed_total", value=e.source)],
     events.MessageRefused: lambda e: [Count("rota_messages_refused_total", value=e.source)],
@@ -205,7 +207,7 @@ class Meter:
                     self._histograms[FIRE_DELAY].observe(late, times=event.count)
                 case events.AttemptsEnded():
                     self._histograms[ATTEMPT_DURATION].observe_all(event.lasted)
-                case events.ClockApart():
+                case events.ClockMeasured():
                     self._gauges[CLOCK] = event.by.total_seconds()
                 case events.TargetDown() | events.TargetUp():
                     self._gauges[DOWN] = float(event.down)

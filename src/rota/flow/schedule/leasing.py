@@ -9,7 +9,8 @@ when the living compute their shares, and its shards would lie idle. A session t
 pause, a database that was away) is not mourned: the next pass opens a new one, with a new id.
 
 A machine whose clock is far from the database's is broken in ways that we cannot know. It fires by
-the database's clock anyway, but more than `FAR` apart it holds nothing and says so (F05).
+the database's clock anyway, but beyond `CLOCK_OFFSET_LIMIT` it holds nothing (F05). The process's
+clock monitor warns about it.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +19,9 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.clock import Clock
+from rota.core.clock import CLOCK_OFFSET_LIMIT, Clock, clock_offset
 from rota.core.errors import LeaseLost, StoreUnavailable
-from rota.core.events import ClockApart, Emit, SessionOpened, ShardsMoved
+from rota.core.events import Emit, SessionOpened, ShardsMoved
 from rota.core.lease import next_renewal
 from rota.core.shard import plan_shards, share_of
 from rota.flow.schedule.tenure import NOBODY, Tenure
@@ -34,8 +35,6 @@ from rota.store.fitness import database_time
 from rota.store.sessions import NewSession, Role
 from rota.store.shards import Shard
 
-APART: Final = timedelta(seconds=2)
-FAR: Final = timedelta(seconds=30)
 # While others still hold what is ours to take: they let go at their next pass.
 IMPATIENT: Final = 0.5
 # After a lease of somebody else should have run out, so that it has.
@@ -56,7 +55,6 @@ class Leasing:
     emit: Emit
     moved: Callable[[], object]
     _session: UUID = field(default=NOBODY)
-    _apart: timedelta = timedelta(0)
 
     async def tick(self) -> float:
         """Renew, and come closer to an even share."""
@@ -64,7 +62,7 @@ class Leasing:
         async with self.source.acquire() as conn:
             sent = self.clock.monotonic()
             now, apart = await self._database_time(conn)
-            if self._is_far(apart, now):
+            if abs(apart) > CLOCK_OFFSET_LIMIT:
                 await self._release_all(conn)
                 return lease.renew_every.total_seconds()
             try:
@@ -86,18 +84,10 @@ class Leasing:
 
     async def _database_time(self, conn: Connection) -> tuple[datetime, timedelta]:
         """The database's time, and by how much it is outside of the time we asked in."""
-        asked = self.clock.now()
+        asked, sent = self.clock.now(), self.clock.monotonic()
         now = await database_time(conn)
-        self.offset.note(now, received=self.clock.monotonic())
-        answered = max(asked, self.clock.now())
-        return now, now - min(max(now, asked), answered)
-
-    def _is_far(self, apart: timedelta, now: datetime) -> bool:
-        for limit in (APART, FAR):
-            if self._apart <= limit < abs(apart):
-                self.emit(ClockApart(by=apart, at=now))
-        self._apart = abs(apart)
-        return self._apart > FAR
+        self.offset.note(now, sent=sent, received=self.clock.monotonic())
+        return now, clock_offset(now, asked=asked, answered=self.clock.now())
 
     async def _vouch(self, conn: Connection) -> None:
         ttl = self.tenure.lease.ttl

@@ -1,0 +1,54 @@
+"""How every process measures the database's clock. Room: node."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from rota.flow.observe.clock_monitor import ClockMonitor
+from rota.runtime.pulse import Pulse
+from rota.runtime.service import Duty, Ground
+from rota.runtime.tiers import Tier
+from rota.store.driver import Connection
+from rota.store.fitness import database_time
+from rota.store.pool import Access, Line
+
+CLOCK_GRACE: Final = timedelta(seconds=5)
+
+
+class OpenClockMonitor(NamedTuple):
+    """The monitor, the duty that keeps it measuring, and what makes it measure at once."""
+
+    monitor: ClockMonitor
+    duty: Duty
+    pulse: Pulse
+
+    @property
+    def tier(self) -> Tier:
+        return Tier([self.duty], grace=CLOCK_GRACE)
+
+
+@asynccontextmanager
+async def open_clock_monitor(access: Access, ground: Ground) -> AsyncIterator[OpenClockMonitor]:
+    """Measure once before anything is served, on a connection of its own, and then every second."""
+    line, pulse = Line(access), Pulse()
+    monitor = ClockMonitor(
+        source=line,
+        clock=ground.clock,
+        database_clock=ground.database_clock,
+        emit=ground.emit,
+    )
+    try:
+        async with line.acquire() as conn:
+            await monitor.measure(conn)
+        yield OpenClockMonitor(monitor, Duty("clock", monitor.tick, pulse, ground), pulse)
+    finally:
+        line.close()
+
+
+async def measure_clock(conn: Connection, ground: Ground) -> datetime:
+    """Ask the database for its time, and note it for this process."""
+    sent = ground.clock.monotonic()
+    now = await database_time(conn)
+    ground.database_clock.offset.note(now, sent=sent, received=ground.clock.monotonic())
+    return now

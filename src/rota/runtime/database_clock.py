@@ -1,0 +1,40 @@
+"""Tells the time by the database's clock without asking it each time. Room: runtime.
+
+Submissions, deadlines and log lines are compared with times that the database wrote, so they must
+not depend on the clock of the machine that a process happens to run on. A process measures the
+database's clock every second (flow/observe/clock_monitor.py) and carries the answer on with its
+monotonic clock. The estimate is never ahead of the database's clock: a job that is due "now" can be
+claimed at once.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from rota.runtime.clock import AlarmClock, SystemClock
+from rota.runtime.offset import Offset
+
+
+class DatabaseClock:
+    """A clock whose wall time is the database's; everything else is the machine's."""
+
+    __slots__ = ("_clock", "offset")
+
+    def __init__(self, clock: AlarmClock | None = None) -> None:
+        self._clock = SystemClock() if clock is None else clock
+        self.offset = Offset()
+
+    def now(self) -> datetime:
+        """Estimate the database's time. It must have been measured before."""
+        estimate = self.offset.at(self._clock.monotonic())
+        if estimate is None:
+            raise RuntimeError("the database's clock was not measured before it was needed")
+        return estimate
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+    async def sleep(self, seconds: float, /) -> None:
+        await self._clock.sleep(seconds)
+
+    def alarm(self, seconds: float, ring: Callable[[], None], /) -> Callable[[], None]:
+        return self._clock.alarm(seconds, ring)
