@@ -19,6 +19,7 @@ from rota.core.ids import stamped
 from rota.flow.observe.tracing import Traces
 from rota.node.api import open_api
 from rota.runtime.clock import SystemClock
+from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.service import Ground
 from rota.runtime.stop import Stop
 from rota.runtime.tiers import run_node
@@ -88,6 +89,7 @@ class Served:
     platform: Caller
     stop: Stop
     events: list[Any]
+    database_clock: DatabaseClock
 
     async def tenant(self, name: str) -> int:
         return (await tenants.create(self.conn, name=name)).id
@@ -112,9 +114,14 @@ class Served:
 
 @asynccontextmanager
 async def serving(
-    database: str, folder: Path, *, traces: Traces | None = None, **api: Any
+    database: str,
+    folder: Path,
+    *,
+    traces: Traces | None = None,
+    clock: SystemClock = CLOCK,
+    **api: Any,
 ) -> AsyncIterator[Served]:
-    """The API on a free port, until the block is left."""
+    """The API on a free port, until the block is left; `clock` is that of its machine."""
     events: list[Any] = []
     stop = Stop()
     master = folder / "master.key"
@@ -128,7 +135,13 @@ async def serving(
     access = Access(url=database)
     async with AsyncExitStack() as stack:
         watchdog = stack.enter_context(Watchdog())
-        ground = Ground(clock=CLOCK, emit=events.append, chance=Random(), watchdog=watchdog)
+        ground = Ground(
+            clock=clock,
+            emit=events.append,
+            chance=Random(),
+            watchdog=watchdog,
+            database_clock=DatabaseClock(clock),
+        )
         opened = await stack.enter_async_context(open_api(settings, access, ground, traces=traces))
         node = asyncio.create_task(run_node(opened.tiers, stop, ground))
         session = await stack.enter_async_context(aiohttp.ClientSession())
@@ -143,6 +156,7 @@ async def serving(
                 platform=Caller(session=session, url=opened.url, key=key),
                 stop=stop,
                 events=events,
+                database_clock=ground.database_clock,
             )
         finally:
             stop.request()

@@ -1,23 +1,31 @@
 """Who is calling, and whether they call too often. Room: api.
 
 A key is looked up by the digest of its secret and remembered for a few seconds, so a revoked one is
-refused within that time and a busy one costs no statement. Rates are token buckets in the memory of
-this process: with several processes behind a balancer each grants its own.
+refused within that time and a busy one costs no statement. While the database is away, a key that
+was found valid in the minutes before stays valid until the database answers again; it may have been
+revoked meanwhile, but nothing can be done with it that needs the database.
+
+Rates are token buckets in the memory of this process: with several processes behind a balancer each
+grants its own.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Protocol
 
+from rota.api.guarded_pool import GuardedPool
 from rota.core import api_keys
 from rota.core.access import Principal
-from rota.core.errors import TooMany, Unauthenticated
+from rota.core.errors import StoreUnavailable, TooMany, Unauthenticated
 from rota.store import keys
-from rota.store.driver import Connection, Pool
+from rota.store.driver import Connection
 
 REMEMBERED: Final = 3.0
+# A key that was found valid in this time before the database went away stays valid in the outage.
+OUTAGE_KEY_AGE_MAX_S: Final = 900.0
 MOST_REMEMBERED: Final = 10_000
 MOST_BUCKETS: Final = 50_000
 
@@ -38,10 +46,13 @@ class Find(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Admission:
-    """`find` tells who a key belongs to; a wrong one is remembered as well, and costs as little."""
+    """`find` tells who a key belongs to; a wrong one is remembered as well, and costs as little.
+    `now` is the time by the database's clock.
+    """
 
-    pool: Pool
+    pool: GuardedPool
     monotonic: Callable[[], float]
+    now: Callable[[], datetime]
     find: Find = keys.find
     _known: OrderedDict[bytes, tuple[float, Principal | None]] = field(default_factory=OrderedDict)
     _asking: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
@@ -73,7 +84,22 @@ class Admission:
         if task is None:
             task = self._asking[digest] = asyncio.create_task(self._ask(digest))
             task.add_done_callback(lambda _: self._asking.pop(digest, None))
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except StoreUnavailable:
+            trusted = self._valid_in_outage(digest)
+            if trusted is None:
+                raise
+            return trusted
+
+    def _valid_in_outage(self, digest: bytes) -> Principal | None:
+        """Whose key this is, if it was in use when the database went away."""
+        verified_at, found = self._known.get(digest, (0.0, None))
+        if found is None or self.pool.answered_at - verified_at > OUTAGE_KEY_AGE_MAX_S:
+            return None
+        if found.expires_at is not None and found.expires_at <= self.now():
+            return None
+        return found
 
     async def _ask(self, digest: bytes) -> Principal | None:
         asked = self.monotonic()

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rota.api import resources
 from rota.api.admission import Admission
@@ -19,7 +19,7 @@ from rota.api.dashboard.session import PATH as SESSION
 from rota.api.dashboard.session import Session
 from rota.api.doors import Doors, Endpoint, refused
 from rota.api.operations import Operation, catalogue
-from rota.api.outer import Outer
+from rota.api.outer import REQUESTS_MAX, Outer
 from rota.api.problems import Refusal
 from rota.api.traced import Traced
 from rota.store import logins
@@ -41,15 +41,27 @@ def make_app(doors: Doors) -> ASGIApp:
     app.router.redirect_slashes = False
     traces = doors.service.traces
     inner: ASGIApp = app if traces is None else Traced(app, traces=traces)
-    return Outer(inner, new_id=doors.service.new_id)
+    return Outer(inner, overloaded=overloaded, new_id=doors.service.new_id)
+
+
+async def overloaded(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer that this process has too much to do."""
+    detail = f"this process is answering {REQUESTS_MAX:,} requests already"
+    response = refused(Refusal("unavailable", detail), Request(scope, receive))
+    response.headers["Connection"] = "close"
+    await response(scope, receive, send)
 
 
 def for_people(
     paths: Sequence[str], by_path: Mapping[str, Sequence[Operation]], doors: Doors
 ) -> list[BaseRoute]:
     """The operations once more, for whoever is logged in at the dashboard; and the logging in."""
+    service = doors.service
     admission = Admission(
-        pool=doors.service.pool, monotonic=doors.service.clock.monotonic, find=logins.find
+        pool=service.pool,
+        monotonic=service.clock.monotonic,
+        now=service.clock.now,
+        find=logins.find,
     )
     people = Logins(admission)
     session = Route(SESSION, guarded(doors.told(Session(doors, people).answer)))

@@ -11,13 +11,14 @@ import msgspec
 from starlette.responses import Response
 
 from rota.api.gathered import Gathered, Served
+from rota.api.guarded_pool import GuardedPool
 from rota.api.operations import Operation
 from rota.core.access import Principal
-from rota.core.clock import Clock
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.meter import Meter
 from rota.flow.observe.tracing import RequestSpan, Traces
-from rota.store.driver import Connection, Pool
+from rota.runtime.database_clock import DatabaseClock
+from rota.store.driver import Connection
 from rota.store.idempotency import Asked
 
 ENCODER: Final = msgspec.json.Encoder(order="deterministic")
@@ -26,11 +27,12 @@ ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """What all requests of a process share. `hint` tells the other processes of news, by channel;
-    `master` is the key that seals secrets, None if there is none; `meter` counts what happens.
+    `master` is the key that seals secrets, None if there is none; `meter` counts what happens;
+    `clock_is_wrong` tells whether this machine's clock is too far from the database's.
     """
 
-    pool: Pool
-    clock: Clock
+    pool: GuardedPool
+    clock: DatabaseClock
     new_id: Callable[[], UUID]
     hint: Callable[[str], object]
     random_bytes: Callable[[int], bytes]
@@ -40,6 +42,7 @@ class Service:
     feed: Feed | None = None
     gathered: Gathered
     served: Served
+    clock_is_wrong: Callable[[], bool] = lambda: False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,6 +62,7 @@ class Call:
     body: Any = None
     _principal: Principal | None = None
     _conn: Connection | None = None
+    _time: datetime | None = None
     hints: set[str] = field(default_factory=set)
     asked: Asked | None = None
     span: RequestSpan | None = None
@@ -81,7 +85,8 @@ class Call:
 
     @property
     def now(self) -> datetime:
-        return self.service.clock.now()
+        """The time by the database's clock: as its transaction began, or else as estimated."""
+        return self.service.clock.now() if self._time is None else self._time
 
     @property
     def actor(self) -> str:
@@ -98,8 +103,9 @@ class Call:
         if self.span is not None and principal is not None:
             self.span.entered(principal.tenant_id)
 
-    def at(self, conn: Connection) -> None:
-        self._conn = conn
+    def at(self, conn: Connection, now: datetime | None = None) -> None:
+        """Carry it out on this connection, in a transaction that began at `now`."""
+        self._conn, self._time = conn, now
 
     def made(self, run_ids: Iterable[UUID | None]) -> None:
         """Runs that came of it: whoever follows its trace finds theirs."""

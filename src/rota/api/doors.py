@@ -25,9 +25,8 @@ from rota.api.operations import Operation
 from rota.api.problems import Refusal
 from rota.api.reading import decode_body, decode_query, read_body
 from rota.core.access import Principal, demand
-from rota.core.errors import RotaError
+from rota.core.errors import RotaError, StoreUnavailable
 from rota.store import idempotency
-from rota.store.driver import Connection
 from rota.store.idempotency import Asked
 from rota.store.transaction import transaction
 from rota.store.walls import behind_wall
@@ -35,6 +34,8 @@ from rota.store.walls import behind_wall
 KEY_HEADER: Final = "idempotency-key"
 KEY: Final = re.compile(r"[!-~]{1,255}")
 STORED_STATUSES: Final = range(200, 300)
+# 401 and 429: what cannot be known of a caller while the database is away.
+NOT_IN_OUTAGE: Final = frozenset({401, 429})
 
 Report = Callable[[str, BaseException], object]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -76,9 +77,9 @@ class Doors:
             try:
                 return await endpoint(request)
             except Refusal as refusal:
-                return refused(refusal, request)
+                return refused(self._refusal_in_outage(refusal), request)
             except RotaError as error:
-                told = problems.refusal_of(error)
+                told = self._refusal_in_outage(problems.refusal_of(error))
                 if told.code == "internal":
                     self.report(request.state.request_id, error)
                 return refused(told, request)
@@ -88,6 +89,14 @@ class Doors:
                 return refused(Refusal("internal", detail), request)
 
         return answer
+
+    def _refusal_in_outage(self, refusal: Refusal) -> Refusal:
+        """While the database is away, nobody is told that they are unknown or call too often:
+        that could not be looked up, and whoever is told to wait should hear for what.
+        """
+        if self.service.pool.is_away and problems.KINDS[refusal.code].status in NOT_IN_OUTAGE:
+            return problems.refusal_of(StoreUnavailable(reason=refusal.detail))
+        return refusal
 
     async def _answer(self, operation: Operation, request: Request, who: Who) -> Response:
         call = Call(
@@ -125,28 +134,34 @@ class Doors:
                 return response_of(await operation.gathered(call), operation)
             except GoAlone:
                 pass
-        async with self._inside(call) as conn:
-            if conn is not None:
-                call.at(conn)
+        async with self._inside(call):
             return await self._carry_out(call)
 
     async def _admit(self, operation: Operation, request: Request, who: Who) -> Principal | None:
         if operation.permission is None:
-            self._take_of_address(request)
+            if not operation.is_probe:
+                self._take_of_address(request)
             return None
         principal = await self.known(request, who)
         demand(principal, operation.permission)
+        if operation.scope != "none":
+            self.service.pool.refuse_in_outage()
         self.rates.take(f"key {principal.key_id}", self.limits.key, what="requests of this key")
         tenant = f"tenant {principal.tenant_id}"
         self.rates.take(tenant, self.limits.tenant, what="requests of this tenant")
         return principal
 
     async def known(self, request: Request, who: Who) -> Principal:
-        """Who calls; whoever cannot say may not try too often."""
+        """Who calls; whoever cannot say may not try too often. A caller who cannot be looked up
+        because the database is away is not counted as one who cannot say.
+        """
         try:
             return await who(request)
+        except StoreUnavailable:
+            raise
         except RotaError:
-            self._take_of_address(request)
+            if not self.service.pool.is_away:
+                self._take_of_address(request)
             raise
 
     async def by_key(self, request: Request) -> Principal:
@@ -157,19 +172,21 @@ class Doors:
         self.rates.take(f"address {address}", self.limits.address, what="requests")
 
     @asynccontextmanager
-    async def _inside(self, call: Call) -> AsyncIterator[Connection | None]:
+    async def _inside(self, call: Call) -> AsyncIterator[None]:
         match call.operation.scope:
             case "tenant":
                 async with (
                     self.service.pool.acquire() as conn,
-                    behind_wall(conn, call.tenant_id),
+                    behind_wall(conn, call.tenant_id) as now,
                 ):
-                    yield conn
+                    call.at(conn, now)
+                    yield
             case "platform":
                 async with self.service.pool.acquire() as conn, transaction(conn):
-                    yield conn
+                    call.at(conn)
+                    yield
             case "none":
-                yield None
+                yield
 
     async def _carry_out(self, call: Call) -> Response:
         asked, operation = call.asked, call.operation
@@ -216,6 +233,7 @@ def refused(refusal: Refusal, request: Request) -> Response:
     told = problems.problem(
         refusal, request_id=request.state.request_id, instance=quote(request.url.path)
     )
+    headers = problems.headers_of(refusal)
     return Response(
-        msgspec.json.encode(told), told.status, headers=refusal.headers, media_type=problems.MEDIA
+        msgspec.json.encode(told), told.status, headers=headers, media_type=problems.MEDIA
     )

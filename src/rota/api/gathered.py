@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from rota.api import identifiers
 from rota.api.gathering import Gathering, Wish, Written
 from rota.core.arrivals.event import Event
+from rota.core.errors import StoreUnavailable
 from rota.core.submission import JobSpec
 from rota.flow.events import taking
 from rota.flow.events.taking import TakenEvent
@@ -31,24 +33,24 @@ class Jobs:
     _known: Known = field(default_factory=dict)
 
     async def __call__(
-        self, conn: Connection, wishes: Sequence[Wish[Draft, Submitted]]
+        self, conn: Connection, wishes: Sequence[Wish[Draft, Submitted]], *, now: datetime
     ) -> Written[Submitted]:
         interned = Interned(self._known)
         drafts = [wish.given for wish in wishes]
         made = await submitting.submit_drafts(
-            conn, drafts, now=wishes[0].call.now, interned=interned, says_which=False
+            conn, drafts, now=now, interned=interned, says_which=False
         )
         await note_made(conn, [(wish.call, wish.given.spec) for wish in wishes], made)
         return Written(made, interned.committed)
 
 
 async def write_events(
-    conn: Connection, wishes: Sequence[Wish[Event, TakenEvent]]
+    conn: Connection, wishes: Sequence[Wish[Event, TakenEvent]], *, now: datetime
 ) -> Written[TakenEvent]:
     """Take events in. The same one twice at a time is taken once, as if one had come later."""
-    call = wishes[0].call
+    tenant_id = wishes[0].call.tenant_id
     events = [wish.given for wish in wishes]
-    taken = await taking.take_checked(conn, call.tenant_id, events, now=call.now)
+    taken = await taking.take_checked(conn, tenant_id, events, now=now)
     return Written(taken.events)
 
 
@@ -58,6 +60,11 @@ class Gathered:
 
     jobs: Gathering[Draft, Submitted] = field(default_factory=lambda: Gathering(Jobs()))
     events: Gathering[Event, TakenEvent] = field(default_factory=lambda: Gathering(write_events))
+
+    def refuse_waiting(self, error: StoreUnavailable) -> None:
+        """Refuse what waits to be written: the database is away."""
+        self.jobs.refuse_waiting(error)
+        self.events.refuse_waiting(error)
 
 
 async def note_made(

@@ -11,6 +11,7 @@ other door, where it is answered as it was. What is written is told by the write
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from rota.core.errors import RotaError, StoreUnavailable
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MOST: Final = 100
 # Batches that are written at the same time: one gathers while the disk is busy with the other.
 AT_ONCE: Final = 2
+# How wrong the estimate of the database's time may have been when a request was drafted.
+ESTIMATE_ERROR_MAX: Final = timedelta(seconds=1)
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -36,12 +39,16 @@ class GoAlone(Exception):
 
 @dataclass(slots=True, eq=False)
 class Wish(Generic[Given, Made]):
-    """`answer` tells what is answered to it once it is written."""
+    """`answer` tells what is answered to it once it is written. `at` is the time it was drafted at,
+    by the estimate of the database's clock, and `since` by the monotonic one.
+    """
 
     call: "Call"
     given: Given
     answer: "Callable[[Made], Reply]"
     made: "asyncio.Future[tuple[Made, Reply]]"
+    at: datetime
+    since: float
 
 
 def nothing_more() -> None:
@@ -56,10 +63,12 @@ class Written(NamedTuple, Generic[Made]):
 
 
 class Writer(Protocol[Given, Made]):
-    """Writes a batch for one tenant, behind whose wall `conn` is: all of it, or it raises."""
+    """Writes a batch for one tenant, behind whose wall `conn` is: all of it, or it raises. `now` is
+    the time by the database's clock.
+    """
 
     async def __call__(
-        self, conn: Connection, wishes: Sequence[Wish[Given, Made]]
+        self, conn: Connection, wishes: Sequence[Wish[Given, Made]], *, now: datetime
     ) -> Written[Made]: ...
 
 
@@ -75,10 +84,17 @@ class Gathering(Generic[Given, Made]):
         self, call: "Call", given: Given, answer: "Callable[[Made], Reply]"
     ) -> "tuple[Made, Reply]":
         """Write one together with whatever else is being handed in; or raise `GoAlone`."""
-        wish = Wish(call, given, answer, asyncio.get_running_loop().create_future())
+        made = asyncio.get_running_loop().create_future()
+        wish = Wish(call, given, answer, made, call.now, call.service.clock.monotonic())
         self._waiting.setdefault(call.tenant_id, []).append(wish)
         self._write_more()
         return await wish.made
+
+    def refuse_waiting(self, error: StoreUnavailable) -> None:
+        """Refuse what is not being written yet: the database is away."""
+        waiting, self._waiting = self._waiting, {}
+        for wishes in waiting.values():
+            refuse(wishes, StoreUnavailable(reason=error.reason))
 
     def _write_more(self) -> None:
         while self._waiting and len(self._writing) < AT_ONCE:
@@ -115,11 +131,12 @@ class Gathering(Generic[Given, Made]):
 
     async def _together(self, wishes: Sequence[Wish[Given, Made]]) -> None:
         call = wishes[0].call
-        async with call.service.pool.acquire() as conn, behind_wall(conn, call.tenant_id):
+        async with call.service.pool.acquire() as conn, behind_wall(conn, call.tenant_id) as now:
+            wishes = well_timed(wishes, now, call.service.clock.monotonic())
             wishes = await new_ones(conn, wishes)
             if not wishes:
                 return
-            written = await self.write(conn, wishes)
+            written = await self.write(conn, wishes, now=now)
             pairs = zip(wishes, written.made, strict=True)
             told = [(wish, each, wish.answer(each)) for wish, each in pairs]
             await keep_answers(conn, [(wish.call, reply) for wish, _, reply in told])
@@ -127,6 +144,23 @@ class Gathering(Generic[Given, Made]):
         for wish, each, reply in told:
             if not wish.made.done():
                 wish.made.set_result((each, reply))
+
+
+def well_timed(
+    wishes: Sequence[Wish[Given, Made]], now: datetime, monotonic: float
+) -> list[Wish[Given, Made]]:
+    """Those that were drafted at the right time; the others are drafted again, each alone.
+
+    The estimate of the database's clock is wrong for a moment after this machine slept, or when
+    another server took over whose clock is another.
+    """
+    kept: list[Wish[Given, Made]] = []
+    wrong: list[Wish[Given, Made]] = []
+    for wish in wishes:
+        drafted = now - timedelta(seconds=monotonic - wish.since)
+        (wrong if abs(drafted - wish.at) > ESTIMATE_ERROR_MAX else kept).append(wish)
+    refuse(wrong, GoAlone())
+    return kept
 
 
 async def new_ones(

@@ -58,6 +58,8 @@ class Operation:
     media: str = "application/json"
     # In which form else it may answer, if it is asked to.
     other_media: tuple[str, ...] = ()
+    # A health probe: it costs nothing, and is counted against no rate.
+    is_probe: bool = False
     example: Any = None
     description: str = ""
     parameters: tuple[str, ...] = field(default=())

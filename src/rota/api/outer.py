@@ -1,4 +1,4 @@
-"""Around the whole API: request ids, headers of safety, bounds on headers. Room: api.
+"""Around the whole API: request ids, headers of safety, bounds on headers and load. Room: api.
 
 Plain ASGI, because it is the outermost: what it adds is on every response, the refusals included.
 """
@@ -24,6 +24,8 @@ HEADERS: Final = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 STRICT_TRANSPORT: Final = "max-age=63072000; includeSubDomains"
+# Requests that are answered at the same time, streams included.
+REQUESTS_MAX: Final = 2_000
 MOST_URL: Final = 8_000
 MOST_HEADERS: Final = 100
 MOST_HEADER_BYTES: Final = 16_000
@@ -32,11 +34,13 @@ _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
 class Outer:
-    """`new_id` draws request ids."""
+    """`new_id` draws request ids; `overloaded` answers a request that is one too many."""
 
-    def __init__(self, app: ASGIApp, *, new_id: Callable[[], UUID]) -> None:
+    def __init__(self, app: ASGIApp, *, overloaded: ASGIApp, new_id: Callable[[], UUID]) -> None:
         self._app = app
+        self._overloaded = overloaded
         self._new_id = new_id
+        self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -58,7 +62,13 @@ class Outer:
                     headers["strict-transport-security"] = STRICT_TRANSPORT
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        # Counted here and not by the server, whose refusal could not say when to come back.
+        app = self._app if self._open < REQUESTS_MAX else self._overloaded
+        self._open += 1
+        try:
+            await app(scope, receive, send_with_headers)
+        finally:
+            self._open -= 1
 
     def _request_id(self, scope: Scope) -> str:
         for name, value in scope["headers"]:

@@ -33,6 +33,9 @@ from rota.core.errors import (
 from rota.store import idempotency
 
 MEDIA: Final = "application/problem+json"
+UNAVAILABLE: Final = 503
+# A process finds out within two seconds that the database is back.
+OUTAGE_RETRY_AFTER_S: Final = 2
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 
 
@@ -153,7 +156,7 @@ def _told(error: RotaError, code: str) -> Refusal:
         case StoreUnavailable():
             # Not its reason: it may name hosts and users.
             away = "the database is not available; what was not acknowledged may not have happened"
-            return Refusal(code, away, headers=wait(2))
+            return Refusal(code, away, headers=wait(OUTAGE_RETRY_AFTER_S))
         case _:
             return Refusal(code, str(error))
 
@@ -161,6 +164,13 @@ def _told(error: RotaError, code: str) -> Refusal:
 def wait(seconds: float | None) -> dict[str, str]:
     """In whole seconds, and never none: a client that comes back at once would come too soon."""
     return {"Retry-After": str(max(1, math.ceil(seconds or 1)))}
+
+
+def headers_of(refusal: Refusal) -> dict[str, str]:
+    """The headers of a problem; every 503 says when to come back."""
+    if KINDS[refusal.code].status != UNAVAILABLE:
+        return refusal.headers
+    return wait(OUTAGE_RETRY_AFTER_S) | refusal.headers
 
 
 def problem(refusal: Refusal, *, request_id: str, instance: str) -> Problem:

@@ -23,6 +23,7 @@ from rota.api.app import make_app
 from rota.api.call import Service as ApiService
 from rota.api.doors import Doors, Limits
 from rota.api.gathered import Gathered, Served
+from rota.api.guarded_pool import GuardedPool
 from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import stamped
@@ -30,6 +31,7 @@ from rota.flow.dispatch.hinting import Hinting
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.meter import Meter
 from rota.flow.observe.tracing import Traces
+from rota.node.clock import OpenClockMonitor, measure_clock, open_clock_monitor
 from rota.node.keyfiles import keep_key, master_key
 from rota.node.process import Place, Write, run_process
 from rota.runtime.events import RequestFailed
@@ -38,6 +40,7 @@ from rota.runtime.service import Duty, Ground
 from rota.runtime.stop import Halt
 from rota.runtime.tiers import Tier
 from rota.store import keys
+from rota.store.driver import Pool
 from rota.store.pool import Access, Line, open_connection, open_pool
 from rota.store.walls import check_wall
 
@@ -45,7 +48,6 @@ SOON: Final = timedelta(seconds=5)
 # Requests that are under way when the API is told to stop.
 DRAINING: Final = timedelta(seconds=20)
 KEPT_ALIVE: Final = 60
-MOST_CONNECTIONS: Final = 2_000
 BACKLOG: Final = 1_024
 KEY_FILE: Final = "admin.key"
 TENANT_FACTOR: Final = 4
@@ -88,12 +90,15 @@ async def open_api(
     refuse_open_door(api)
     async with AsyncExitStack() as stack:
         key_file = await first_key(settings, access, ground)
-        pool = await stack.enter_async_context(open_pool(access, size=api.connections, tidy=True))
+        connections = open_pool(access, size=api.connections, tidy=True)
+        clock, gathered = ground.database_clock, Gathered()
+        clocks = await stack.enter_async_context(open_clock_monitor(access, ground))
+        pool = guard(await stack.enter_async_context(connections), clocks, gathered)
         line = Line(access)
         stack.callback(line.close)
         pulse = Pulse()
         hinting = Hinting(line=line, pulse=pulse)
-        clock, feed = ground.clock, Feed(pool)
+        feed = Feed(pool)
 
         service = ApiService(
             pool=pool,
@@ -105,8 +110,9 @@ async def open_api(
             meter=meter,
             traces=traces,
             feed=feed,
-            gathered=Gathered(),
+            gathered=gathered,
             served=Served(monotonic=clock.monotonic),
+            clock_is_wrong=lambda: clocks.monitor.is_beyond_limit,
         )
         per_key = Rate(api.requests_per_second, api.burst)
         per_tenant = Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst)
@@ -114,7 +120,7 @@ async def open_api(
         unknown = Rate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second)
         doors = Doors(
             service=service,
-            admission=Admission(pool=pool, monotonic=clock.monotonic),
+            admission=Admission(pool=pool, monotonic=clock.monotonic, now=clock.now),
             rates=Rates(monotonic=clock.monotonic),
             limits=Limits(key=per_key, tenant=per_tenant, address=unknown),
             report=lambda request_id, error: ground.emit(
@@ -127,6 +133,7 @@ async def open_api(
             Tier([serving], grace=DRAINING + SOON),
             Tier(
                 [
+                    clocks.duty,
                     Duty("hinting", hinting.tick, pulse, ground),
                     Duty("feeding", feed.tick, Pulse(), ground),
                 ],
@@ -134,6 +141,14 @@ async def open_api(
             ),
         ]
         yield Open(tiers, url_of(api, listening), key_file)
+
+
+def guard(pool: Pool, clocks: OpenClockMonitor, gathered: Gathered) -> GuardedPool:
+    """The pool, of which the clock monitor says whether the database answers."""
+    guarded = GuardedPool(pool, monotonic=clocks.monitor.clock.monotonic)
+    guarded.on_lost, guarded.check = gathered.refuse_waiting, clocks.pulse.wake
+    clocks.monitor.answered, clocks.monitor.lost = guarded.answered, guarded.lost
+    return guarded
 
 
 def refuse_open_door(api: Api) -> None:
@@ -192,7 +207,6 @@ def make_server(doors: Doors, api: Api) -> "Server":
         proxy_headers=False,
         timeout_keep_alive=KEPT_ALIVE,
         timeout_graceful_shutdown=round(DRAINING.total_seconds()),
-        limit_concurrency=MOST_CONNECTIONS,
         backlog=BACKLOG,
         ssl_certfile=api.tls_certificate,
         ssl_keyfile=api.tls_key,
@@ -236,7 +250,7 @@ async def first_key(settings: Settings, access: Access, ground: Ground) -> Path 
         await check_wall(conn)
         key = await keys.ensure_admin_key(
             conn,
-            key_id=stamped(ground.clock.now(), ground.chance.randbytes(10)),
+            key_id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),
             bits=os.urandom(32),
         )
     return None if key is None else keep_key(settings.database.data, key, name=KEY_FILE)

@@ -9,6 +9,7 @@ of their own. The engine and whatever concerns all tenants work as the owner, wh
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Final, NamedTuple, NoReturn
 
 from rota.core.errors import RotaError, StoreRefused, StoreUnavailable
@@ -29,6 +30,7 @@ class Entered(NamedTuple):
     role: str
     tenant: str
     seqscan: str
+    now: datetime
 
 
 class Hole(NamedTuple):
@@ -59,14 +61,19 @@ def _undo() -> NoReturn:
 
 
 @asynccontextmanager
-async def behind_wall(conn: Connection, tenant_id: int) -> AsyncIterator[None]:
-    """One transaction that sees and changes rows of this tenant only; committed at the end."""
+async def behind_wall(conn: Connection, tenant_id: int) -> AsyncIterator[datetime]:
+    """One transaction that sees and changes rows of this tenant only; committed at the end.
+
+    Yields the time by the database's clock, which came with the statement that begins it.
+    """
     if conn.is_in_transaction():
         # The role would last until the end of that one, and what follows would be behind the wall.
         raise RuntimeError("behind_wall begins a transaction of its own")
     async with transaction(conn):
-        await ENTER.one(conn, tenant_id=tenant_id)
-        yield
+        entered = await ENTER.one(conn, tenant_id=tenant_id)
+        if entered is None:
+            raise StoreRefused(reason="it does not tell the time", remedy="run `rota migrate`")
+        yield entered.now
 
 
 async def check_wall(conn: Connection) -> None:

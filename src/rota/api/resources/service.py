@@ -15,9 +15,9 @@ from rota.api.operations import catalogue, operation
 from rota.api.problems import KINDS, Refusal
 from rota.api.shapes.pieces import moment_or_none
 from rota.core.access import Permission
-from rota.core.errors import NotFound, RotaError, StoreUnavailable
+from rota.core.clock import CLOCK_OFFSET_LIMIT
+from rota.core.errors import NotFound, StoreUnavailable
 from rota.flow.observe import exposition, metrics
-from rota.store.fitness import database_time
 
 MEDIA: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 CACHED: Final = {"Cache-Control": "no-cache"}
@@ -36,21 +36,29 @@ class WhoAmI(Struct, kw_only=True, frozen=True):
     expires_at: str | None
 
 
-@operation("GET", "/healthz", tag="service", permission=None, scope="none", answer=Health)
+@operation(
+    "GET", "/healthz", tag="service", permission=None, scope="none", answer=Health, is_probe=True
+)
 async def get_health(_call: Call) -> Reply:
-    """Whether this process answers."""
+    """Whether this process answers. It never asks the database."""
     return Reply(Health(status="ok"))
 
 
-@operation("GET", "/readyz", tag="service", permission=None, scope="none", answer=Health)
+@operation(
+    "GET", "/readyz", tag="service", permission=None, scope="none", answer=Health, is_probe=True
+)
 async def get_readiness(call: Call) -> Reply:
-    """Whether this process can serve: its database answers."""
-    try:
-        async with call.connection() as conn:
-            await database_time(conn)
-    except RotaError:
-        detail = "the database does not answer"
-        raise Refusal("unavailable", detail, headers={"Retry-After": "2"}) from None
+    """Whether this process can serve.
+
+    It can while its database answers, as of a second ago, and its machine's clock is at most 30
+    seconds from the database's.
+    """
+    if call.service.pool.is_away:
+        raise Refusal("unavailable", "the database does not answer")
+    if call.service.clock_is_wrong():
+        limit = f"{CLOCK_OFFSET_LIMIT.total_seconds():g} seconds"
+        detail = f"this machine's clock is more than {limit} from the database's; set it with NTP"
+        raise Refusal("unavailable", detail)
     return Reply(Health(status="ok"))
 
 

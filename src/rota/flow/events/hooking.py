@@ -46,6 +46,6 @@ async def hear(
         raise Unauthenticated(str(error)) from None
     source = f"hooks/{hook.name}"
     event = signed.event_of(hook.type, source, sent_id, handed.read(handed.body), handed.headers)
-    async with behind_wall(conn, hook.tenant_id):
+    async with behind_wall(conn, hook.tenant_id) as taken_at:
         await hooks.touch(conn, hook.id)
-        return await take(conn, hook.tenant_id, [event], now=now, new_id=new_id)
+        return await take(conn, hook.tenant_id, [event], now=taken_at, new_id=new_id)
