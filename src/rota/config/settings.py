@@ -205,7 +205,12 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 2000
     unknown_per_second: Annotated[
         int,
-        number(1, 1_000_000, "Requests without a valid key that one address may make in a second."),
+        number(
+            1,
+            1_000_000,
+            "Requests without a valid key that one address may make in a second. Health probes"
+            " are not counted. Default: 20.",
+        ),
     ] = 20
     connections: Annotated[
         int, number(1, 1000, "Database connections that the API uses at most.")

@@ -9,6 +9,7 @@ watchdog.py   a thread that ends a process whose loop stands still
 standstill.py says where the threads and tasks of a process stand
 channel.py    bounded hand-over between two steps
 clock.py      SystemClock, and MovedClock for tests
+database_clock.py  the time by the database's clock, from measurements of it (offset.py)
 collector.py  how often Python looks for cyclic garbage
 backoff.py    jittered waiting while the database is away
 events.py     what can happen here, as values

@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -95,6 +95,17 @@ async def test_a_job_is_there_with_the_commit_and_never_was_after_a_rollback(
     cursor = await conn.fetchrow("select job_id, tick_at from rota.cursors")
     assert (nightly.run_id, nightly.next_run_at) == (None, cursor["tick_at"])
     assert (cursor["tick_at"].hour, cursor["tick_at"].minute) == (17, 30)
+
+
+async def test_jobs_are_due_by_the_clock_of_the_callers_database(owner: Owner, conn: Any) -> None:
+    await owner.execute("set local rota.now = '2031-05-01T12:00:00Z'")
+    await create(owner, name="now", kind="noop")
+    await create(owner, name="later", kind="noop", schedule={"after": "3s"})
+    await owner.commit()
+
+    noon = datetime(2031, 5, 1, 12, tzinfo=UTC)
+    assert await conn.fetchval("select due_at from rota.live_runs") == noon
+    assert await conn.fetchval("select tick_at from rota.cursors") == noon + timedelta(seconds=3)
 
 
 async def assert_as_asked(conn: Any, made: Made) -> None:

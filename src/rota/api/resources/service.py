@@ -40,7 +40,10 @@ class WhoAmI(Struct, kw_only=True, frozen=True):
     "GET", "/healthz", tag="service", permission=None, scope="none", answer=Health, is_probe=True
 )
 async def get_health(_call: Call) -> Reply:
-    """Whether this process answers. It never asks the database."""
+    """Whether this process answers.
+
+    It never asks the database.
+    """
     return Reply(Health(status="ok"))
 
 

@@ -2710,7 +2710,10 @@ class Operations:
     def get_health(
         self,
     ) -> Health:
-        """Whether this process answers."""
+        """Whether this process answers.
+
+        It never asks the database.
+        """
         return self._send(
             Request(
                 name="get_health",
@@ -2723,7 +2726,11 @@ class Operations:
     def get_readiness(
         self,
     ) -> Health:
-        """Whether this process can serve: its database answers."""
+        """Whether this process can serve.
+
+        It can while its database answers, as of a second ago, and its machine's clock is at most 30
+        seconds from the database's.
+        """
         return self._send(
             Request(
                 name="get_readiness",
