@@ -17,7 +17,7 @@ from uuid import UUID
 
 from rota.config.settings import Settings
 from rota.core.attempt import Stopping
-from rota.core.describing import Describing
+from rota.core.describing import Describing, exactly_once_of
 from rota.core.errors import StoreUnavailable
 from rota.core.events import SessionOpened
 from rota.core.executor import Executor
@@ -371,6 +371,7 @@ async def register(
         )
         await sessions.open_session(conn, session, ttl=worker.lease)
         await kinds.describe(conn, schemas_of(executors))
+        await kinds.describe_exactly_once(conn, exactly_once_of(executors))
     ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
     return Member(session_id=session.id, queue_ids=tuple(queue_ids), kinds=by_id)
 

@@ -5,7 +5,7 @@ A worker tells when it starts; what it told stays when it is gone. The ids of ki
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from rota.store.driver import Connection
@@ -14,6 +14,10 @@ from rota.store.statement import statement
 
 class Described(NamedTuple):
     id: int
+
+
+class KindName(NamedTuple):
+    name: str
 
 
 class KindRow(NamedTuple):
@@ -25,6 +29,9 @@ class KindRow(NamedTuple):
 
 
 DESCRIBE = statement("kinds/describe", Described)
+DESCRIBE_EXACTLY_ONCE = statement("kinds/describe_exactly_once", Described)
+NAME_OF = statement("kinds/name_of", KindName)
+WITHOUT_EXACTLY_ONCE = statement("kinds/without_exactly_once", KindName)
 LISTED = statement("kinds/listed", KindRow)
 
 
@@ -35,6 +42,27 @@ async def describe(conn: Connection, schemas: Mapping[str, Mapping[str, Any]]) -
         return 0
     kinds, bodies = zip(*told, strict=True)
     return len(await DESCRIBE.all(conn, kinds=kinds, bodies=bodies))
+
+
+async def describe_exactly_once(conn: Connection, capable: Mapping[str, bool]) -> int:
+    """Keep which kinds can be exactly once; return how many were new."""
+    if not capable:
+        return 0
+    names = sorted(capable)
+    told = await DESCRIBE_EXACTLY_ONCE.all(
+        conn, kinds=names, capable=[capable[name] for name in names]
+    )
+    return len(told)
+
+
+async def name_of(conn: Connection, kind_id: int) -> str | None:
+    row = await NAME_OF.one(conn, kind_id=kind_id)
+    return None if row is None else row.name
+
+
+async def without_exactly_once(conn: Connection, names: Collection[str]) -> set[str]:
+    """Those of these kinds of which a worker said that they cannot be exactly once."""
+    return {row.name for row in await WITHOUT_EXACTLY_ONCE.all(conn, kinds=sorted(names))}
 
 
 def _in_order(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,9 +75,23 @@ async def book(ctx: rota.Context, amount: int) -> None:
         await connection.execute("insert into bookings values ($1)", amount)
 
 
-@app.job()
-def lend(ctx: rota.SyncContext) -> None:
-    ctx.transaction()
+@app.job(guarantee="exactly_once")
+def lend(ctx: rota.SyncContext, amount: int) -> int:
+    with ctx.transaction(result=amount) as connection:
+        connection.execute("create table if not exists loans (amount integer)")
+        connection.execute("insert into loans values ($1)", amount)
+    return amount
+
+
+@app.job(guarantee="exactly_once")
+def forget(amount: int) -> None:
+    pass
+
+
+@app.job(isolation="process")
+def isolated(ctx: rota.SyncContext) -> None:
+    with ctx.transaction():
+        pass
 
 
 @app.job(cron="0 9 * * 1-5", timezone="Europe/Berlin", retries=5, timeout="10m")
@@ -211,8 +225,16 @@ def test_a_run_is_completed_in_the_transaction_of_its_function(billing: Running)
     submitted = billing.app.book.submit(5)
 
     assert submitted.result(PATIENCE) is None
-    with pytest.raises(rota.RunFailed, match="needs an async handler without isolation"):
-        billing.app.lend.submit().result(PATIENCE)
+    assert billing.app.lend.submit(7).result(PATIENCE) == 7
+    with pytest.raises(rota.RunFailed, match=r"ended without ctx\.transaction\(\)"):
+        billing.app.forget.submit(7).result(PATIENCE)
+
+
+def test_a_function_in_a_process_has_no_transaction(billing: Running) -> None:
+    with pytest.raises(rota.RunFailed, match="needs a handler without isolation"):
+        billing.app.isolated.submit().result(PATIENCE)
+    with pytest.raises(rota.ApiError, match="its executor cannot complete the run"):
+        billing.app.isolated.options(guarantee="exactly_once").submit()
 
 
 def test_wrong_arguments_that_came_past_the_sdk_fail_without_a_retry(billing: Running) -> None:

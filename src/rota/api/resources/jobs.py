@@ -62,6 +62,9 @@ async def create_job_gathered(call: Call) -> Reply:
         if MARK in f"{draft.payload_text}{draft.graph_text}":
             # Whether there are such secrets is asked behind the wall of the tenant.
             raise GoAlone
+        if draft.exactly_once:
+            # Whether its kind can be that is asked in the transaction of the job.
+            raise GoAlone
         served = await call.service.served.kinds(call.service.pool)
 
         def answer(submitted: Submitted) -> Reply:

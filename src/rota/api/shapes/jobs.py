@@ -171,7 +171,11 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
     ) = UNSET
     guarantee: Annotated[
         Guarantee | UnsetType,
-        Meta(description="What happens if a worker is lost; `at_least_once` unless it is said."),
+        Meta(
+            description="What happens if a worker is lost. `exactly_once` needs a handler that "
+            "completes its run in `ctx.transaction()`; other kinds refuse it. "
+            "Default: `at_least_once`."
+        ),
     ] = UNSET
     target: (
         Annotated[

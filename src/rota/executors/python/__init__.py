@@ -6,6 +6,7 @@ sources.py        handlers that yield: the sources of maps
 contexts.py       what a handler gets that does not run on the worker's loop
 output.py         prints and log records find the attempt that made them
 threads.py        sync handlers, and what becomes of one that does not stop
+transactions.py   `ctx.transaction()` for them: a connection whose methods block
 children.py       warm child processes, one run at a time each
 child_process.py  one of them as the worker sees it: talked to, listened to, ended
 frames.py         what the two say to each other

@@ -8,12 +8,20 @@ engine through a line: threads.py has one to the loop, link.py one through a soc
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from typing import Any, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 from uuid import UUID
 
 from rota.core.executor import Context, Fail, Member, Stream
 
-NO_TRANSACTION = "context.transaction() needs an async handler without isolation"
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from rota.executors.python.transactions import BlockingConnection
+
+NO_TRANSACTION = (
+    "ctx.transaction() needs a handler without isolation: a child process has no connection to "
+    "Rota's database"
+)
 
 
 class AttemptCancelled(BaseException):
@@ -33,6 +41,7 @@ class Line(Protocol):
     def resume(self) -> Any: ...
     def hand_out(self, items: Sequence[object]) -> None: ...
     def member_page(self, step: str, after: int) -> list[Member]: ...
+    def transaction(self, result: object) -> "AbstractContextManager[BlockingConnection]": ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,9 +84,6 @@ class Remote(Facts):
     def write(self, stream: Stream, chunk: bytes) -> None:
         self.line.write(stream, chunk)
 
-    def transaction(self, result: object = None) -> NoReturn:  # noqa: ARG002 — as the contract has it
-        raise Fail(NO_TRANSACTION)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SyncContext(Remote):
@@ -117,6 +123,13 @@ class SyncContext(Remote):
             yield from page
             after = page[-1].index
 
+    def transaction(self, result: object = None) -> "AbstractContextManager[BlockingConnection]":
+        """A connection in a transaction that also completes the run with this result: both happen,
+        or neither. An error inside it, or a request to stop, rolls it back.
+        """
+        self._refuse_if_cancelled()
+        return self.line.transaction(result)
+
     def _refuse_if_cancelled(self) -> None:
         if self.line.cancelled:
             raise AttemptCancelled
@@ -144,6 +157,9 @@ class ChildContext(Remote):
 
     async def member_page(self, step: str, after: int) -> list[Member]:
         return self.line.member_page(step, after)
+
+    def transaction(self, result: object = None) -> NoReturn:  # noqa: ARG002 — as the contract has it
+        raise Fail(NO_TRANSACTION)
 
     async def members(self, step: str) -> AsyncIterator[Member]:
         after = -1

@@ -79,6 +79,10 @@ class PythonExecutor:
     def payload_schema(self, kind: str) -> Mapping[str, Any] | None:
         return self._handlers.find(kind).schema
 
+    def supports_exactly_once(self, kind: str) -> bool:
+        """A child process has no connection to Rota's database; the others have the worker's."""
+        return not self._handlers.find(kind).in_child
+
     def read(self, kind: str, payload: Any) -> Spec:
         return self._handlers.read(kind, payload)
 
@@ -118,5 +122,8 @@ class PythonExecutor:
     async def _run_in_thread(self, spec: Spec, context: Context) -> Any:
         line = LoopLine(context)
         call = functools.partial(spec.handler.call, SyncContext.over(line, context), spec.payload)
-        value = await self._threads.run(call, stop=line.stop, grace=context.grace)
+        try:
+            value = await self._threads.run(call, stop=line.stop, grace=context.grace)
+        finally:
+            await line.close()
         return refuse_awaitable(value)

@@ -14,11 +14,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from rota.core.errors import LeaseLost
-from rota.core.executor import Member, Stream
+from rota.core.executor import Fail, Member, Stream
 from rota.executors.python import frames
+from rota.executors.python.contexts import NO_TRANSACTION
 
 
 class Interrupts:
@@ -154,6 +155,9 @@ class CallLine:
     def member_page(self, step: str, after: int) -> list[Member]:
         reply = self._ask(frames.Members(step=step, after=after))
         return [Member(**each) for each in frames.from_json(reply.value)]
+
+    def transaction(self, result: object) -> NoReturn:  # noqa: ARG002 — as the line has it
+        raise Fail(NO_TRANSACTION)
 
     def end(self, last: frames.Returned | frames.Raised) -> None:
         with self._link.alone():

@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from rota.core.executor import Context, Member, Stream
+from rota.executors.python.transactions import BlockingTransaction, LoopTransaction
 
 
 class Ending(NamedTuple):
@@ -127,15 +128,25 @@ def serve(inbox: SimpleQueue[Order | None]) -> None:
 class LoopLine:
     """The line of a sync handler in a thread: it asks the loop and waits for the answer."""
 
-    __slots__ = ("_context", "_is_stopped", "_loop")
+    __slots__ = ("_context", "_is_stopped", "_loop", "_transactions")
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._loop = asyncio.get_running_loop()
         self._is_stopped = False
+        self._transactions: tuple[LoopTransaction, ...] = ()
 
     def stop(self) -> None:
+        """Roll back what the handler has not begun to commit; nothing begins any more."""
         self._is_stopped = True
+        for each in self._transactions:
+            each.abort()
+
+    async def close(self) -> None:
+        """End the transactions that the handler left open, and wait for those that are ending."""
+        for each in self._transactions:
+            each.abort()
+            await each.wait()
 
     @property
     def cancelled(self) -> bool:
@@ -159,6 +170,13 @@ class LoopLine:
     def member_page(self, step: str, after: int) -> list[Member]:
         page: list[Member] = self._ask(self._context.member_page(step, after))
         return page
+
+    def transaction(self, result: object) -> BlockingTransaction:
+        transaction = LoopTransaction(
+            self._loop, lambda: self._context.transaction(result), lambda: self.cancelled
+        )
+        self._transactions += (transaction,)
+        return BlockingTransaction(transaction)
 
     def _ask(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

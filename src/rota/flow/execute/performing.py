@@ -20,6 +20,7 @@ from rota.core.outcome import (
     Cancelled,
     Failed,
     Failure,
+    Guarantee,
     HandedBack,
     Outcome,
     SetAside,
@@ -27,7 +28,7 @@ from rota.core.outcome import (
     Succeeded,
 )
 from rota.core.policy import NewerPolicy
-from rota.flow.execute import tracebacks, unlocking
+from rota.flow.execute import exactly_once, tracebacks, unlocking
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
 
@@ -57,8 +58,7 @@ async def perform(
             await reach(attempt.start_at)
         if monotonic() >= trust.start_until:
             return HandedBack(started=False)
-        spec = await unlocking.read(attempt) if attempt.names_secrets else attempt.read()
-        return breakers.turn_away(attempt, spec) or await _start(attempt, spec)
+        return await _carry_out(attempt, breakers)
     except asyncio.CancelledError:
         if attempt.stopping is None:
             return _failed(attempt, "CancelledError", "the handler cancelled itself")
@@ -75,6 +75,15 @@ async def perform(
     except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
         attempt.write(Stream.ROTA, _traceback(attempt, error).encode(errors="replace"))
         return Failed(failure=_failure(error))
+
+
+async def _carry_out(attempt: Attempt, breakers: Breakers) -> Outcome:
+    is_exactly_once = attempt.policy.guarantee is Guarantee.EXACTLY_ONCE
+    if is_exactly_once:
+        exactly_once.refuse_start(attempt)
+    spec = await unlocking.read(attempt) if attempt.names_secrets else attempt.read()
+    outcome = breakers.turn_away(attempt, spec) or await _start(attempt, spec)
+    return exactly_once.require_transaction(attempt, outcome) if is_exactly_once else outcome
 
 
 async def _start(attempt: Attempt, spec: object) -> Outcome:

@@ -119,6 +119,7 @@ def _is_plain(model: Draft) -> bool:
         model.first is not None
         and model.graph_text is None
         and spec.unique is None
+        and not model.exactly_once
         and not spec.limits
         and spec.overlap not in ONE_BY_ONE
     )

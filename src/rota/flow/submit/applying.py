@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import Conflict, InvalidInput
+from rota.core.guarantees import Wanted
 from rota.core.manifest.declared import PROJECT, Declared, Manifest
 from rota.core.manifest.differences import Difference, differences
 from rota.core.manifest.timetable import depends_on_id, settled, standing, upcoming
@@ -30,6 +31,7 @@ from rota.flow.submit.comparing import plain_row, plain_spec, schedule_of
 from rota.flow.submit.declared_calendars import CalendarChange, compare, refuse_unseen, write
 from rota.flow.submit.declaring import APP
 from rota.flow.submit.drafting import Draft, Drafting
+from rota.flow.submit.guarantees import exactly_once_kinds, refuse_incapable_kinds
 from rota.flow.submit.submitting import submit_drafts
 from rota.store import catalog, jobs, projects
 from rota.store.driver import Connection
@@ -140,12 +142,15 @@ async def look(at: Looking, manifest: Manifest, *, lock: bool = False) -> Plan:
     rows: dict[str, JobRow] = {}
     found: list[Change] = []
     drafting = Drafting(at.now, at.calendars)
+    wanted: list[Wanted] = []
     for start in range(0, len(manifest.jobs), BATCH):
         part = manifest.jobs[start : start + BATCH]
         rows |= await _read(at, [named[job.name] for job in part if job.name in named])
         for place, job in enumerate(part, start):
             with within(f"jobs[{place}]"):
                 found += _changes(at, drafting, Sought(manifest.project, place, job), rows)
+            wanted += _exactly_once(place, job.spec)
+    await refuse_incapable_kinds(at.conn, wanted)
     others = await _read(at, [*dict.fromkeys(owned).keys() - set(named.values())])
     rows |= others
     found += [_pruned(at, row) for _, row in sorted(others.items())]
@@ -195,6 +200,12 @@ async def apply(at: Looking, manifest: Manifest, wish: Wish) -> Plan:
                     await _update(at, each, wish)
         await _create(at, [each for each in doing if each.action is Action.CREATE], wish)
     return replace(plan, changes=doing)
+
+
+def _exactly_once(place: int, spec: JobSpec) -> Iterator[Wanted]:
+    """The kinds that a declared job wants to be exactly once."""
+    for wanted in exactly_once_kinds(spec.kind, spec.policy, spec.graph):
+        yield wanted._replace(field=f"jobs[{place}].{wanted.field}")
 
 
 def _refuse_unseen(doing: tuple[Change, ...], seen: Mapping[str, int]) -> None:

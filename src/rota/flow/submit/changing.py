@@ -20,13 +20,7 @@ from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.states import JobEvent, JobState, advance_job
-from rota.core.submission import (
-    canonical,
-    check_labels,
-    check_limits,
-    check_name,
-    within,
-)
+from rota.core.submission import canonical, check_labels, check_limits, check_name, within
 from rota.core.time import moments, plain, planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
@@ -38,6 +32,7 @@ from rota.flow.submit.change_writing import Changed, unchanged, write_change
 from rota.flow.submit.drafting import fires_once, limits_text, policy_text
 from rota.flow.submit.going_by import hold_calendars, shared_text
 from rota.flow.submit.graph_jobs import graph_after
+from rota.flow.submit.guarantees import refuse_incapable_edit
 from rota.flow.submit.settling import (
     UNREADABLE,
     Settled,
@@ -254,6 +249,9 @@ async def _begin(
 async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
     """The job with the kind, graph, queue, priority, overlap and limits that it is to have."""
     graph_id = await graph_after(conn, job, wanted.kind, wanted.graph, keep=KEEP)
+    changed = {"kind": wanted.kind, "policy": wanted.policy, "graph": wanted.graph}
+    changed = {name: value for name, value in changed.items() if value is not KEEP}
+    await refuse_incapable_edit(conn, job, changed)
     new: dict[str, Any] = {"graph_id": graph_id}
     if wanted.kind is not KEEP:
         new["kind_id"] = await names.kind_id(conn, check_name(wanted.kind, "kind"))

@@ -16,6 +16,7 @@ from rota.core.arrivals.payloads import check_template
 from rota.core.binding import payload_text
 from rota.core.errors import InvalidInput
 from rota.core.gates import keys_of
+from rota.core.guarantees import Wanted
 from rota.core.limits import Limit, limit_to_plain
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
@@ -35,6 +36,7 @@ from rota.core.time.schedule import HORIZON, USUAL, Immediate, Once, Schedule
 from rota.core.time.tick import Tick
 from rota.flow.submit.going_by import shared_text
 from rota.flow.submit.graph_jobs import graph_text
+from rota.flow.submit.guarantees import exactly_once_kinds
 from rota.store.gates import NewGate
 
 PAUSES: Final = f"one of {', '.join(WhenQueuePaused)}"
@@ -58,6 +60,8 @@ class Draft:
     labels_text: str
     limits_text: str | None
     graph_text: str | None = None
+    # The kinds that must be able to be exactly once; the database knows whether they are.
+    exactly_once: tuple[Wanted, ...] = ()
 
     @property
     def is_immediate(self) -> bool:
@@ -113,6 +117,7 @@ class Drafting:
             labels_text=check_labels(spec.labels),
             limits_text=limits_text(spec.limits),
             graph_text=graph_text(spec.kind, spec.graph),
+            exactly_once=exactly_once_kinds(spec.kind, spec.policy, spec.graph),
         )
 
     def _timetable(self, given: Mapping[str, object], job_id: UUID) -> Timetable:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.errors import InvalidInput
+from rota.core.guarantees import Wanted
 from rota.core.ids import tick_run_id
 from rota.core.overlap import ONE_BY_ONE
 from rota.core.quotas import Quotas
@@ -23,6 +24,7 @@ from rota.flow.submit.allowing import UNLIMITED, allow_jobs, allow_period, allow
 from rota.flow.submit.drafting import Draft, Drafting, gates_of
 from rota.flow.submit.going_by import hold_calendars
 from rota.flow.submit.graph_jobs import graph_ids
+from rota.flow.submit.guarantees import refuse_incapable_kinds
 from rota.flow.submit.interned import Interned
 from rota.flow.submit.unique import NewHolder, find_jobs, key_of_job
 from rota.store import gates, jobs, live_runs, names
@@ -94,6 +96,7 @@ async def submit_drafts(
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
     async with joined(conn):
+        await refuse_incapable_kinds(conn, _exactly_once(handed_in))
         ids = await intern(conn, handed_in, interned or Interned())
         found = await _found(conn, handed_in, keys, ids, now) if keys else {}
         wanted = {
@@ -268,6 +271,15 @@ def _first_run(each: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) -
         guarantee=spec.policy.guarantee,
         gates=passing,
     )
+
+
+def _exactly_once(drafts: Sequence[Draft]) -> list[Wanted]:
+    """The kinds that must be able to be exactly once, each with its place among the jobs."""
+    return [
+        wanted._replace(field=f"jobs[{place}].{wanted.field}")
+        for place, each in enumerate(drafts)
+        for wanted in each.exactly_once
+    ]
 
 
 def _refuse_twins(drafts: Sequence[Draft]) -> None:

@@ -6,6 +6,7 @@ context, and the logger when it is first used: a job that needs neither pays for
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 from uuid import UUID
@@ -14,6 +15,7 @@ from rota.core import executor
 from rota.core.executor import Member, Stream
 from rota.executors.python import contexts as apart
 from rota.executors.python.output import Records
+from rota.executors.python.transactions import BlockingConnection
 
 
 class Context(executor.Context, Protocol):
@@ -27,7 +29,7 @@ class Context(executor.Context, Protocol):
 
 class SyncContext(Protocol):
     """One attempt, for `def` jobs: nothing is awaited. Once the attempt was asked to stop,
-    `progress`, `checkpoint` and `resume` raise `rota.AttemptCancelled`.
+    `progress`, `checkpoint`, `resume` and `transaction` raise `rota.AttemptCancelled`.
     """
 
     @property
@@ -85,6 +87,13 @@ class SyncContext(Protocol):
 
     def members(self, step: str) -> Iterator[Member]:
         """All members of a map of this graph run, in their order."""
+        ...
+
+    def transaction(self, result: object = None) -> AbstractContextManager[BlockingConnection]:
+        """A connection in a transaction that also completes the run with this result: both happen,
+        or neither (E2). An error inside it, or a request to stop, rolls it back. Not with
+        `isolation="process"`.
+        """
         ...
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypedDict
 
 from rota.core import policy as policies
 from rota.core.errors import InvalidInput
+from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.priority import parse_priority
 from rota.core.submission import check_labels, check_name, within
@@ -29,6 +30,10 @@ Duration = str | timedelta
 RULES: Final = ("cron", "rrule", "every", "at", "after", "on")
 POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 CLOCK: Final = SystemClock()
+NOT_IN_A_PROCESS: Final = (
+    "no `isolation='process'` beside it: a child process has no connection to Rota's database, so "
+    "it cannot complete its run in ctx.transaction(); leave the isolation out, or use at_least_once"
+)
 
 
 class Options(TypedDict, total=False):
@@ -102,6 +107,8 @@ def read(given: Mapping[str, Any]) -> Declared:
     for text in ("name", "kind"):
         if given.get(text) is not None:
             check_name(given[text], text)
+    if given.get("isolation") == "process" and given.get("guarantee") == Guarantee.EXACTLY_ONCE:
+        raise InvalidInput("guarantee", given["guarantee"], NOT_IN_A_PROCESS)
     return Declared(
         kind=given.get("kind"),
         name=given.get("name"),

@@ -23,6 +23,7 @@ from rota.core.attempt import Stopping
 from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, Member
 from rota.core.outcome import Failed, Guarantee, Outcome, Succeeded
+from rota.core.policy import Policy
 from rota.core.retry import Retries
 from rota.core.settle import Attempted, settle
 from rota.core.states import RunState
@@ -51,6 +52,9 @@ class InlineAttempt(RecordingContext):
     payload: Any = None
     start_at: float | None = None
     stopping: Stopping | None = None
+    policy: Policy = policies.USUAL
+    # An inline run has no transaction that could complete it.
+    is_recorded: bool = False
     checkpoints: list[Any] = field(default_factory=list)
     # There are no secrets here: a handler gets the reference as it is.
     names_secrets: bool = False
@@ -126,6 +130,10 @@ class Called:
     check: Callable[[Any], Any] | None
     options: Mapping[str, Any]
 
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.options.get("guarantee", Guarantee.AT_LEAST_ONCE))
+
     def executor(self) -> PythonExecutor:
         handlers = Handlers()
         handlers.handler(self.kind, check=self.check)(self.call)
@@ -164,6 +172,7 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
         executor=executor,
         payload=json.loads(json.dumps(payload)),
         kind=called.kind,
+        policy=Policy(guarantee=called.guarantee),
         attempt=attempt,
         scheduled_at=time.now(),
         due_at=time.now(),
@@ -257,7 +266,7 @@ async def run_until_ended_async(
         state=RunState.RUNNING,
         failures=0,
         losses=0,
-        guarantee=Guarantee(called.options.get("guarantee", Guarantee.AT_LEAST_ONCE)),
+        guarantee=called.guarantee,
         deadline_at=None if deadline is None else time.now() + _span(deadline, "deadline"),
     )
     ran: list[Ran] = []

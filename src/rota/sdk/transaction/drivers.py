@@ -17,6 +17,7 @@ from itertools import count
 from typing import Any, Final, Protocol
 
 from rota.core.errors import InvalidInput, RotaError, StoreUnavailable
+from rota.executors.python.transactions import BlockingConnection
 from rota.store.translate import first_line, translate, translated
 
 # `$1::uuid[]` in the text of a statement: every parameter is cast (CONTRIBUTING.md, rule 11).
@@ -151,6 +152,23 @@ class Asyncpg:
         with translated(self._conn):
             rows = await self._conn.fetch(query, *args)
         return [tuple(row) for row in rows]
+
+    def translated(self, error: Exception) -> RotaError | None:
+        del error
+        return None
+
+
+class Blocking:
+    """The connection of `ctx.transaction()` in a thread, which is nothing but that transaction."""
+
+    def __init__(self, conn: BlockingConnection) -> None:
+        self._conn = conn
+
+    def refuse_outside(self) -> None:
+        """Its own statements refuse, once it has ended."""
+
+    async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
+        return [tuple(row) for row in self._conn.fetch(query, *args)]
 
     def translated(self, error: Exception) -> RotaError | None:
         del error

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from rota.core.errors import InvalidInput
+from rota.executors.python.transactions import BlockingConnection
 from rota.sdk.transaction import owners
 from rota.sdk.transaction.writing import Asked, Made, write
 
@@ -85,15 +86,17 @@ class AsyncWithin:
 
 
 @overload
-def within(conn: SyncOwner, /, *, tenant: str = ..., wake: bool = ...) -> Within: ...
+def within(
+    conn: SyncOwner | BlockingConnection, /, *, tenant: str = ..., wake: bool = ...
+) -> Within: ...
 @overload
 def within(conn: AsyncOwner, /, *, tenant: str = ..., wake: bool = ...) -> AsyncWithin: ...
 def within(conn: Any, /, *, tenant: str = "default", wake: bool = True) -> "Within | AsyncWithin":
     """Hand in jobs through this connection, in the transaction that is open on it.
 
-    `conn` is a connection of asyncpg or psycopg, or a Session or Connection of SQLAlchemy over one
-    of them, sync or async. `wake=False` spares the hint to workers: they find the job when they
-    look by themselves, within a quarter of a second.
+    `conn` is a connection of asyncpg or psycopg, a Session or Connection of SQLAlchemy over one of
+    them, sync or async, or what `ctx.transaction()` gave. `wake=False` spares the hint to workers:
+    they find the job when they look by themselves, within a quarter of a second.
     """
     kind = AsyncWithin if owners.sort_of(conn) in owners.ASYNC else Within
     return kind(conn, tenant=tenant, wake=wake)

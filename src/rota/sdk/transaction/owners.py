@@ -8,7 +8,7 @@ there was none yet, or the job would be written outside, and lost or kept agains
 from typing import Any, Final
 
 from rota.core.errors import InvalidInput
-from rota.sdk.transaction.drivers import Asyncpg, AsyncPsycopg, Driver, Psycopg
+from rota.sdk.transaction.drivers import Asyncpg, AsyncPsycopg, Blocking, Driver, Psycopg
 
 WANTED: Final = (
     "a connection of asyncpg or psycopg, or a Session or Connection of SQLAlchemy over one of them"
@@ -27,6 +27,7 @@ ASYNC: Final = frozenset(
 )
 SYNC: Final = frozenset(
     {
+        "rota.BlockingConnection",
         "psycopg.Connection",
         "sqlalchemy.Session",
         "sqlalchemy.Connection",
@@ -47,6 +48,8 @@ def sort_of(conn: object) -> str:
 def driver(conn: Any) -> Driver:
     """The driver of a sync connection, in its owner's transaction."""
     sort = sort_of(conn)
+    if sort == "rota.BlockingConnection":
+        return Blocking(conn)
     if sort == "psycopg.Connection":
         return Psycopg(conn)
     if sort == "sqlalchemy.scoped_session":

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -125,13 +126,56 @@ async def test_a_lost_lease_reaches_a_sync_handler(bench: Bench):
     assert lost.value is context.refusal
 
 
-async def test_a_sync_handler_is_told_that_it_cannot_have_a_transaction(bench: Bench):
+async def test_what_a_transaction_refuses_reaches_a_sync_handler(bench: Bench):
+    class Refusing(Recording):
+        def transaction(self, result: object = None) -> Any:
+            raise Fail(f"no transaction for {result}")
+
     @bench.handlers.handler("pay")
     def pay(context: SyncContext, payload: Any) -> None:
+        with context.transaction("this"):
+            raise AssertionError("not reached")
+
+    with pytest.raises(Fail, match="no transaction for this"):
+        await bench.run("pay", context=Refusing())
+
+
+async def test_a_transaction_of_a_thread_is_one_task_on_the_loop(bench: Bench):
+    """Begin, statements and end: a driver may bind a transaction to the task that began it."""
+    tasks: list[Any] = []
+
+    class Connection:
+        async def fetchval(self, query: str) -> str:
+            tasks.append(asyncio.current_task())
+            return query
+
+    class Lending(Recording):
+        @asynccontextmanager
+        async def transaction(self, result: object = None) -> AsyncIterator[Connection]:  # noqa: ARG002
+            tasks.append(asyncio.current_task())
+            yield Connection()
+            tasks.append(asyncio.current_task())
+
+    @bench.handlers.handler("pay")
+    def pay(context: SyncContext, payload: Any) -> str:
+        with context.transaction() as conn:
+            return str(conn.fetchval("select 1"))
+
+    assert await bench.run("pay", context=Lending()) == Succeeded(result="select 1")
+    assert len(tasks) == 3
+    assert len(set(tasks)) == 1
+
+
+async def test_no_transaction_begins_in_an_attempt_that_was_asked_to_stop(bench: Bench):
+    @bench.handlers.handler("late")
+    def late(context: SyncContext, payload: Any) -> None:
         context.transaction()
 
-    with pytest.raises(Fail, match="async handler"):
-        await bench.run("pay")
+    context = Recording()
+    context.cancelled = True
+
+    with pytest.raises(asyncio.CancelledError):
+        await bench.run("late", context=context)
 
 
 async def test_a_coroutine_that_nobody_awaits_is_a_final_failure(bench: Bench):

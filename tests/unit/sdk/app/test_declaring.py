@@ -17,6 +17,11 @@ def test_nothing_said_is_no_schedule() -> None:
     assert (declared.schedule, dict(declared.options)) == (None, {})
 
 
+def test_a_child_process_cannot_be_exactly_once() -> None:
+    with pytest.raises(InvalidInput, match="child process has no connection"):
+        declaring.read({"isolation": "process", "guarantee": "exactly_once"})
+
+
 @pytest.mark.parametrize(
     ("given", "schedule"),
     [

@@ -165,7 +165,25 @@ def test_what_needs_a_database_says_so() -> None:
         async with ctx.transaction():
             pass
 
+    def in_a_thread(ctx: sdk.SyncContext) -> None:
+        with ctx.transaction():
+            pass
+
     assert "rota_server" in str(run_inline(exactly_once).error)
+    assert "rota_server" in str(run_inline(in_a_thread).error)
+
+
+def test_a_job_that_is_exactly_once_fails_inline_without_its_transaction() -> None:
+    app = sdk.App("inline")
+
+    @app.job(guarantee="exactly_once")
+    def forgetful() -> str:
+        return "done"
+
+    ran = run_inline(forgetful)
+
+    assert not ran.succeeded
+    assert "without ctx.transaction()" in str(ran.error)
 
 
 def test_an_attempt_that_takes_too_long_is_asked_to_stop() -> None:

@@ -1,0 +1,36 @@
+"""Holds attempts of `exactly_once` jobs to their promise (E2). Room: flow/execute.
+
+Such a run succeeds in one way: its handler completes it in `ctx.transaction()`. An attempt that
+cannot do that is not started, so that it has no effect, and one that ends well without it fails.
+Both failures are final: the next attempt would end in the same way, after the same effects.
+"""
+
+from typing import Final
+
+from rota.core.describing import supports_exactly_once
+from rota.core.graphs.graph import KIND
+from rota.core.guarantees import Wanted, refuse_exactly_once
+from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.flow.execute.attempt import Attempt
+
+FAILURE: Final = "NotExactlyOnce"
+NO_TRANSACTION: Final = (
+    "the job is exactly_once, and its handler ended without ctx.transaction(); write its effects "
+    "and complete the run in `ctx.transaction()`, or make the job at_least_once"
+)
+# The steps of a graph are attempts of their own.
+NOT_STARTED: Final = frozenset({KIND})
+
+
+def refuse_start(attempt: Attempt) -> None:
+    """Raise `InvalidInput` if no attempt of this kind can complete its run in a transaction."""
+    kind = attempt.kind
+    if kind not in NOT_STARTED and not supports_exactly_once(attempt.executor, kind):
+        raise refuse_exactly_once(Wanted(kind))
+
+
+def require_transaction(attempt: Attempt, outcome: Outcome) -> Outcome:
+    """The outcome, or a failure if it is a success that the attempt's transaction did not store."""
+    if not isinstance(outcome, Succeeded) or attempt.is_recorded:
+        return outcome
+    return Failed(failure=Failure(type=FAILURE, message=NO_TRANSACTION), final=True)

@@ -1,0 +1,6 @@
+-- Those of these kinds whose workers cannot complete a run in its handler's transaction.
+select k.name
+from rota.kinds as k
+where
+    k.name = any(:kinds::text[])
+    and k.exactly_once = false;
