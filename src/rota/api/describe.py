@@ -69,7 +69,7 @@ RUNS: Final = {
 JOBS: Final = {"get_graph": "$GRAPH_JOB_ID"}
 QUERIES: Final = {
     "list_jobs": "status=active&limit=1",
-    "delete_job": "running=cancel",
+    "delete_job": "running=keep",
     "list_runs": "status=succeeded&status=dead&limit=1",
     "list_executions": "worker_id=$WORKER_ID&limit=1",
     "list_runs_of_job": "limit=1",

@@ -94,7 +94,7 @@ def latest_run(row: RunRow) -> LatestRun:
         run_id=identifiers.run(row.id),
         status=row.state.value,
         start_time=moment_or_none(row.started_at),
-        modified_time=moment(_modified(row)),
+        modified_time=moment(row.modified_at),
         attempt_number=row.attempt,
         executor_id=_executor(row),
     )
@@ -111,7 +111,7 @@ def _common(row: RunRow) -> dict[str, Any]:
         "due_at": moment(row.due_at),
         "start_time": moment_or_none(row.started_at),
         "end_time": moment_or_none(row.finished_at),
-        "modified_time": moment(_modified(row)),
+        "modified_time": moment(row.modified_at),
         "created_at": moment(row.created_at),
         "attempt_number": row.attempt,
         "failures": row.failures,
@@ -130,10 +130,6 @@ def _common(row: RunRow) -> dict[str, Any]:
         "member": row.member,
         "log_url": f"/v1/runs/{identifiers.run(row.id)}/logs",
     }
-
-
-def _modified(row: RunRow) -> Any:
-    return row.finished_at or row.started_at or row.created_at
 
 
 def _executor(row: RunRow) -> str | None:

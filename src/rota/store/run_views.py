@@ -38,7 +38,8 @@ class RunRow(NamedTuple):
     """A run, alive or finished; JSON as text. What is gone meanwhile has no name.
 
     `ready_at` and `deadline_at` are known of the living only, `progress` is 0 to 1. `step` is the
-    place in the graph.
+    place in the graph. `modified_at` is the last change: its end, its start, its last progress or
+    checkpoint, or when it was put back, taken back or asked to cancel.
     """
 
     id: UUID
@@ -69,6 +70,7 @@ class RunRow(NamedTuple):
     graph_run_id: UUID | None
     step: int | None
     member: int | None
+    modified_at: datetime
 
 
 class Page(NamedTuple):

@@ -39,7 +39,7 @@ async def test_a_run_beyond_the_quota_is_answered_with_when_to_try_again(api: Se
     second = await acme.post(f"/v1/jobs/{job}/runNow", {"overlap": "allow"})
     at_once = await acme.post("/v1/jobs", {"name": "two"})
 
-    assert [first.status, second.status, at_once.status] == [201, 429, 429]
+    assert [first.status, second.status, at_once.status] == [202, 429, 429]
     assert second.json["code"] == at_once.json["code"] == "quota_exceeded"
     assert int(second.headers["retry-after"]) >= 1
 

@@ -168,7 +168,7 @@ async def test_run_now_runs_a_job_past_its_schedule_with_another_payload(api: Se
     made = await api.platform.post(f"/v1/jobs/{job_id}/runNow", {"payload": {"n": 2}})
     run = (await api.platform.get(f"/v1/runs/{made.json['run_id']}")).json
 
-    assert made.status == 201
+    assert made.status == 202
     assert (run["payload"], run["trigger"], run["status"]) == ({"n": 2}, "manual", "queued")
 
 

@@ -281,9 +281,10 @@ async def _edit(call: Call, row: JobRow) -> Reply:
     problems=("illegal_move",),
 )
 async def delete_job(call: Call) -> Reply:
-    """Delete a job: no more ticks, and what waits is cancelled.
+    """Delete a job and cancel its runs.
 
-    What runs goes on, unless `running=cancel`.
+    Runs that wait end at once. The workers of runs that are being executed are asked to stop them,
+    unless `running=keep`.
     """
     row = await job_row(call)
     stop = call.query.running == "cancel"

@@ -83,12 +83,15 @@ async def resume_job(call: Call) -> Reply:
     body=RunNowDraft,
     body_required=False,
     answer=Triggered,
-    status=201,
+    status=202,
     problems=("illegal_move",),
     example={"payload": {"format": "csv"}},
 )
 async def run_job_now(call: Call) -> Reply:
-    """Run it past its schedule, with its own payload or another."""
+    """Run it past its schedule, with its own payload or another.
+
+    The run is accepted (202) and starts when a worker is free; `GET /v1/runs/{run_id}` follows it.
+    """
     row = await job_row(call)
     draft: RunNowDraft = call.body or RunNowDraft()
     spec = RunSpec(

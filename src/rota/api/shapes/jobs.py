@@ -324,8 +324,12 @@ class JobsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 class DeleteQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     running: Annotated[
-        Literal["leave", "cancel"], Meta(description="Whether runs that are being executed go on.")
-    ] = "leave"
+        Literal["cancel", "keep", "leave"],
+        Meta(
+            description="What happens to runs that are being executed: their workers are asked to "
+            "stop them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`."
+        ),
+    ] = "cancel"
 
 
 class PauseDraft(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -25,8 +25,9 @@ RunStatus = Literal[
 
 
 class RunView(Struct, kw_only=True, frozen=True):
-    """A run as it is now; `modified_time` is the last time that anything happened to it. The run of
-    a step tells its graph run and the place of the step in it, and a member of a map its index.
+    """A run as it is now; `modified_time` is when it last changed: started, made progress, was
+    retried, was asked to cancel, or ended. The run of a step tells its graph run and the place of
+    the step in it, and a member of a map its index.
     """
 
     run_id: str

@@ -268,28 +268,33 @@ def edit(
 @app.command
 def delete(
     *jobs: str,
+    keep_running: Annotated[bool, SWITCH] = False,
     cancel_running: Annotated[bool, SWITCH] = False,
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Delete jobs: no more ticks, and what waits is cancelled.
+    """Delete jobs and cancel their runs, those that are being executed too.
 
     Parameters
     ----------
     jobs
         Their names or ids.
+    keep_running
+        Let runs that are being executed go on. Default: their workers are asked to stop them.
     cancel_running
-        Also cancel what runs.
+        The default, for scripts that were written when it was not.
     yes
         Do not ask.
     """
     some("job", jobs)
+    if keep_running and cancel_running:
+        raise Misused("say --keep-running or --cancel-running, not both")
     with talk.open() as client:
         ids = [(job, naming.job_id(client, job)) for job in jobs]
         if not confirm(f"Delete {', '.join(jobs)}?", yes=yes):
             return 1
         for job, id_ in ids:
-            client.delete_job(id_, **(said(running="cancel") if cancel_running else {}))
+            client.delete_job(id_, **(said(running="keep") if keep_running else {}))
             talk.done({"job_id": id_}, f"{job} was deleted", id_=id_)
     return 0
 

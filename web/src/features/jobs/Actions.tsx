@@ -168,11 +168,11 @@ function Resume({ job, close }: Given) {
 
 function Delete({ job, close }: Given) {
   const [, navigate] = useLocation();
-  const [running, setRunning] = useState("leave");
+  const [running, setRunning] = useState("cancel");
   const remove = useTell("DELETE /v1/jobs/{job_id}", { spoils: ["GET /v1/jobs"] });
   const act = () =>
     remove.mutate(
-      { path: { job_id: job.job_id }, query: { running: running as "leave" } },
+      { path: { job_id: job.job_id }, query: { running: running as "cancel" } },
       {
         onSuccess: () => {
           toast(`${job.name} is deleted.`);
@@ -183,14 +183,14 @@ function Delete({ job, close }: Given) {
     );
   return (
     <ConfirmDialog title={`Delete ${job.name}?`} action="Delete" act={act} close={close} busy={remove.isPending} error={remove.error}>
-      <p>It fires no more ticks, and what waits is cancelled. Its runs stay in history. This cannot be undone.</p>
+      <p>It fires no more ticks, and runs that wait are cancelled. Its runs stay in history. This cannot be undone.</p>
       <ChoiceField
-        label="What runs now"
+        label="Runs in progress"
         value={running}
         change={setRunning}
         options={[
-          { value: "leave", label: "goes on" },
-          { value: "cancel", label: "is cancelled" },
+          { value: "cancel", label: "are cancelled" },
+          { value: "keep", label: "go on" },
         ]}
       />
     </ConfirmDialog>

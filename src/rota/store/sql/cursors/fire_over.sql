@@ -174,7 +174,9 @@ replaced as (
 
 asked as (
     update rota.live_runs as l
-    set state = 'cancelling'
+    set
+        state = 'cancelling',
+        changed_at = rota.now()
     from running as r, fired as f
     where
         l.id = r.id

@@ -21,7 +21,9 @@ ended as (
 
 asked as (
     update rota.live_runs as r
-    set state = 'cancelling'
+    set
+        state = 'cancelling',
+        changed_at = rota.now()
     from chosen as c
     where
         r.id = c.id

@@ -34,7 +34,8 @@ waiting as (
         state = g.state,
         session_id = null,
         failures = g.failures,
-        ready_at = rota.now() + g.delay
+        ready_at = rota.now() + g.delay,
+        changed_at = rota.now()
     from given as g
     where
         r.id = g.id

@@ -57,7 +57,8 @@ waiting as (
         state = 'queued',
         session_id = null,
         losses = r.losses + 1,
-        ready_at = rota.now()
+        ready_at = rota.now(),
+        changed_at = rota.now()
     from gone as g
     where
         r.id = g.id

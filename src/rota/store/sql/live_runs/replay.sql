@@ -51,7 +51,8 @@ kept as (
 
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
-    policy_id, job_version, state, trigger, priority, attempt, guarantee, payload, gates
+    policy_id, job_version, state, trigger, priority, attempt, guarantee, payload, gates,
+    changed_at
 )
 select
     c.id,
@@ -71,7 +72,8 @@ select
     c.attempt,
     coalesce(p.body ->> 'guarantee', 'at_least_once')::rota.guarantee,
     coalesce(:payload::jsonb, c.payload),
-    c.gates
+    c.gates,
+    rota.now()
 from chosen as c
 inner join taken as t on c.id = t.id
 left join rota.policies as p on c.policy_id = p.id

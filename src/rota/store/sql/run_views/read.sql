@@ -7,7 +7,7 @@ with found as (
         l.created_at, l.started_at, null::timestamptz as finished_at, l.attempt, l.failures,
         l.losses, l.trigger, l.priority, l.kind_id, l.queue_id, l.session_id, l.payload,
         null::jsonb as result, null::jsonb as reason, l.deadline_at, l.graph_run_id, l.step,
-        l.member
+        l.member, l.changed_at
     from unnest(:ids::uuid[]) as i (id)
     inner join rota.live_runs as l on i.id = l.id
     where l.tenant_id = :tenant_id::integer
@@ -17,7 +17,7 @@ with found as (
         null::timestamptz as ready_at, r.created_at, r.started_at, r.finished_at, r.attempt,
         r.failures, r.losses, r.trigger, r.priority, r.kind_id, r.queue_id, r.session_id,
         r.payload, r.result, r.reason, null::timestamptz as deadline_at, r.graph_run_id, r.step,
-        r.member
+        r.member, null::timestamptz as changed_at
     from unnest(:ids::uuid[]) as i (id)
     inner join rota.runs as r on i.id = r.id
     where r.tenant_id = :tenant_id::integer
@@ -54,7 +54,11 @@ select
     n.message,
     f.graph_run_id,
     f.step,
-    f.member
+    f.member,
+    -- Nulls do not count.
+    coalesce(
+        f.finished_at, greatest(f.created_at, f.started_at, f.changed_at, n.noted_at)
+    ) as modified_at
 from found as f
 left join rota.jobs as j on f.job_id = j.id
 left join rota.kinds as k on f.kind_id = k.id

@@ -10,7 +10,8 @@ set
     job_version = :job_version::integer,
     policy_id = :policy_id::integer,
     payload = :payload::jsonb,
-    gates = :gates::integer[]
+    gates = :gates::integer[],
+    changed_at = rota.now()
 where
     r.id = :id::uuid
     and r.tenant_id = :tenant_id::integer
