@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from rota.api.drafts import given, kind_of, spec_of
 from rota.api.shapes.jobs import JobDraft
+from rota.core.aliases import CUSTOM
 from rota.flow.submit.alike import Alike
 
 # What is compared in another way: what is each one's own, and JSON, in which true is not 1.
@@ -22,7 +23,7 @@ _shared: Final = attrgetter(*(name for name in JobDraft.__struct_fields__ if nam
 def alike(drafts: Sequence[JobDraft], *, tenant: str) -> Alike | None:
     """What all of them are, and what is each one's own; None if they are of several sorts."""
     first = drafts[0]
-    if len(drafts) == 1 or kind_of(first) is UNSET:
+    if len(drafts) == 1 or first.job_type == CUSTOM or kind_of(first) is UNSET:
         return None
     shared, schedule = _shared(first), str(first.schedule)
     has_time = first.schedule_time is not UNSET

@@ -32,7 +32,8 @@ def make_app(doors: Doors) -> ASGIApp:
     resources.load()
     by_path: dict[str, list[Operation]] = defaultdict(list)
     for operation in catalogue.operations:
-        by_path[operation.path].append(operation)
+        for path in (operation.path, *operation.other_paths):
+            by_path[path].append(operation)
     # What has no place for an id comes first: /v1/jobs/bulk is no job.
     paths = sorted(by_path, key=lambda path: ("{" in path, path))
     routes: list[BaseRoute] = [route(path, by_path[path], doors.endpoint) for path in paths]

@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import UNSET, UnsetType, to_builtins
 
 from rota.api.shapes.jobs import Details, JobDraft, JobEdit, LimitDraft, RetriesDraft
+from rota.core import aliases, uniqueness
 from rota.core import policy as policies
-from rota.core import uniqueness
 from rota.core.errors import InvalidInput
 from rota.core.limits import Limit, Rate
 from rota.core.overlap import Overlap, WhenQueuePaused
@@ -97,12 +97,16 @@ def kept(value: Any) -> Any:
 
 
 def kind_of(details: Details) -> str | UnsetType:
-    """`job_type` is another name for `kind`."""
-    if details.kind is not UNSET and details.job_type is not UNSET:
-        if details.kind != details.job_type:
-            raise InvalidInput("job_type", details.job_type, f"the kind, {details.kind!r}, or none")
-        return details.kind
-    return details.job_type if details.kind is UNSET else details.kind
+    """`job_type` is another name for `kind`, and knows the words of core/aliases.py."""
+    kind, said = details.kind, details.job_type
+    if said is UNSET or (said == aliases.CUSTOM and kind is not UNSET):
+        return kind
+    meant = aliases.kind_of_job_type(
+        said, payload=given(details.payload, None), name=given(details.name, None)
+    )
+    if kind is not UNSET and kind != meant:
+        raise InvalidInput("job_type", said, f"the kind, {kind!r}, or none")
+    return meant
 
 
 def schedule_of(details: Details) -> Mapping[str, object] | None:

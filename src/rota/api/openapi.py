@@ -32,9 +32,11 @@ def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]
     by_shape = dict(zip(map(repr, [*shapes, Problem]), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for each in operations:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(
-            each, by_shape, components
-        )
+        made = _operation(each, by_shape, components)
+        paths.setdefault(each.path, {})[each.method.lower()] = made
+        for place, path in enumerate(each.other_paths, 2):
+            other = {"operationId": f"{each.name}_{place}", "description": _same_as(each)}
+            paths.setdefault(path, {})[each.method.lower()] = made | other
     return {
         "openapi": "3.1.0",
         "info": {"title": TITLE, "version": version, "description": ABOUT},
@@ -47,6 +49,10 @@ def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _same_as(each: Operation) -> str:
+    return f"The same as `{each.method} {each.path}`."
 
 
 def _shapes(operations: Iterable[Operation]) -> Iterable[Any]:

@@ -62,6 +62,8 @@ class Operation:
     is_probe: bool = False
     example: Any = None
     description: str = ""
+    # Where else it is found, by the same rules; each has the same places for ids.
+    other_paths: tuple[str, ...] = ()
     parameters: tuple[str, ...] = field(default=())
 
     @property

@@ -9,13 +9,14 @@ import asyncio
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any, Final, get_origin
+from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import ClientDisconnect, Request
 
 from rota.api.problems import FieldError, Refusal, pointer
+from rota.api.shapes.pieces import ANY_CASE
 
 BODY_SECONDS: Final = 30.0
 _AT: Final = re.compile(r"^(?P<said>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
@@ -71,7 +72,7 @@ def decode_query(request: Request, shape: type[Struct] | None) -> Any:
         if name not in fields:
             raise unknown_parameter(name, list(fields))
         if is_list(fields[name].type):
-            values[name] = said
+            values[name] = in_small_letters(name, fields[name].type, said)
         elif len(said) > 1:
             raise parameter_refused(name, "was given more than once")
         else:
@@ -98,6 +99,21 @@ def is_list(annotation: Any) -> bool:
     if get_origin(annotation) is Annotated:
         return is_list(annotation.__origin__)
     return get_origin(annotation) in {list, tuple}
+
+
+def in_small_letters(name: str, annotation: Any, said: list[str]) -> list[str]:
+    """The values of a list of words, if they may be written in any case; the others as they are."""
+    inner = get_args(annotation)[0] if get_args(annotation) else None
+    told = getattr(inner, "__metadata__", ())
+    if not any(isinstance(meta, Meta) and meta.extra == ANY_CASE for meta in told):
+        return said
+    words = list(dict.fromkeys(word.lower() for word in get_args(inner.__origin__)))  # type: ignore[union-attr] # Annotated has one
+    for place, each in enumerate(said):
+        if each.lower() not in words:
+            detail = f"{each[:100]!r} is not accepted; one of {', '.join(words)}"
+            wrong = FieldError(pointer=f"/{name}/{place}", code="invalid_input", detail=detail)
+            raise Refusal("invalid_input", f"{name}: {detail}", errors=[wrong])
+    return [each.lower() for each in said]
 
 
 def invalid(error: msgspec.ValidationError) -> Refusal:

@@ -301,7 +301,7 @@ export interface DeclaredJob {
   "name": string;
   /** Which handler carries it out; the name unless it is said. */
   "kind"?: string;
-  /** Another name for `kind`. */
+  /** Another name for `kind`, which also knows the names of other schedulers, such as `HTTP_REQUEST`. */
   "job_type"?: string;
   /** As in docs/reference/schedules.md; at once unless it is said. */
   "schedule"?: Record<string, unknown>;
@@ -327,7 +327,7 @@ export interface DeclaredJob {
   "deadline"?: string;
   /** From asking an attempt to stop to ending it by force; 10 s usually. */
   "grace"?: string;
-  /** What happens if a worker is lost; `at_least_once` unless it is said. */
+  /** What happens if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds refuse it. Default: `at_least_once`. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
   /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. Unless it is said the host or the connection, of kinds that have one; null, or `none`, for that. */
   "target"?: string | null;
@@ -352,8 +352,8 @@ export interface DeclaredJob {
 }
 
 export interface DeleteQuery {
-  /** Whether runs that are being executed go on. */
-  "running"?: "cancel" | "leave";
+  /** What happens to runs that are being executed: their workers are asked to stop them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`. */
+  "running"?: "cancel" | "keep" | "leave";
 }
 
 export interface DepthView {
@@ -465,6 +465,7 @@ export interface EventsTaken {
 export interface ExecutionsQuery {
   /** A worker: its id or its name. */
   "worker_id": string;
+  "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
   /** How many of them at most. */
   "limit"?: number;
   "cursor"?: string | null;
@@ -586,7 +587,7 @@ export interface JobDraft {
   "name"?: string;
   /** Which handler carries it out; the name unless it is said. */
   "kind"?: string;
-  /** Another name for `kind`. */
+  /** Another name for `kind`, which also knows the names of other schedulers, such as `HTTP_REQUEST`. */
   "job_type"?: string;
   /** As in docs/reference/schedules.md; at once unless it is said. */
   "schedule"?: Record<string, unknown>;
@@ -612,7 +613,7 @@ export interface JobDraft {
   "deadline"?: string | null;
   /** From asking an attempt to stop to ending it by force; 10 s usually. */
   "grace"?: string;
-  /** What happens if a worker is lost; `at_least_once` unless it is said. */
+  /** What happens if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds refuse it. Default: `at_least_once`. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
   /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. Unless it is said the host or the connection, of kinds that have one; null, or `none`, for that. */
   "target"?: string | null;
@@ -648,7 +649,7 @@ export interface JobEdit {
   "name"?: string;
   /** Which handler carries it out; the name unless it is said. */
   "kind"?: string;
-  /** Another name for `kind`. */
+  /** Another name for `kind`, which also knows the names of other schedulers, such as `HTTP_REQUEST`. */
   "job_type"?: string;
   /** As in docs/reference/schedules.md; at once unless it is said. */
   "schedule"?: Record<string, unknown>;
@@ -674,7 +675,7 @@ export interface JobEdit {
   "deadline"?: string | null;
   /** From asking an attempt to stop to ending it by force; 10 s usually. */
   "grace"?: string;
-  /** What happens if a worker is lost; `at_least_once` unless it is said. */
+  /** What happens if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds refuse it. Default: `at_least_once`. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
   /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. Unless it is said the host or the connection, of kinds that have one; null, or `none`, for that. */
   "target"?: string | null;
@@ -762,7 +763,7 @@ export interface JobsMade {
 }
 
 export interface JobsQuery {
-  "status"?: Array<"active" | "finished" | "paused" | "pending" | "quarantined" | "running">;
+  "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "active" | "cancelled" | "completed" | "deleted" | "enqueued" | "failed" | "finished" | "paused" | "pending" | "quarantined" | "retrying" | "running" | "scheduled" | "success">;
   /** Of this user. */
   "user_id"?: string | null;
   /** Of this kind. */
@@ -950,7 +951,7 @@ export interface MatchView {
 export interface MembersQuery {
   /** The name of the map. */
   "step": string;
-  "status"?: Array<"blocked" | "cancelled" | "cancelling" | "coalesced" | "dead" | "expired" | "lost" | "missed" | "quarantined" | "queued" | "retrying" | "running" | "skipped" | "succeeded">;
+  "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
   /** How many of them at most. */
   "limit"?: number;
   "cursor"?: string | null;
@@ -1273,7 +1274,7 @@ export interface RunState {
   "status": string;
 }
 
-/** A run as it is now; `modified_time` is the last time that anything happened to it. The run of a step tells its graph run and the place of the step in it, and a member of a map its index. */
+/** A run as it is now; `modified_time` is when it last changed: started, made progress, was retried, was asked to cancel, or ended. The run of a step tells its graph run and the place of the step in it, and a member of a map its index. */
 export interface RunView {
   "run_id": string;
   "job_id": string;
@@ -1303,8 +1304,15 @@ export interface RunView {
   "log_url": string;
 }
 
+export interface RunsOfJobQuery {
+  "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
+  /** How many of them at most. */
+  "limit"?: number;
+  "cursor"?: string | null;
+}
+
 export interface RunsQuery {
-  "status"?: Array<"blocked" | "cancelled" | "cancelling" | "coalesced" | "dead" | "expired" | "lost" | "missed" | "quarantined" | "queued" | "retrying" | "running" | "skipped" | "succeeded">;
+  "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
   /** Of this job. */
   "job_id"?: string | null;
   /** Of this kind. */
@@ -1601,9 +1609,9 @@ export interface Operations {
   /** The 128 shards and who fires them. */
   "GET /v1/shards": { path: {  }; query: {  }; body: undefined; answer: Shards };
   /** Runs, newest first; a page may be short and still have a next one. */
-  "GET /v1/runs": { path: {  }; query: { "status"?: Array<"blocked" | "cancelled" | "cancelling" | "coalesced" | "dead" | "expired" | "lost" | "missed" | "quarantined" | "queued" | "retrying" | "running" | "skipped" | "succeeded"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
+  "GET /v1/runs": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
   /** The runs that a worker executes or executed last. */
-  "GET /v1/executions": { path: {  }; query: { "worker_id": string; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
+  "GET /v1/executions": { path: {  }; query: { "worker_id": string; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
   /** One run, with its payload and its result. */
   "GET /v1/runs/{run_id}": { path: { run_id: string }; query: {  }; body: undefined; answer: RunDetail };
   /** Every attempt of a run, the first one first. */
@@ -1619,7 +1627,7 @@ export interface Operations {
   /** Cancel many runs: a dry run answers how many, and the token to do it. */
   "POST /v1/runs/bulk-cancel": { path: {  }; query: {  }; body: BulkDraft; answer: BulkDone };
   /** Runs that need somebody to look: dead, lost or quarantined. */
-  "GET /v1/dead-letters": { path: {  }; query: { "status"?: Array<"blocked" | "cancelled" | "cancelling" | "coalesced" | "dead" | "expired" | "lost" | "missed" | "quarantined" | "queued" | "retrying" | "running" | "skipped" | "succeeded"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
+  "GET /v1/dead-letters": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
   /** Dead letters that died alike, counted together, the last seen first. */
   "GET /v1/dead-letters/groups": { path: {  }; query: { "since"?: string | undefined; "limit"?: number | undefined }; body: undefined; answer: DeadGroups };
   /** Let dead letters go again: a dry run answers how many, and the token to do it. */
@@ -1649,7 +1657,7 @@ export interface Operations {
   /** A graph run with every step: its state, its run, its times, and how far its maps are. */
   "GET /v1/runs/{run_id}/graph": { path: { run_id: string }; query: {  }; body: undefined; answer: RunGraphView };
   /** The members of a map in their order; a page may be short and still have a next one. */
-  "GET /v1/runs/{run_id}/members": { path: { run_id: string }; query: { "step": string; "status"?: Array<"blocked" | "cancelled" | "cancelling" | "coalesced" | "dead" | "expired" | "lost" | "missed" | "quarantined" | "queued" | "retrying" | "running" | "skipped" | "succeeded"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
+  "GET /v1/runs/{run_id}/members": { path: { run_id: string }; query: { "step": string; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
   /** Let a graph run that ended go on from its failed steps; what succeeded is not done again. */
   "POST /v1/runs/{run_id}/retryFailed": { path: { run_id: string }; query: {  }; body: undefined; answer: RunState };
   /** Let a graph run start no more steps; those that run go on. */
@@ -1671,7 +1679,7 @@ export interface Operations {
   /** Make up to 1,000 jobs, all or none. */
   "POST /v1/jobs/bulk": { path: {  }; query: {  }; body: JobDrafts; answer: JobsMade };
   /** Jobs, newest first. */
-  "GET /v1/jobs": { path: {  }; query: { "status"?: Array<"active" | "finished" | "paused" | "pending" | "quarantined" | "running"> | undefined; "user_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "label"?: string | undefined; "q"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_JobView_ };
+  "GET /v1/jobs": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "active" | "cancelled" | "completed" | "deleted" | "enqueued" | "failed" | "finished" | "paused" | "pending" | "quarantined" | "retrying" | "running" | "scheduled" | "success"> | undefined; "user_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "label"?: string | undefined; "q"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_JobView_ };
   /** One job. */
   "GET /v1/jobs/{job_id}": { path: { job_id: string }; query: {  }; body: undefined; answer: JobView };
   /** Change a job: only the fields that are given. */
@@ -1682,8 +1690,8 @@ export interface Operations {
   "PUT /v1/jobs/by-name/{name}": { path: { name: string }; query: {  }; body: JobDraft; answer: JobView };
   /** The job of this name. */
   "GET /v1/jobs/by-name/{name}": { path: { name: string }; query: {  }; body: undefined; answer: JobView };
-  /** Delete a job: no more ticks, and what waits is cancelled. */
-  "DELETE /v1/jobs/{job_id}": { path: { job_id: string }; query: { "running"?: "cancel" | "leave" | undefined }; body: undefined; answer: undefined };
+  /** Delete a job and cancel its runs. */
+  "DELETE /v1/jobs/{job_id}": { path: { job_id: string }; query: { "running"?: "cancel" | "keep" | "leave" | undefined }; body: undefined; answer: undefined };
   /** Fire no more ticks until it is resumed; runs that exist go on. */
   "POST /v1/jobs/{job_id}/pause": { path: { job_id: string }; query: {  }; body: PauseDraft | undefined; answer: JobView };
   /** Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked. */
@@ -1693,7 +1701,7 @@ export interface Operations {
   /** How it stands: its newest run, and why it waits if it does. */
   "GET /v1/jobs/{job_id}/status": { path: { job_id: string }; query: {  }; body: undefined; answer: JobStatus };
   /** Its runs, newest first. */
-  "GET /v1/jobs/{job_id}/runs": { path: { job_id: string }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
+  "GET /v1/jobs/{job_id}/runs": { path: { job_id: string }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
   /** Make a key; this is the only time that it is shown. */
   "POST /v1/keys": { path: {  }; query: {  }; body: KeyDraft; answer: KeyMade };
   /** The keys of the tenant, the oldest first, without their secrets. */

@@ -16,6 +16,7 @@ from rota.api.shapes.pieces import moment_or_none
 from rota.api.shapes.runs import RunState, RunView
 from rota.core import states as core_states
 from rota.core.access import Permission
+from rota.core.aliases import RUN_STATUSES, statuses_of
 from rota.core.graphs import counts, graph_plain
 from rota.core.maps import progress
 from rota.flow.graphs import controlling, reading
@@ -57,14 +58,15 @@ async def list_members(call: Call) -> Reply:
     """The members of a map in their order; a page may be short and still have a next one."""
     row = await run_row(call)
     query: MembersQuery = call.query
-    filters: list[Any] = ["members", str(row.id), query.step, sorted(query.status)]
+    status = statuses_of(query.status, RUN_STATUSES)
+    filters: list[Any] = ["members", str(row.id), query.step, status]
     place = place_of(query.cursor, filters)
     found = await reading.members(
         call.conn,
         row.id,
         query.step,
         tenant_id=call.tenant_id,
-        states=frozenset(core_states.RunState(status) for status in query.status),
+        states=frozenset(map(core_states.RunState, status)),
         after=-1 if place is None else number_of(place),
         limit=query.limit,
     )

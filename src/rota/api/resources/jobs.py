@@ -22,6 +22,7 @@ from rota.api.shapes.jobs import (
     JobView,
 )
 from rota.api.shapes.pieces import moment
+from rota.core import aliases
 from rota.core.access import Permission
 from rota.core.binding import MARK
 from rota.core.errors import NotFound, RotaError
@@ -131,7 +132,8 @@ async def create_jobs(call: Call) -> Reply:
 async def list_jobs(call: Call) -> Reply:
     """Jobs, newest first."""
     query: JobsQuery = call.query
-    filters = [query.status, query.user_id, query.kind, query.queue, query.label, query.q]
+    status = aliases.statuses_of(query.status, aliases.JOB_STATUSES)
+    filters = [status, query.user_id, query.kind, query.queue, query.label, query.q]
     filters += [query.created_after, query.created_before]
     place = place_of(query.cursor, filters)
     key, _, value = (query.label or "").partition(":")
@@ -139,8 +141,8 @@ async def list_jobs(call: Call) -> Reply:
         call.conn,
         tenant_id=call.tenant_id,
         filter=JobFilter(
-            states=frozenset(JobState(each) for each in query.status if each not in DOING),
-            doing=frozenset(Doing(each) for each in query.status if each in DOING),
+            states=frozenset(JobState(each) for each in status if each not in DOING),
+            doing=frozenset(Doing(each) for each in status if each in DOING),
             user_id=query.user_id,
             kind=query.kind,
             queue=query.queue,

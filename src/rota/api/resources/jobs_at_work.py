@@ -14,10 +14,12 @@ from rota.api.shapes.jobs import (
     RunNowDraft,
     Triggered,
 )
-from rota.api.shapes.runs import PageQuery, RunView
+from rota.api.shapes.runs import RunsOfJobQuery, RunView
 from rota.core.access import Permission
+from rota.core.aliases import RUN_STATUSES, statuses_of
 from rota.core.overlap import Overlap
 from rota.core.priority import parse_priority
+from rota.core.states import RunState
 from rota.core.submission import RunSpec
 from rota.core.time.policies import CatchUp
 from rota.flow.observe.explaining import explain_job
@@ -139,19 +141,20 @@ async def get_job_status(call: Call) -> Reply:
     "/v1/jobs/{job_id}/runs",
     tag="jobs",
     permission=Permission.READ,
-    query=PageQuery,
+    query=RunsOfJobQuery,
     answer=Page[RunView],
     problems=("malformed_request",),
 )
 async def list_runs_of_job(call: Call) -> Reply:
     """Its runs, newest first."""
     row = await job_row(call)
-    filters = ["runs of", row.id.hex]
+    status = statuses_of(call.query.status, RUN_STATUSES)
+    filters = ["runs of", row.id.hex, *status]
     place = place_of(call.query.cursor, filters)
     found = await run_views.page(
         call.conn,
         tenant_id=call.tenant_id,
-        filter=RunFilter(job_id=row.id),
+        filter=RunFilter(job_id=row.id, states=frozenset(map(RunState, status))),
         after=None if place is None else identifiers.read("run_id", place[0]),
         limit=call.query.limit,
     )

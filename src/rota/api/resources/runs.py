@@ -30,6 +30,7 @@ from rota.api.shapes.runs import (
 )
 from rota.core import states as core_states
 from rota.core.access import Permission
+from rota.core.aliases import RUN_STATUSES, statuses_of
 from rota.core.errors import NotFound
 from rota.flow.observe.explaining import explain
 from rota.flow.submit import cancelling, reviving
@@ -68,9 +69,9 @@ async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: boo
 
 def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
     """The filter, and what a cursor must agree with."""
-    states = frozenset(core_states.RunState(status) for status in query.status)
+    status = statuses_of(query.status, RUN_STATUSES)
     chosen = RunFilter(
-        states=states,
+        states=frozenset(map(core_states.RunState, status)),
         job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
         kind=query.kind,
         queue=query.queue,
@@ -81,7 +82,7 @@ def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
         created_after=instant(query.created_after, "created_after"),
         created_before=instant(query.created_before, "created_before"),
     )
-    said = [sorted(query.status), query.job_id, query.kind, query.queue, query.worker_id]
+    said = [status, query.job_id, query.kind, query.queue, query.worker_id]
     said += [query.graph_run_id]
     return chosen, [*said, query.created_after, query.created_before]
 
@@ -111,6 +112,7 @@ async def list_runs(call: Call) -> Reply:
 @operation(
     "GET",
     "/v1/executions",
+    other_paths=("/v1/job/executions",),
     tag="runs",
     permission=Permission.READ,
     query=ExecutionsQuery,
@@ -118,9 +120,14 @@ async def list_runs(call: Call) -> Reply:
     problems=("malformed_request", "not_found"),
 )
 async def list_executions(call: Call) -> Reply:
-    """The runs that a worker executes or executed last."""
-    worker = call.query.worker_id
-    return await listed(call, RunFilter(worker=worker_of(worker)), ["executions", worker])
+    """The runs that a worker executes or executed last.
+
+    `GET /v1/job/executions` is the same.
+    """
+    worker, status = call.query.worker_id, statuses_of(call.query.status, RUN_STATUSES)
+    states = frozenset(map(core_states.RunState, status))
+    chosen = RunFilter(worker=worker_of(worker), states=states)
+    return await listed(call, chosen, ["executions", worker, *status])
 
 
 @operation("GET", "/v1/runs/{run_id}", tag="runs", permission=Permission.READ, answer=RunDetail)

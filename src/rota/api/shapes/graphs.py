@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from rota.api.shapes.pieces import Cursor, Limit
-from rota.api.shapes.runs import RunStatus
+from rota.api.shapes.runs import InStates
 
 
 class GraphView(Struct, kw_only=True, frozen=True):
@@ -70,8 +70,6 @@ class MembersQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True
     step: Annotated[
         Annotated[str, Meta(min_length=1, max_length=64)], Meta(description="The name of the map.")
     ]
-    status: list[
-        Annotated[RunStatus, Meta(description="Those in this state; may be given several times.")]
-    ] = []
+    status: list[InStates] = []
     limit: Limit = 50
     cursor: Cursor | None = None

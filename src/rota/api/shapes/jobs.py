@@ -8,7 +8,19 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from rota.api.shapes.pieces import Cursor, Duration, Json, Labels, Limit, Moment, Name, Word
+from rota.api.shapes.pieces import (
+    ANY_CASE,
+    IN_STATES,
+    Cursor,
+    Duration,
+    Json,
+    Labels,
+    Limit,
+    Moment,
+    Name,
+    StatusAlias,
+    Word,
+)
 
 ScheduleType = Literal[
     "IMMEDIATE", "FUTURE", "DELAYED", "CRON", "RRULE", "INTERVAL", "EVENT", "ON_DEMAND", "MIXED"
@@ -18,7 +30,16 @@ OverlapName = Literal[
 ]
 PausedQueueName = Literal["skip", "accumulate"]
 Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
-Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
+Status = Literal[
+    "active",
+    "pending",
+    "running",
+    "paused",
+    "quarantined",
+    "finished",
+    "deleted",
+    StatusAlias,
+]
 Priority = Annotated[int, Meta(ge=0, le=9)] | Literal["high", "medium", "normal", "low"]
 Most = Annotated[int, Meta(ge=0, le=100)]
 
@@ -106,7 +127,16 @@ class Details(Struct, kw_only=True, forbid_unknown_fields=True):
         Word | UnsetType,
         Meta(description="Which handler carries it out; the name unless it is said."),
     ] = UNSET
-    job_type: Annotated[Word, Meta(description="Another name for `kind`.")] | UnsetType = UNSET
+    job_type: (
+        Annotated[
+            Word,
+            Meta(
+                description="Another name for `kind`, which also knows the names of other "
+                "schedulers, such as `HTTP_REQUEST`."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     schedule: Annotated[
         dict[str, Json] | UnsetType,
         Meta(description="As in docs/reference/schedules.md; at once unless it is said."),
@@ -301,9 +331,7 @@ class JobView(Struct, kw_only=True, frozen=True):
 
 
 class JobsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    status: list[
-        Annotated[Status, Meta(description="Those in this state; may be given several times.")]
-    ] = []
+    status: list[Annotated[Status, Meta(description=IN_STATES, extra=ANY_CASE)]] = []
     user_id: Annotated[Name | None, Meta(description="Of this user.")] = None
     kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
     queue: Annotated[Word | None, Meta(description="In this queue.")] = None

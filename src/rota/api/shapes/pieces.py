@@ -1,7 +1,7 @@
 """Small shapes that many others are made of. Room: api/shapes."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
@@ -21,6 +21,33 @@ Cursor = Annotated[
     str, Meta(min_length=1, max_length=500, description="`next_cursor` of the page before.")
 ]
 Json = Any
+# A query parameter with this in its `Meta` is read in small letters.
+ANY_CASE: Final = {"any_case": True}
+# The words of other schedulers for states, which core/aliases.py knows; case does not matter.
+StatusAlias = Literal[
+    "SCHEDULED",
+    "ENQUEUED",
+    "RUNNING",
+    "RETRYING",
+    "COMPLETED",
+    "SUCCESS",
+    "FAILED",
+    "CANCELLED",
+    "PAUSED",
+    "scheduled",
+    "enqueued",
+    "running",
+    "retrying",
+    "completed",
+    "success",
+    "failed",
+    "cancelled",
+    "paused",
+]
+IN_STATES: Final = (
+    "Those in this state; may be given several times. Words of other schedulers are understood, in "
+    "any case."
+)
 
 
 def moment(value: datetime) -> str:

@@ -4,7 +4,15 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.api.shapes.pieces import Cursor, Limit, Moment, Word
+from rota.api.shapes.pieces import (
+    ANY_CASE,
+    IN_STATES,
+    Cursor,
+    Limit,
+    Moment,
+    StatusAlias,
+    Word,
+)
 
 RunStatus = Literal[
     "blocked",
@@ -21,7 +29,9 @@ RunStatus = Literal[
     "expired",
     "lost",
     "quarantined",
+    StatusAlias,
 ]
+InStates = Annotated[RunStatus, Meta(description=IN_STATES, extra=ANY_CASE)]
 
 
 class RunView(Struct, kw_only=True, frozen=True):
@@ -68,9 +78,7 @@ class RunDetail(RunView, kw_only=True, frozen=True):
 
 
 class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    status: list[
-        Annotated[RunStatus, Meta(description="Those in this state; may be given several times.")]
-    ] = []
+    status: list[InStates] = []
     job_id: Annotated[
         Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None, Meta(description="Of this job.")
     ] = None
@@ -86,6 +94,12 @@ class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     ] = None
     created_after: Annotated[Moment | None, Meta(description="Made at this time or later.")] = None
     created_before: Annotated[Moment | None, Meta(description="Made before this time.")] = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class RunsOfJobQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    status: list[InStates] = []
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -259,5 +273,6 @@ class ExecutionsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=T
         Annotated[str, Meta(min_length=1, max_length=200)],
         Meta(description="A worker: its id or its name."),
     ]
+    status: list[InStates] = []
     limit: Limit = 50
     cursor: Cursor | None = None

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
+from rota.core import aliases, uniqueness
 from rota.core import policy as policies
-from rota.core import uniqueness
 from rota.core.errors import InvalidInput
 from rota.core.limits import Limit, Rate
 from rota.core.overlap import Overlap, WhenQueuePaused
@@ -70,10 +70,12 @@ def spec_of(fields: Mapping[str, Any], *, tenant: str, suffix: Callable[[], str]
 
 
 def _named(given: Mapping[str, Any], suffix: Callable[[], str]) -> tuple[str, str]:
-    kind, alias, name = given.get("kind"), given.get("job_type"), given.get("name")
-    if kind is not None and alias is not None and kind != alias:
-        raise InvalidInput("job_type", alias, f"the kind, {kind!r}, or none")
-    kind = alias if kind is None else kind
+    kind, said, name = given.get("kind"), given.get("job_type"), given.get("name")
+    if said is not None and not (said == aliases.CUSTOM and kind is not None):
+        meant = aliases.kind_of_job_type(said, payload=given.get("payload"), name=name)
+        if kind is not None and kind != meant:
+            raise InvalidInput("job_type", said, f"the kind, {kind!r}, or none")
+        kind = meant
     if kind is None and name is None:
         raise InvalidInput("name", None, "a name, or a kind to name it after")
     if name is not None:

@@ -139,7 +139,8 @@ class Operations:
         Args:
             name: Unique in the tenant among jobs that are not deleted.
             kind: Which handler carries it out; the name unless it is said.
-            job_type: Another name for `kind`.
+            job_type: Another name for `kind`, which also knows the names of other schedulers, such
+                as `HTTP_REQUEST`.
             schedule: As in docs/reference/schedules.md; at once unless it is said.
             schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
             schedule_time: Run once, at this time. Short for `schedule.at`.
@@ -154,7 +155,9 @@ class Operations:
             deadline: How long after its due time a run may go on; no limit unless said, null to
                 lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
-            guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+                `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
                 using up their retries. Unless it is said the host or the connection, of kinds that
                 have one; null, or `none`, for that.
@@ -249,7 +252,8 @@ class Operations:
         """Jobs, newest first.
 
         Args:
-            status: Those in this state; may be given several times.
+            status: Those in this state; may be given several times. Words of other schedulers are
+                understood, in any case.
             user_id: Of this user.
             kind: Of this kind.
             queue: In this queue.
@@ -334,7 +338,8 @@ class Operations:
         Args:
             name: Unique in the tenant among jobs that are not deleted.
             kind: Which handler carries it out; the name unless it is said.
-            job_type: Another name for `kind`.
+            job_type: Another name for `kind`, which also knows the names of other schedulers, such
+                as `HTTP_REQUEST`.
             schedule: As in docs/reference/schedules.md; at once unless it is said.
             schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
             schedule_time: Run once, at this time. Short for `schedule.at`.
@@ -349,7 +354,9 @@ class Operations:
             deadline: How long after its due time a run may go on; no limit unless said, null to
                 lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
-            guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+                `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
                 using up their retries. Unless it is said the host or the connection, of kinds that
                 have one; null, or `none`, for that.
@@ -437,7 +444,8 @@ class Operations:
         Args:
             name: Unique in the tenant among jobs that are not deleted.
             kind: Which handler carries it out; the name unless it is said.
-            job_type: Another name for `kind`.
+            job_type: Another name for `kind`, which also knows the names of other schedulers, such
+                as `HTTP_REQUEST`.
             schedule: As in docs/reference/schedules.md; at once unless it is said.
             schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
             schedule_time: Run once, at this time. Short for `schedule.at`.
@@ -452,7 +460,9 @@ class Operations:
             deadline: How long after its due time a run may go on; no limit unless said, null to
                 lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
-            guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+                `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
                 using up their retries. Unless it is said the host or the connection, of kinds that
                 have one; null, or `none`, for that.
@@ -539,7 +549,8 @@ class Operations:
 
         Args:
             kind: Which handler carries it out; the name unless it is said.
-            job_type: Another name for `kind`.
+            job_type: Another name for `kind`, which also knows the names of other schedulers, such
+                as `HTTP_REQUEST`.
             schedule: As in docs/reference/schedules.md; at once unless it is said.
             schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
             schedule_time: Run once, at this time. Short for `schedule.at`.
@@ -554,7 +565,9 @@ class Operations:
             deadline: How long after its due time a run may go on; no limit unless said, null to
                 lift it.
             grace: From asking an attempt to stop to ending it by force; 10 s usually.
-            guarantee: What happens if a worker is lost; `at_least_once` unless it is said.
+            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+                `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
                 using up their retries. Unless it is said the host or the connection, of kinds that
                 have one; null, or `none`, for that.
@@ -690,6 +703,9 @@ class Operations:
     ) -> Triggered:
         """Run it past its schedule, with its own payload or another.
 
+        The run is accepted (202) and starts when a worker is free; `GET /v1/runs/{run_id}` follows
+        it.
+
         Args:
             payload: Instead of the job's own.
             priority: Instead of the job's own.
@@ -729,12 +745,15 @@ class Operations:
         self,
         job_id: str,
         *,
+        status: Sequence[RunStatus] | RunStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[RunView]:
         """Its runs, newest first.
 
         Args:
+            status: Those in this state; may be given several times. Words of other schedulers are
+                understood, in any case.
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
@@ -745,7 +764,7 @@ class Operations:
                 path="/v1/jobs/{}/runs",
                 answer=Page[RunView],
                 places=(job_id,),
-                query={"limit": limit, "cursor": cursor},
+                query={"status": status, "limit": limit, "cursor": cursor},
             )
         )
 
@@ -877,14 +896,16 @@ class Operations:
         self,
         job_id: str,
         *,
-        running: Literal["leave", "cancel"] | None = None,
+        running: Literal["cancel", "keep", "leave"] | None = None,
     ) -> None:
-        """Delete a job: no more ticks, and what waits is cancelled.
+        """Delete a job and cancel its runs.
 
-        What runs goes on, unless `running=cancel`.
+        Runs that wait end at once. The workers of runs that are being executed are asked to stop
+        them, unless `running=keep`.
 
         Args:
-            running: Whether runs that are being executed go on.
+            running: What happens to runs that are being executed: their workers are asked to stop
+                them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`.
         """
         return self._send(
             Request(
@@ -1160,7 +1181,8 @@ class Operations:
         """Runs, newest first; a page may be short and still have a next one.
 
         Args:
-            status: Those in this state; may be given several times.
+            status: Those in this state; may be given several times. Words of other schedulers are
+                understood, in any case.
             job_id: Of this job.
             kind: Of this kind.
             queue: In this queue.
@@ -1196,13 +1218,18 @@ class Operations:
         self,
         *,
         worker_id: str,
+        status: Sequence[RunStatus] | RunStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[RunView]:
         """The runs that a worker executes or executed last.
 
+        `GET /v1/job/executions` is the same.
+
         Args:
             worker_id: A worker: its id or its name.
+            status: Those in this state; may be given several times. Words of other schedulers are
+                understood, in any case.
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
@@ -1212,7 +1239,7 @@ class Operations:
                 method="GET",
                 path="/v1/executions",
                 answer=Page[RunView],
-                query={"worker_id": worker_id, "limit": limit, "cursor": cursor},
+                query={"worker_id": worker_id, "status": status, "limit": limit, "cursor": cursor},
             )
         )
 
@@ -1523,7 +1550,8 @@ class Operations:
 
         Args:
             step: The name of the map.
-            status: Those in this state; may be given several times.
+            status: Those in this state; may be given several times. Words of other schedulers are
+                understood, in any case.
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
@@ -1624,7 +1652,8 @@ class Operations:
         """Runs that need somebody to look: dead, lost or quarantined.
 
         Args:
-            status: Those in this state; may be given several times.
+            status: Those in this state; may be given several times. Words of other schedulers are
+                understood, in any case.
             job_id: Of this job.
             kind: Of this kind.
             queue: In this queue.

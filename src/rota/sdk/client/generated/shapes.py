@@ -14,6 +14,26 @@ from msgspec import UNSET, Struct, UnsetType, field
 # How times and durations may be given.
 Moment = str | datetime
 Duration = str | timedelta
+StatusAlias = Literal[
+    "SCHEDULED",
+    "ENQUEUED",
+    "RUNNING",
+    "RETRYING",
+    "COMPLETED",
+    "SUCCESS",
+    "FAILED",
+    "CANCELLED",
+    "PAUSED",
+    "scheduled",
+    "enqueued",
+    "running",
+    "retrying",
+    "completed",
+    "success",
+    "failed",
+    "cancelled",
+    "paused",
+]
 ScheduleType = Literal[
     "IMMEDIATE", "FUTURE", "DELAYED", "CRON", "RRULE", "INTERVAL", "EVENT", "ON_DEMAND", "MIXED"
 ]
@@ -22,7 +42,31 @@ OverlapName = Literal[
 ]
 PausedQueueName = Literal["skip", "accumulate"]
 Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
-Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
+Status = Literal[
+    "active",
+    "pending",
+    "running",
+    "paused",
+    "quarantined",
+    "finished",
+    "deleted",
+    "SCHEDULED",
+    "ENQUEUED",
+    "RUNNING",
+    "RETRYING",
+    "COMPLETED",
+    "SUCCESS",
+    "FAILED",
+    "CANCELLED",
+    "PAUSED",
+    "scheduled",
+    "enqueued",
+    "retrying",
+    "completed",
+    "success",
+    "failed",
+    "cancelled",
+]
 Priority = int | Literal["high", "medium", "normal", "low"]
 RunStatus = Literal[
     "blocked",
@@ -39,6 +83,21 @@ RunStatus = Literal[
     "expired",
     "lost",
     "quarantined",
+    "SCHEDULED",
+    "ENQUEUED",
+    "RUNNING",
+    "RETRYING",
+    "COMPLETED",
+    "SUCCESS",
+    "FAILED",
+    "CANCELLED",
+    "PAUSED",
+    "scheduled",
+    "enqueued",
+    "completed",
+    "success",
+    "failed",
+    "paused",
 ]
 RoleName = Literal["viewer", "operator", "admin", "platform"]
 
@@ -198,8 +257,9 @@ class ShardView(Struct, frozen=True, kw_only=True):
 
 
 class RunView(Struct, frozen=True, kw_only=True):
-    """A run as it is now; `modified_time` is the last time that anything happened to it. The run of
-    a step tells its graph run and the place of the step in it, and a member of a map its index.
+    """A run as it is now; `modified_time` is when it last changed: started, made progress, was
+    retried, was asked to cancel, or ended. The run of a step tells its graph run and the place of
+    the step in it, and a member of a map its index.
     """
 
     run_id: str
