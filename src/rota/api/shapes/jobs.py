@@ -18,7 +18,7 @@ from rota.api.shapes.pieces import (
     Limit,
     Moment,
     Name,
-    StatusAlias,
+    Status,
     Word,
 )
 
@@ -30,16 +30,6 @@ OverlapName = Literal[
 ]
 PausedQueueName = Literal["skip", "accumulate"]
 Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
-Status = Literal[
-    "active",
-    "pending",
-    "running",
-    "paused",
-    "quarantined",
-    "finished",
-    "deleted",
-    StatusAlias,
-]
 Priority = Annotated[int, Meta(ge=0, le=9)] | Literal["high", "medium", "normal", "low"]
 Most = Annotated[int, Meta(ge=0, le=100)]
 

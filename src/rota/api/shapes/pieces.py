@@ -44,6 +44,17 @@ StatusAlias = Literal[
     "cancelled",
     "paused",
 ]
+# What a job may be listed by: its state, what it is doing, or another word for that.
+Status = Literal[
+    "active",
+    "pending",
+    "running",
+    "paused",
+    "quarantined",
+    "finished",
+    "deleted",
+    StatusAlias,
+]
 IN_STATES: Final = (
     "Those in this state; may be given several times. Words of other schedulers are understood, in "
     "any case."

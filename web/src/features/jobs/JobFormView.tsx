@@ -164,5 +164,5 @@ const PAUSES = [
 const GUARANTEES = [
   { value: "at_least_once", label: "run again: at least once" },
   { value: "at_most_once", label: "do not: at most once" },
-  { value: "exactly_once", label: "exactly once" },
+  { value: "exactly_once", label: "exactly once: the handler commits its run itself" },
 ];

@@ -14,34 +14,6 @@ from msgspec import UNSET, Struct, UnsetType, field
 # How times and durations may be given.
 Moment = str | datetime
 Duration = str | timedelta
-StatusAlias = Literal[
-    "SCHEDULED",
-    "ENQUEUED",
-    "RUNNING",
-    "RETRYING",
-    "COMPLETED",
-    "SUCCESS",
-    "FAILED",
-    "CANCELLED",
-    "PAUSED",
-    "scheduled",
-    "enqueued",
-    "running",
-    "retrying",
-    "completed",
-    "success",
-    "failed",
-    "cancelled",
-    "paused",
-]
-ScheduleType = Literal[
-    "IMMEDIATE", "FUTURE", "DELAYED", "CRON", "RRULE", "INTERVAL", "EVENT", "ON_DEMAND", "MIXED"
-]
-OverlapName = Literal[
-    "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
-]
-PausedQueueName = Literal["skip", "accumulate"]
-Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
 Status = Literal[
     "active",
     "pending",
@@ -67,7 +39,35 @@ Status = Literal[
     "failed",
     "cancelled",
 ]
+ScheduleType = Literal[
+    "IMMEDIATE", "FUTURE", "DELAYED", "CRON", "RRULE", "INTERVAL", "EVENT", "ON_DEMAND", "MIXED"
+]
+OverlapName = Literal[
+    "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
+]
+PausedQueueName = Literal["skip", "accumulate"]
+Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
 Priority = int | Literal["high", "medium", "normal", "low"]
+StatusAlias = Literal[
+    "SCHEDULED",
+    "ENQUEUED",
+    "RUNNING",
+    "RETRYING",
+    "COMPLETED",
+    "SUCCESS",
+    "FAILED",
+    "CANCELLED",
+    "PAUSED",
+    "scheduled",
+    "enqueued",
+    "running",
+    "retrying",
+    "completed",
+    "success",
+    "failed",
+    "cancelled",
+    "paused",
+]
 RunStatus = Literal[
     "blocked",
     "queued",

@@ -43,7 +43,7 @@ kept as (
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
     policy_id, job_version, state, trigger, priority, attempt, guarantee, payload, gates,
-    graph_run_id, step, member
+    graph_run_id, step, member, changed_at
 )
 select
     c.id,
@@ -66,7 +66,8 @@ select
     c.gates,
     c.graph_run_id,
     c.step,
-    c.member
+    c.member,
+    rota.now()
 from chosen as c
 inner join taken as t on c.id = t.id
 left join rota.policies as p on c.policy_id = p.id
