@@ -59,6 +59,29 @@ def test_a_job_is_made_found_changed_and_deleted(installation: Installation, nam
     assert (gone.code, gone.err) == (66, f"rota: there is no job '{name}'\n")
 
 
+@pytest.mark.parametrize(
+    ("option", "status"), [((), "cancelled"), (("--keep-running",), "succeeded")]
+)
+def test_a_deleted_job_stops_what_runs_unless_it_is_kept(
+    installation: Installation, name: str, tmp_path: Path, option: tuple[str, ...], status: str
+) -> None:
+    gate = tmp_path / "gate"
+    made = installation.rota(
+        *("jobs", "create", name, "--kind", "kit.steps", "--json"),
+        *("--payload", json.dumps({"gate": str(gate)})),
+    )
+    run_id = str(made.json["run_id"])
+    until(lambda: installation.client.get_run(run_id).status == "running", "it runs")
+
+    both = installation.rota("jobs", "delete", name, "--keep-running", "--cancel-running", "--yes")
+    deleted = installation.rota("jobs", "delete", name, *option, "--yes")
+    if option:
+        gate.touch()
+
+    assert (both.code, deleted.code) == (64, 0)
+    assert installation.ended(run_id).status == status
+
+
 def test_a_name_that_is_nearly_right_is_told(
     installation: Installation, name: str, job: str
 ) -> None:
