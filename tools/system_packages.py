@@ -1,5 +1,6 @@
 """Installs the programs that tests need and no wheel has: MariaDB's server for SQL jobs, the
-servers of Redis and NATS for sources of events, Chromium for the dashboard.
+servers of Redis and NATS for sources of events, Chromium for the dashboard, etcd for the cluster
+that the failover tests run on, and libfaketime for processes whose clock is wrong.
 
 Standard library only. Called by `make setup-dev`; takes no time when they are there. Where it may
 not install (it is not root, or there is no apt) it says how, and only the tests that need one fail.
@@ -11,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 # Program, and the package of Debian and Ubuntu that has it.
 WANTED = {
@@ -18,13 +20,19 @@ WANTED = {
     "redis-server": "redis-server",
     "nats-server": "nats-server",
     "chromium": "chromium",
+    "etcd": "etcd-server",
 }
+# A library instead of a program, and where it lies. `make test-faults` leaves out what needs it.
+LIBRARIES = {"usr/lib/*/faketime/libfaketimeMT.so.1": "libfaketime"}
 # Servers are not on the PATH of every user.
 PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"))
 
 
 def missing() -> list[str]:
-    return [package for program, package in WANTED.items() if not is_there(program)]
+    programs = [package for program, package in WANTED.items() if not is_there(program)]
+    return programs + [
+        package for pattern, package in LIBRARIES.items() if not any(Path("/").glob(pattern))
+    ]
 
 
 def is_there(program: str) -> bool:

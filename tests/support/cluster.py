@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).parents[2]
+BOUND = Path(__file__).with_name("bound.py")
 
 
 @dataclass(kw_only=True)
@@ -31,7 +32,7 @@ class Member:
     def start(self) -> None:
         self.starts += 1
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rota", *self.words],
+            [sys.executable, "-S", str(BOUND), sys.executable, "-m", "rota", *self.words],
             cwd=ROOT,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -72,13 +73,15 @@ class Cluster:
     members: list[Member] = field(default_factory=list)
     logs: list[IO[bytes]] = field(default_factory=list)
 
-    def add(self, name: str, *words: str) -> Member:
+    def add(self, name: str, *words: str, variables: Mapping[str, str] | None = None) -> Member:
+        """Start a process; `variables` are settings of this one alone."""
         log = (self.folder / f"{name}.log").open("ab")
         self.logs.append(log)
         environment = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
             **self.settings,
+            **(variables or {}),
         }
         member = Member(name=name, words=words, environment=environment, log=log)
         self.members.append(member)

@@ -1,0 +1,160 @@
+"""A PostgreSQL server that no keeper looks after, so that a test decides when it runs.
+
+The programs are those of the embedded database. The server listens on a TCP port of this machine
+and trusts every local user: it holds nothing but what its test puts there.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rota.store.embedded import binaries
+from rota.store.embedded.account import Account, account_for
+from rota.store.embedded.programs import Install, run
+from tests.support.guarded import ProcessTree, wait_until
+from tests.support.ports import find_free_ports
+
+ROLE = "rota"
+DATABASE = "rota"
+# A server of its own for each test: small, and as durable as a real one.
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "shared_buffers": "64MB",
+    "max_connections": "100",
+    "max_wal_size": "256MB",
+    "log_min_messages": "warning",
+}
+
+
+def find_programs(account: Account) -> Install:
+    """Find programs of PostgreSQL that this account can run."""
+    return binaries.choose(binaries.candidates(None), account=account, major=None)
+
+
+@contextmanager
+def open_folder(prefix: str, account: Account, *, keep: Path | None = None) -> Iterator[Path]:
+    """Make a folder that the account can get to, which pytest's own folders are not.
+
+    It is removed in the end, unless it was to be made in a folder whose contents are kept.
+    """
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=keep))
+    folder.chmod(0o755)
+    account.own(folder)
+    try:
+        yield folder
+    finally:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(kw_only=True)
+class PostgresServer:
+    """One server. `tree` is None while it is away."""
+
+    folder: Path
+    account: Account
+    programs: Install
+    port: int
+    tree: ProcessTree | None = None
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://{ROLE}@127.0.0.1:{self.port}/{DATABASE}"
+
+    def create(self) -> None:
+        words = [
+            *(self.programs.program("initdb"), "-D", str(self.data), "-U", ROLE),
+            *("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"),
+        ]
+        done = run(words, account=self.account)
+        assert done.returncode == 0, done.stderr
+        lines = [f"{name} = '{value}'" for name, value in SETTINGS.items()]
+        with (self.data / "postgresql.conf").open("a") as settings:
+            settings.write("\n".join([*lines, f"port = {self.port}", ""]))
+
+    def start(self) -> None:
+        """Start the server and wait until it takes connections; recovery may take its time."""
+        command = [self.programs.program("postgres"), "-D", str(self.data)]
+        self.tree = ProcessTree.start(
+            "postgres", command, log=self.folder / "postgres.log", account=self.account
+        )
+        wait_until(self.answers, f"PostgreSQL on port {self.port}")
+
+    def answers(self) -> bool:
+        """Whether it takes connections: pg_isready asks with the startup packet."""
+        assert self.tree is not None
+        assert self.tree.is_alive, f"PostgreSQL ended; see {self.folder / 'postgres.log'}"
+        if not is_listening(self.port):
+            return False
+        words = [
+            *(self.programs.program("pg_isready"), "-q", "-h", "127.0.0.1"),
+            *("-p", str(self.port)),
+        ]
+        return run(words, account=self.account).returncode == 0
+
+    def stop(self, mode: signal.Signals) -> None:
+        """Stop it as pg_ctl does: SIGINT is fast, SIGQUIT immediate."""
+        assert self.tree is not None
+        os.kill(self.find_postmaster(), mode)
+        self.tree.guard.wait(60)
+        self.tree = None
+
+    def kill(self) -> None:
+        assert self.tree is not None
+        self.tree.kill()
+        self.tree = None
+
+    def find_postmaster(self) -> int:
+        return int((self.data / "postmaster.pid").read_text().splitlines()[0])
+
+    def end(self) -> None:
+        if self.tree is not None:
+            self.tree.end()
+            self.tree = None
+
+    def create_database(self) -> None:
+        words = [
+            *(self.programs.program("createdb"), "-h", "127.0.0.1", "-p", str(self.port)),
+            *("-U", ROLE, DATABASE),
+        ]
+        subprocess.run(words, check=True, capture_output=True)
+
+
+@contextmanager
+def running_postgres(folder: Path) -> Iterator[PostgresServer]:
+    """A new server in this folder, which its account must be able to get to."""
+    account = account_for(folder)
+    server = PostgresServer(
+        folder=folder,
+        account=account,
+        programs=find_programs(account),
+        port=find_free_ports(1)[0],
+    )
+    server.create()
+    try:
+        server.start()
+        server.create_database()
+        yield server
+    finally:
+        server.end()
+
+
+def is_listening(port: int) -> bool:
+    with contextlib.closing(socket.socket()) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
