@@ -33,6 +33,12 @@ test-chaos: setup-dev ## all broken rules, and a quarter of an hour of killed, f
 	ROTA_TEST_CHAOS=1 $(PYTEST) tests/chaos/test_power.py
 	$(BIN)/python -m tests.chaos
 
+test-failover: setup-dev ## a PostgreSQL cluster loses its leader: switched over, killed, frozen; five minutes
+	ROTA_TEST_FAILOVER=1 $(BIN)/pytest -q -s tests/failover
+
+test-faults: setup-dev ## the fault table: the database, a worker's network, disk and clocks fail; a quarter of an hour
+	$(BIN)/python -m tests.faults
+
 test-time: setup-dev ## 200,000 cron expressions against each of the other implementations
 	ROTA_TEST_TIME=1 $(PYTEST) tests/property/time
 
@@ -67,4 +73,4 @@ bench-time: setup-dev ## cost of the next fire time
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev web test test-chaos test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time lock
+.PHONY: help up setup setup-dev web test test-chaos test-failover test-faults test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time lock

@@ -24,6 +24,7 @@ from tests.support.world import World
 LONG = (
     "test_openapi.py::test_every_operation_behaves_as_its_document_says",
     "test_chaos.py::test_every_promise_holds",
+    "test_failover.py::test_rota_follows_the_leader",
     "test_simulation.py::test_every_promise_is_kept",
     "test_rolling_upgrade.py::test_a_rolling_upgrade_and_a_rollback_of_the_code",
 )
