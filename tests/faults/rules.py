@@ -37,6 +37,7 @@ def find_violations(figures: Figures, rules: Rules) -> Iterator[str]:
     for invariant, line in figures.violated.items():
         if invariant not in rules.not_judged:
             yield line
+    yield from figures.extra.get("violations", ())
     if rules.outage:
         yield from find_outage_violations(figures)
     ended = [each for each in figures.exits if each[0] not in rules.may_end]

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import aiohttp
+
+from tests.faults.client import UNAVAILABLE
 from tests.faults.figures import Figures, measure_trial
 from tests.faults.rules import Rules
 from tests.faults.trial import Load, Trial
+from tests.faults.up import ROUNDS, kill_everything
 from tests.support.clocks import find_faketime, shift_clock
 from tests.support.postgres import PostgresServer, running_postgres
 from tests.support.silent_proxy import running_silent_proxy
@@ -58,7 +62,7 @@ def on_server(
                 say=say,
             )
             await trial.run(lambda trial: strike(trial, server))
-            return measure_trial(trial)
+            return measure_trial(trial, violations=trial.violations)
 
     return run
 
@@ -92,6 +96,15 @@ def freeze_server(seconds: float) -> Strike:
 async def leave_alone(trial: Trial, _server: PostgresServer) -> None:
     """The fault is there from the start: a clock that is off."""
     await trial.clock.sleep(10)
+
+
+async def check_readiness(trial: Trial, server: PostgresServer) -> None:
+    """An API whose clock is off by more than 30 s must report that it is not ready."""
+    url = f"{trial.fleet.api_url}/readyz"
+    async with aiohttp.ClientSession() as session, session.get(url) as response:
+        if response.status != UNAVAILABLE:
+            trial.violations.append(f"/readyz answered {response.status}, not {UNAVAILABLE}")
+    await leave_alone(trial, server)
 
 
 async def roll_all(trial: Trial, _server: PostgresServer) -> None:
@@ -192,8 +205,9 @@ def worker_cuts() -> list[Scenario]:
 
 def wrong_clocks() -> list[Scenario]:
     shifts = {
-        "clocks-ahead": {"scheduler-0": "+1h", "scheduler-1": "+1h", "worker-0": "-1h"},
-        "clocks-behind": {"scheduler-0": "-1h", "scheduler-1": "-1h", "worker-0": "+1h"},
+        # One of two: a scheduler whose clock is that far off leaves the ticks to the others.
+        "clocks-ahead": {"scheduler-0": "+1h", "worker-0": "-1h"},
+        "clocks-behind": {"scheduler-0": "-1h", "worker-0": "+1h"},
         "clock-api": {"api": "+1h"},
     }
     return [
@@ -201,7 +215,7 @@ def wrong_clocks() -> list[Scenario]:
             name=name,
             title=", ".join(f"{who} {by}" for who, by in shift.items()),
             run=on_server(
-                leave_alone,
+                check_readiness if "api" in shift else leave_alone,
                 load=Load(after_s=5),
                 variables={who: shift_clock(by) for who, by in shift.items()},
             ),
@@ -215,6 +229,12 @@ def wrong_clocks() -> list[Scenario]:
 
 def others() -> list[Scenario]:
     return [
+        Scenario(
+            name="rota-up",
+            title=f"`rota up`, kill -9 × {ROUNDS}",
+            run=kill_everything,
+            rules=Rules(),
+        ),
         Scenario(
             name="disk-full",
             title="data disk full 20 s",

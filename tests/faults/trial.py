@@ -61,6 +61,8 @@ class Trial:
     clock: SystemClock = field(default_factory=SystemClock)
     say: Callable[[str], object] = lambda _: None
     plans: dict[UUID, Plan] = field(default_factory=dict)
+    # What a strike found wrong itself.
+    violations: list[str] = field(default_factory=list)
     # Monotonic: when the fault struck, and when its cause was gone.
     struck_at: float = 0.0
     over_at: float = 0.0
@@ -77,14 +79,9 @@ class Trial:
         await self._migrate()
         async with running_fleet(self.fleet), asyncio.TaskGroup() as group:
             self.say("up")
-            self.client = SubmittingClient(
-                url=self.fleet.api_url,
-                key=self.fleet.key,
-                rate=self.load.rate,
-                once_s=self.once_s,
-            )
+            self.client = self.make_client(self.fleet.key)
             tending = group.create_task(self.fleet.tend())
-            await self._create_jobs()
+            await self.create_jobs()
             loading = group.create_task(self.client.run())
             await self.clock.sleep(self.load.before_s)
             self.struck_at = self.clock.monotonic()
@@ -99,8 +96,13 @@ class Trial:
             self.fleet.is_over = True
             await tending
             await self._drain()
-        self.history = await self._read_history(ended)
+        self.history = await self.read_history(ended)
         self._keep_answers()
+
+    def make_client(self, key: str) -> SubmittingClient:
+        return SubmittingClient(
+            url=self.fleet.api_url, key=key, rate=self.load.rate, once_s=self.once_s
+        )
 
     async def _migrate(self) -> None:
         conn = await asyncpg.connect(self.direct_url)
@@ -108,7 +110,7 @@ class Trial:
         await make_ahead(conn, today=self.clock.now().date(), ahead=2)
         await conn.close()
 
-    async def _create_jobs(self) -> None:
+    async def create_jobs(self) -> None:
         for number in range(TICKING):
             await self._create(ticking_job(number), ticks=True)
         if self.load.exclusive:
@@ -146,20 +148,24 @@ class Trial:
         await self.clock.sleep(self.load.after_s)
 
     async def _drain(self) -> None:
-        """The schedulers go; the workers stay until nothing is left or nothing moves any more."""
+        """The schedulers go; the workers stay until nothing is left."""
         await self.fleet.leave("scheduler")
+        await self.wait_until_drained()
+        await self.fleet.leave("worker", "api")
+
+    async def wait_until_drained(self) -> None:
+        """Wait until nothing is left, or until nothing moves any more."""
         self.say("waiting until what is left has ended")
         seen, since = None, self.clock.monotonic()
         while self.clock.monotonic() < since + STANDSTILL_S + self.load.long_s:
-            left = await self._count_left()
+            left = await self.count_left()
             if left == (0, None):
                 break
             if left != seen:
                 seen, since = left, self.clock.monotonic()
             await self.clock.sleep(LOOK_S)
-        await self.fleet.leave("worker", "api")
 
-    async def _count_left(self) -> tuple[Any, ...] | None:
+    async def count_left(self) -> tuple[Any, ...] | None:
         with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
             conn = await asyncpg.connect(self.direct_url, timeout=10)
             try:
@@ -169,7 +175,7 @@ class Trial:
                 await conn.close()
         return None
 
-    async def _read_history(self, ended: datetime) -> History:
+    async def read_history(self, ended: datetime) -> History:
         history = History(
             marks=list(read_marks(self.fleet.sink)),
             operations=[self._operation(each.job_id) for each in self.client.acknowledged],

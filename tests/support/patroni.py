@@ -90,9 +90,9 @@ class PatroniCluster:
 
     @property
     def url(self) -> str:
-        """Both nodes, in the order in which they were made: the first one is not always leader."""
+        """Both nodes in the order in which they were made. Rota finds out which takes writes."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
-        return f"postgresql://{ROLE}@{hosts}/{DATABASE}?target_session_attrs=read-write"
+        return f"postgresql://{ROLE}@{hosts}/{DATABASE}"
 
     def list_members(self) -> list[dict[str, Any]]:
         """The members as the first node that answers sees them."""
