@@ -1,4 +1,4 @@
-"""The fault table: `python -m tests.faults [--only NAME …] [--json FILE] [--folder F]`."""
+"""The fault table: `python -m tests.faults [--only NAME …] [--scale quick] [--json FILE]`."""
 
 import argparse
 import asyncio
@@ -15,6 +15,9 @@ from tests.faults.rules import find_violations
 from tests.faults.scenarios import Scenario, list_scenarios
 from tests.faults.table import render_table
 from tests.support.postgres import open_folder
+
+# One of each sort, five minutes in all.
+QUICK = ("restart", "kill-5", "frozen-20", "cut-15", "clock-api")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,9 @@ def main() -> int:
     known = {each.name: each for each in list_scenarios()}
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=sorted(known), metavar="NAME")
+    parser.add_argument(
+        "--scale", choices=("full", "quick"), default="full", help="quick: a few short faults"
+    )
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--json", type=Path, help="write the figures to this file, too")
     parser.add_argument("--folder", type=Path, help="keep logs and witnesses of every fault here")
@@ -45,7 +51,8 @@ def main() -> int:
     if asked.list:
         say("\n".join(f"{each.name:20} {each.title}" for each in known.values()))
         return 0
-    chosen = [known[name] for name in asked.only] if asked.only else list(known.values())
+    names = asked.only or (QUICK if asked.scale == "quick" else known)
+    chosen = [known[name] for name in names]
     results = [carry_out(scenario, asked.folder) for scenario in chosen]
     say("")
     say(render_table([(each.scenario.title, each.figures) for each in results if each.figures]))
