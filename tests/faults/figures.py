@@ -46,7 +46,8 @@ class Figures:
     # At-most-once runs that ended `lost`, and those of them whose handler had come to its end.
     at_most_once_lost: int
     at_most_once_discarded: int
-    # Runs whose attempt had not come to its end when the next one began.
+    # Runs whose attempt had not come to its end when the next one began; without jobs that forbid
+    # overlap, whose attempts a worker stops before its lease ends.
     restarted: int
     # Runs whose attempt had come to its end and was done again.
     repeated: int
@@ -86,7 +87,7 @@ def measure_trial(trial: Trial, **extra: Any) -> Figures:
             len(marks) > 1 for marks in history.starts_of.values() if marks[0].job_id in once
         ),
         **count_discarded(history, lives, once),
-        **count_successors(lives),
+        **count_successors(lives, exclusive_jobs(history)),
         **count_overlaps(history, lives, once),
         submit_back_s=back,
         submit_gap_s=gap,
@@ -150,12 +151,18 @@ def count_discarded(history: History, lives: list[Life], once: set[UUID]) -> dic
     }
 
 
-def count_successors(lives: list[Life]) -> dict[str, int]:
+def exclusive_jobs(history: History) -> set[UUID]:
+    """The jobs that forbid overlap."""
+    return {job_id for job_id, plan in history.plans.items() if plan.overlap == "skip"}
+
+
+def count_successors(lives: list[Life], exclusive: set[UUID]) -> dict[str, int]:
     """Runs that began again although their attempt was under way, or had come to its end."""
     found = Counter(
         "repeated" if earlier.is_done else "restarted"
         for attempts in group_by_run(lives).values()
         for earlier, _ in pairwise(attempts)
+        if earlier.is_done or earlier.job_id not in exclusive
     )
     return {"restarted": found["restarted"], "repeated": found["repeated"]}
 
@@ -174,12 +181,11 @@ def count_overlaps(history: History, lives: list[Life], once: set[UUID]) -> dict
         overlaps = sum(later.start < earlier.last for earlier, later in pairwise(attempts))
         name = "at_most_once" if attempts[0].job_id in once else "other"
         counts[f"overlaps_{name}"] += overlaps
-    for plan in history.plans.values():
-        if plan.overlap == "skip":
-            own = [life for life in lives if life.job_id == plan.job_id]
-            counts["overlaps_exclusive"] += sum(
-                later.start < earlier.last for earlier, later in pairwise(own)
-            )
+    for job_id in exclusive_jobs(history):
+        own = [life for life in lives if life.job_id == job_id]
+        counts["overlaps_exclusive"] += sum(
+            later.start < earlier.last for earlier, later in pairwise(own)
+        )
     return counts
 
 

@@ -58,8 +58,14 @@ def test_an_attempt_that_was_under_way_when_the_next_began_is_a_restart() -> Non
     cut = [mark("start", 1), mark("cut", 5), mark("end", 5), mark("start", 7, attempt=2)]
     done = [mark("start", 1), mark("done", 5), mark("end", 5), mark("start", 7, attempt=2)]
 
-    assert count_successors(list_lives(cut)) == {"restarted": 1, "repeated": 0}
-    assert count_successors(list_lives(done)) == {"restarted": 0, "repeated": 1}
+    assert count_successors(list_lives(cut), set()) == {"restarted": 1, "repeated": 0}
+    assert count_successors(list_lives(done), set()) == {"restarted": 0, "repeated": 1}
+
+
+def test_an_attempt_that_was_stopped_because_its_job_forbids_overlap_is_no_restart() -> None:
+    cut = [mark("start", 1), mark("cut", 5), mark("end", 5), mark("start", 7, attempt=2)]
+
+    assert count_successors(list_lives(cut), {JOB}) == {"restarted": 0, "repeated": 0}
 
 
 def test_an_attempt_that_is_heard_of_after_its_successor_began_overlaps() -> None:
