@@ -19,6 +19,4 @@ def shift_clock(by: str) -> dict[str, str]:
         "LD_PRELOAD": str(library),
         "FAKETIME": by,
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        # Else each reading would ask a shared memory segment of libfaketime.
-        "FAKETIME_DISABLE_SHM": "1",
     }

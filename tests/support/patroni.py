@@ -9,6 +9,7 @@ write until the other node is back.
 import json
 import shutil
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ PARAMETERS: Final = {
     "shared_buffers": "64MB",
     "max_connections": 100,
     "max_wal_size": "256MB",
+    # In files of its own folder: a killed server leaves segments of shared memory behind.
+    "dynamic_shared_memory_type": "mmap",
     "wal_keep_size": "128MB",
     "checkpoint_timeout": "30s",
 }
@@ -266,8 +269,7 @@ def create_database(node: PatroniNode) -> None:
 
 def keep_logs(folder: Path) -> None:
     """Put what the nodes said where it survives the folder, for whoever must find out why."""
-    kept = folder.with_name(f"{folder.name}-logs")
-    kept.mkdir()
+    kept = Path(tempfile.mkdtemp(prefix="rota-cluster-logs-"))
     for log in (*folder.glob("*.log"), *folder.glob("*/patroni.log")):
         shutil.copy(log, kept / f"{log.parent.name}-{log.name}")
     sys.stderr.write(f"the logs of etcd and Patroni are in {kept}\n")
