@@ -20,7 +20,7 @@ IS_LONG = "ROTA_TEST_FAILOVER" in os.environ
 TRIED = tuple(CASES) if IS_LONG else ("freeze",)
 BACK_WITHIN_S = 5.0 if IS_LONG else 20.0
 LOAD = (
-    Load(rate=40, after_s=12, long_s=35, exclusive=True)
+    Load(rate=40, after_s=12, long_s=35, exclusive_s=3)
     if IS_LONG
     else Load(rate=15, before_s=3, after_s=4)
 )

@@ -137,12 +137,12 @@ def ticking_job(number: int) -> dict[str, Any]:
     }
 
 
-def exclusive_job(number: int, kind: str) -> dict[str, Any]:
+def exclusive_job(number: int, kind: str, seconds: float) -> dict[str, Any]:
     """A job that is due more often than it can run, and whose runs must not meet."""
     return {
         "name": f"exclusive {number}",
         "kind": kind,
-        "payload": {"seconds": 3.0},
+        "payload": {"seconds": seconds},
         "schedule": {"every": "2s"},
         "overlap": "skip",
     }

@@ -19,7 +19,7 @@ from tests.support.ports import find_free_ports
 
 AGAIN_S: Final = 1.0
 LOOK_S: Final = 0.1
-START_S: Final = 60.0
+START_S: Final = 120.0
 LEAVE_S: Final = 45.0
 SLOTS: Final = 16
 NAMES: Final = ("api", "scheduler-0", "scheduler-1", "worker-0", "worker-1")

@@ -29,6 +29,8 @@ Strike = Callable[[Trial, PostgresServer], Awaitable[object]]
 OUTAGE: Final = Rules(outage=True)
 # Attempts that are under way when the database goes outlast the outage by this much.
 LONGER_S: Final = 8.0
+# Longer than the lease of a worker: such an attempt could meet its successor.
+EXCLUSIVE_S: Final = 14.0
 
 
 def need_nothing() -> str | None:
@@ -127,7 +129,7 @@ def cut_worker(seconds: float, *, handler_s: float) -> Run:
             trial = Trial(
                 folder=folder,
                 url=server.url,
-                load=Load(rate=20, after_s=25, long_s=seconds + LONGER_S, exclusive=True),
+                load=Load(rate=15, after_s=25, long_s=seconds + LONGER_S, exclusive_s=EXCLUSIVE_S),
                 variables={"worker-1": {"ROTA_DATABASE_URL": url}},
                 once_s=handler_s,
                 say=say,

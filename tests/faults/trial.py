@@ -27,7 +27,8 @@ from tests.support.sink import read_marks
 
 TICKING: Final = 10
 LONG_KINDS: Final = ("faults.slow", "faults.thread", "faults.process")
-EXCLUSIVE_KINDS: Final = ("faults.slow", "faults.thread")
+# Enough that some of them run on the worker that a fault strikes.
+EXCLUSIVE_KINDS: Final = (*LONG_KINDS, *LONG_KINDS)
 # Ticks of the last moments before the schedulers leave may be undecided.
 AT_THE_END: Final = timedelta(seconds=3)
 RECOVERY_S: Final = 90.0
@@ -44,7 +45,8 @@ class Load:
     after_s: float = 12.0
     # How long attempts take that are under way when the fault strikes; none if 0.
     long_s: float = 0.0
-    exclusive: bool = False
+    # How long runs of jobs take that forbid overlap; no such jobs if 0.
+    exclusive_s: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -113,9 +115,9 @@ class Trial:
     async def create_jobs(self) -> None:
         for number in range(TICKING):
             await self._create(ticking_job(number), ticks=True)
-        if self.load.exclusive:
+        if self.load.exclusive_s:
             for number, kind in enumerate(EXCLUSIVE_KINDS):
-                await self._create(exclusive_job(number, kind))
+                await self._create(exclusive_job(number, kind, self.load.exclusive_s))
         if self.load.long_s:
             for number, kind in enumerate(LONG_KINDS):
                 await self._create(long_job(number, kind, self.load.long_s))

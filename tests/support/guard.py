@@ -44,16 +44,18 @@ def signal_all(numbers: list[int], sent: signal.Signals) -> None:
             os.kill(number, sent)
 
 
-def reap_children() -> dict[int, int]:
-    """Collect the exit codes of children and adopted orphans that have ended."""
-    codes: dict[int, int] = {}
+def reap_children(codes: dict[int, int]) -> bool:
+    """Note the exit codes of children and adopted orphans; return whether any of them is left.
+
+    Whoever is below the guard without a living parent is its child, so none left means nobody.
+    """
     with contextlib.suppress(ChildProcessError):
         while True:
             number, status = os.waitpid(-1, os.WNOHANG)
             if number == 0:
-                break
+                return True
             codes[number] = os.waitstatus_to_exitcode(status)
-    return codes
+    return False
 
 
 def run_guard(uid: int, gid: int, command: list[str]) -> int:
@@ -67,17 +69,15 @@ def run_guard(uid: int, gid: int, command: list[str]) -> int:
         group=gid if drops else None,
         extra_groups=() if drops else None,
     )
-    code = 0
+    codes: dict[int, int] = {}
     is_over = False
-    while True:
-        code = reap_children().get(child.pid, code)
-        below = list_descendants(os.getpid())
-        if not below:
-            return code if code >= 0 else 128 - code
+    while reap_children(codes):
         if is_over:
-            signal_all(below, signal.SIGKILL)
+            signal_all(list_descendants(os.getpid()), signal.SIGKILL)
         readable = select.select([] if is_over else [sys.stdin], [], [], LOOK_EVERY_S)[0]
         is_over = is_over or bool(readable)
+    code = codes[child.pid]
+    return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":
