@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.figures import Figures, measure_resumption, measure_trial
+from tests.faults.client import TICK_KIND
+from tests.faults.figures import NANO, Figures, measure_resumption, measure_trial
 from tests.faults.trial import Load, Trial
 from tests.support.patroni import TTL_S, PatroniCluster, PatroniNode, running_patroni
+from tests.support.sink import read_marks
 
 # Patroni needs the time to live of the leader key, and a little more on a busy machine.
 NEW_LEADER_S: Final = 2 * TTL_S + 20.0
 # How long the old leader stays frozen after there is a new one, if Rota does not come back.
 STAYS_FROZEN_S: Final = 30.0
-LOOK_S: Final = 0.1
+LOOK_S: Final = 0.5
 
 Depose = Callable[[PatroniCluster, PatroniNode], Awaitable[object]]
 
@@ -68,12 +70,19 @@ class Failover:
             leader.tree.thaw()
 
     async def _wait_until_back(self, trial: Trial) -> None:
-        """Until submissions are back and things ran, so that the old leader has no part in it."""
+        """Until everything is back or is late: the old leader must have no part in it."""
         deadline = self.leader_at + STAYS_FROZEN_S
-        while trial.clock.monotonic() < deadline:
-            if trial.client.acknowledged[-1].at > self.leader_at:
-                return
+        while trial.clock.monotonic() < deadline and not self._is_back(trial):
             await trial.clock.sleep(LOOK_S)
+
+    def _is_back(self, trial: Trial) -> bool:
+        """Whether something was acknowledged, a tick fired and another run started since."""
+        if trial.client.acknowledged[-1].at <= self.leader_at:
+            return False
+        marks = read_marks(trial.fleet.sink)
+        since = [each for each in marks if each.at / NANO > self.leader_at]
+        ticks = {each.kind == TICK_KIND for each in since if each.event == "start"}
+        return ticks == {True, False}
 
 
 async def carry_out(

@@ -19,6 +19,7 @@ SUBMITTERS: Final = 12
 AGAIN_S: Final = 0.25
 TIMEOUT_S: Final = 20.0
 UNAVAILABLE: Final = 503
+TICK_KIND: Final = "faults.tick"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,7 @@ def ticking_job(number: int) -> dict[str, Any]:
     """A job of which every second must be one run, whatever happens."""
     return {
         "name": f"tick {number}",
-        "kind": "faults.tick",
+        "kind": TICK_KIND,
         "schedule": {
             "every": "1s",
             "misfire": {"on_outage": "all", "max_catchup": 1000},

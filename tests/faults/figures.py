@@ -12,7 +12,7 @@ from uuid import UUID
 from tests.chaos.checker import judge
 from tests.chaos.history import History
 from tests.chaos.ticks import ticks_of
-from tests.faults.client import UNAVAILABLE, Acknowledged, Answer
+from tests.faults.client import TICK_KIND, UNAVAILABLE, Acknowledged, Answer
 from tests.faults.trial import Trial
 from tests.support.sink import Mark
 
@@ -204,7 +204,7 @@ def measure_ticks_back(trial: Trial) -> float:
     """When the last tick started that was late, in seconds after the fault struck."""
     latest = 0.0
     for mark in trial.history.starts:
-        if mark.kind == "faults.tick" and mark.wall - mark.scheduled_at > LATE:
+        if mark.kind == TICK_KIND and mark.wall - mark.scheduled_at > LATE:
             latest = max(latest, mark.at / NANO - trial.struck_at)
     return round(latest, 1)
 
@@ -217,7 +217,7 @@ def measure_resumption(trial: Trial, since: float) -> dict[str, float]:
     """Seconds from `since` until the first submission, tick and other execution."""
     starts: dict[str, list[float]] = {"ticks": [], "executions": []}
     for mark in trial.history.starts:
-        name = "ticks" if mark.kind == "faults.tick" else "executions"
+        name = "ticks" if mark.kind == TICK_KIND else "executions"
         starts[name].append(mark.at / NANO)
     found = {"submissions": [each.at for each in trial.client.acknowledged], **starts}
     return {
