@@ -6,8 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from rota.api.shapes.jobs import Status
-from rota.api.shapes.pieces import StatusAlias
+from rota.api.shapes.pieces import Status, StatusAlias
 from rota.api.shapes.runs import RunStatus
 from rota.core.aliases import (
     CUSTOM,
