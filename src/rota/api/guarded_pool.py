@@ -99,9 +99,6 @@ class GuardedPool:
     def terminate(self) -> None:
         self._pool.terminate()
 
-    async def expire_connections(self) -> None:
-        await self._pool.expire_connections()
-
 
 class GuardedConnection:
     """One use of a connection.

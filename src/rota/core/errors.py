@@ -225,7 +225,7 @@ class StoreUnavailable(RotaError):
         return f"the database is not available: {self.reason}"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class MigrationBlocked(StoreUnavailable):
     """Other sessions held locks that a migration needs; `reason` says which sessions."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.support.serving import Served
 from tests.support.shop import Shop, open_shop, until
+from tests.support.world import ALWAYS_SEEN
 
 from rota.core.executor import Context, Retry
 from rota.core.time import moments
@@ -114,7 +115,7 @@ async def test_a_run_that_lost_its_worker_was_modified_then(api: Served, shop: S
     )
     running = await look(api, run_id)
 
-    await live_runs.reclaim(shop.conn)
+    await live_runs.reclaim(shop.conn, sight=ALWAYS_SEEN)
     queued = await look(api, run_id)
 
     assert (running["status"], queued["status"]) == ("running", "queued")

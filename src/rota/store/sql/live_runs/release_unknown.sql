@@ -5,7 +5,8 @@ with released as (
     set
         state = 'queued',
         session_id = null,
-        ready_at = rota.now()
+        ready_at = rota.now(),
+        changed_at = rota.now()
     where
         r.state in ('running', 'cancelling')
         and r.state = 'running'
