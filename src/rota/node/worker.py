@@ -6,22 +6,15 @@ are stored, and only then does the heartbeat stop vouching for them.
 
 import asyncio
 import os
-import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, NamedTuple
-from uuid import UUID
+from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
 from rota.core.attempt import Stopping
-from rota.core.describing import Describing, exactly_once_of
-from rota.core.errors import StoreUnavailable
-from rota.core.events import SessionOpened
-from rota.core.executor import Executor
-from rota.core.ids import stamped
 from rota.core.lease import Lease, LeaseTrust
 from rota.flow.dispatch.claiming import Claiming, QueueView
 from rota.flow.dispatch.hinting import Hinting, Listening
@@ -32,7 +25,6 @@ from rota.flow.execute.crew import Calls, Crew, Kit
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.executing import Executing
 from rota.flow.execute.overseeing import Overseeing
-from rota.flow.execute.unfolding import UNFOLDING
 from rota.flow.execute.vouching import Vouching
 from rota.flow.graphs.advancing import Advancing
 from rota.flow.observe.tracing import Traces
@@ -40,35 +32,27 @@ from rota.flow.record.noting import LastNotes, Noting
 from rota.flow.record.recording import LastRecords, Recording
 from rota.flow.record.rescuing import Rescuing
 from rota.node.breaking import breakers_of
-from rota.node.clock import measure_clock, open_clock_monitor
+from rota.node.clock import open_clock_monitor
 from rota.node.keyfiles import opening_key
 from rota.node.loading import load_served
 from rota.node.plugins import MakeExecutors, executors_of
 from rota.node.process import Place, Write, run_process
 from rota.node.registering import register_schedules, unserved
+from rota.node.worker_session import Member, leave, register
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
-from rota.store import hints, kinds, names, sessions
+from rota.store import hints
 from rota.store.driver import Pool
-from rota.store.pool import Access, Line, open_connection, open_pool
-from rota.store.sessions import Beat, NewSession, Role
+from rota.store.pool import Access, Line, open_pool
+from rota.store.sessions import Beat
 
 SOON: Final = timedelta(seconds=5)
 # What is due so soon is claimed already; the scheduler decides it no earlier (flow/schedule).
 AHEAD: Final = timedelta(milliseconds=12)
 # What follows the drain: the grace of handlers that are cancelled, and their clean-up.
 AFTER_DRAIN: Final = timedelta(minutes=11)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A worker as the database knows it."""
-
-    session_id: UUID
-    queue_ids: tuple[int, ...]
-    kinds: dict[int, str]
 
 
 class Lines(NamedTuple):
@@ -350,50 +334,6 @@ def heed(beat: Beat, crew: Crew, drain: Callable[[], object]) -> None:
     crew.stop(beat.cancelling, Stopping.CANCEL)
     if beat.draining:
         drain()
-
-
-async def register(
-    settings: Settings, access: Access, ground: Ground, executors: tuple[Executor, ...]
-) -> Member:
-    """Write the session: its queues, and the kinds it can run."""
-    worker = settings.worker
-    served = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
-    async with open_connection(access) as conn:
-        queue_ids = [await names.queue_id(conn, name) for name in worker.queues]
-        by_id = {await names.kind_id(conn, kind): kind for kind in served}
-        session = NewSession(
-            id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),
-            role=Role.WORKER,
-            name=f"{socket.gethostname()}:{os.getpid()}",
-            queues=tuple(queue_ids),
-            kinds=tuple(by_id),
-            slots=worker.slots,
-        )
-        await sessions.open_session(conn, session, ttl=worker.lease)
-        await kinds.describe(conn, schemas_of(executors))
-        await kinds.describe_exactly_once(conn, exactly_once_of(executors))
-    ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
-    return Member(session_id=session.id, queue_ids=tuple(queue_ids), kinds=by_id)
-
-
-def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
-    """What the executors tell of their payloads, by kind."""
-    return {
-        kind: schema
-        for executor in executors
-        if isinstance(executor, Describing)
-        for kind in executor.kinds
-        if (schema := executor.payload_schema(kind)) is not None
-    }
-
-
-async def leave(access: Access, session_id: UUID) -> None:
-    """End the session, so that nobody waits for its lease. If that fails, the lease does it."""
-    try:
-        async with asyncio.timeout(SOON.total_seconds()), open_connection(access) as conn:
-            await sessions.close(conn, session_id)
-    except (StoreUnavailable, TimeoutError):
-        return
 
 
 def only(settings: Settings) -> str | None:

@@ -1,5 +1,5 @@
--- Pause jobs: no tick after this commits, and the cursor keeps where it stood. What an earlier pause
--- kept is not this one's.
+-- Pause jobs: no tick after this commits, and the cursor keeps where it stood. What an earlier
+-- pause kept is not this one's.
 with chosen as (
     select j.id
     from rota.jobs as j

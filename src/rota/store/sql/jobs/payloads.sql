@@ -1,5 +1,5 @@
--- What a worker needs to know of jobs to carry their runs out: the payload, for runs that carry none
--- of their own, and whether the runs of a job must not overlap. A one-time submission has one run.
+-- What a worker needs to know of jobs to carry their runs out: the payload, for runs that carry
+-- none of their own, and whether runs of a job must not overlap. A one-time submission has one run.
 select
     j.id,
     j.version,

@@ -1,5 +1,5 @@
--- Let the runs wait again that a session holds and does not know of, because the answer to its claim
--- was lost. Their handlers never started, so nothing counts against them: no loss, no retry.
+-- Let the runs wait again that a session holds and does not know of, because the answer to its
+-- claim was lost. Their handlers never started, so nothing counts against them: no loss, no retry.
 with released as (
     update rota.live_runs as r
     set
