@@ -36,7 +36,7 @@ test-chaos: setup-dev ## all broken rules, and a quarter of an hour of killed, f
 test-failover: setup-dev ## a PostgreSQL cluster loses its leader: switched over, killed, frozen; five minutes
 	ROTA_TEST_FAILOVER=1 $(BIN)/pytest -q -s tests/failover
 
-test-faults: setup-dev ## the fault table: the database, a worker's network, disk and clocks fail; a quarter of an hour
+test-faults: setup-dev ## the fault table: the database, a worker's network, disk and clocks fail; up to 20 minutes
 	$(BIN)/python -m tests.faults
 
 test-time: setup-dev ## 200,000 cron expressions against each of the other implementations
