@@ -214,7 +214,9 @@ class WorkerNode(Node):
     def lose_sight(self, attempt: tuple[UUID, int]) -> None:
         """The books forget an attempt that goes on (F20)."""
         self.forgotten.add(attempt)
-        self.vouched.pop(attempt[0], None)
+        vouched = self.vouched.get(attempt[0])
+        if vouched is not None and vouched.run.attempt == attempt[1]:
+            del self.vouched[attempt[0]]
 
     def end(self, attempt: tuple[UUID, int], outcome: Outcome) -> None:
         run, _ = self.performing.pop(attempt)

@@ -110,7 +110,7 @@ async def migrate(
     """
     wanted = load() if migrations is None else migrations
     guard, watch = guard or load_guard(), watch or MigrationWatch()
-    with translated():
+    with translated(conn):
         if await _first_missing(conn, wanted, guard) is None:
             return []
         await conn.execute(_BEGIN_SESSION)
@@ -175,7 +175,7 @@ def next_step(wanted: Sequence[Migration], applied: Sequence[Applied]) -> Migrat
 
 async def schema_is_current(conn: Connection) -> bool:
     """Whether nothing is missing, without changing anything."""
-    with translated():
+    with translated(conn):
         if not await conn.fetchval(_EXISTS):
             return False
         return next_step(load(), await read_applied(conn)) is None

@@ -211,7 +211,7 @@ def _interrupted(step: Migration, watch: MigrationWatch, why: str) -> StoreUnava
 
 async def run_in_turn(conn: Connection, commands: str) -> None:
     """Carry out commands under the lock that the previous release takes, too."""
-    with translated():
+    with translated(conn):
         async with conn.transaction():
             await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
             await conn.execute(commands)

@@ -111,7 +111,7 @@ class MigrationWatch:
             async with open_connection() as conn:
                 since: dict[int, float] = {}
                 while True:
-                    with translated():
+                    with translated(conn):
                         self.blocker = await conn.fetchval(_BLOCKERS, pid) or self.blocker
                         waiters = {row[0] for row in await conn.fetch(_WAITERS, pid)}
                         now = asyncio.get_running_loop().time()

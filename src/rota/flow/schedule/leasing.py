@@ -5,8 +5,8 @@ above this scheduler's share and takes what is free up to it. Nobody leads: ever
 same plan from the same rows (core/shard.py), and a lease keeps two from holding one shard.
 
 The session lives as long as a shard's lease. If it lived longer, a dead scheduler would still count
-when the living compute their shares, and its shards would lie idle. A session that ran out (a long
-pause, a database that was away) is not mourned: the next pass opens a new one, with a new id.
+when the living compute their shares, and its shards would lie idle. A session that another process
+has expired is not mourned: the next pass opens a new one, with a new id.
 
 A machine whose clock is far from the database's is broken in ways that we cannot know. It fires by
 the database's clock anyway, but beyond `CLOCK_OFFSET_LIMIT` it holds nothing (F05). The process's

@@ -55,6 +55,7 @@ class InlineAttempt(RecordingContext):
     policy: Policy = policies.USUAL
     # An inline run has no transaction that could complete it.
     is_recorded: bool = False
+    is_started: bool = False
     checkpoints: list[Any] = field(default_factory=list)
     # There are no secrets here: a handler gets the reference as it is.
     names_secrets: bool = False

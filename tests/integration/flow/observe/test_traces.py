@@ -263,7 +263,7 @@ async def test_a_request_is_a_span_of_its_callers_trace_and_leads_to_the_runs_it
         await api.stranger().get("/v1/jobs")
         await api.platform.call("PROPFIND", f"/{SECRET}")
 
-    assert (made.status, again.status) == (201, 201)
+    assert (made.status, again.status) == (201, 202)
     create, now, wrong, refused, strange = collector.spans
     assert (create.name, create.said["http.route"]) == ("POST /v1/jobs", "/v1/jobs")
     assert (create.trace, create.parent) == tuple(CALLER.split("-")[1:3])

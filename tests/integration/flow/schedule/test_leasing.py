@@ -5,6 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from tests.integration.flow.schedule.conftest import Scheduler, Stage
+from tests.support.world import ALWAYS_SEEN
 
 from rota.core.events import ShardsMoved
 from rota.core.lease import SHARD_LEASE
@@ -74,7 +75,24 @@ async def test_a_scheduler_that_leaves_gives_its_shards_back_at_once(stage: Stag
     assert [one.name for one in live] == ["staying"]
 
 
-async def test_a_scheduler_that_slept_too_long_begins_anew_under_another_name(
+async def test_a_scheduler_that_slept_too_long_takes_its_shards_with_new_epochs(
+    stage: Stage,
+) -> None:
+    """Nobody has expired its session, but others might have fired in its shards meanwhile."""
+    scheduler = stage.scheduler()
+    await scheduler.lease()
+    before = scheduler.tenure.ownership
+
+    await stage.advance(seconds=20)
+    await scheduler.lease()
+
+    after = scheduler.tenure.ownership
+    assert after.owner == before.owner
+    assert all(after.epochs[shard] == before.epochs[shard] + 1 for shard in range(SHARDS))
+    assert [event.lost for event in scheduler.told(ShardsMoved)] == [0, SHARDS]
+
+
+async def test_a_scheduler_whose_session_was_expired_begins_anew_under_another_name(
     stage: Stage,
 ) -> None:
     scheduler = stage.scheduler()
@@ -82,6 +100,7 @@ async def test_a_scheduler_that_slept_too_long_begins_anew_under_another_name(
     before = scheduler.tenure.ownership
 
     await stage.advance(seconds=20)
+    await sessions.expire(stage.world.conn, sight=ALWAYS_SEEN)
     await scheduler.lease()
 
     after = scheduler.tenure.ownership
