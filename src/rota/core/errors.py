@@ -214,8 +214,8 @@ class SealingFailed(RotaError):
 
 @dataclass(eq=False)
 class StoreUnavailable(RotaError):
-    """`is_down` when the server itself answered that it serves nobody: it refused the connection,
-    is starting or stopping, or is not a primary. False when nothing is known, as of silence.
+    """`is_down` when the server itself answered that it cannot be used: it refused the connection,
+    is starting or stopping, or is not a primary. False when it was silent.
     """
 
     reason: str

@@ -65,9 +65,9 @@ class Sight(NamedTuple):
 class DatabaseSight:
     """How long a process has seen the database without a break, on its monotonic clock.
 
-    An outage of the database must not cost anybody a lease: while it lasts, nobody can renew. So
-    whoever expires leases of others first watches the database for one full lease, in which the
-    living have had the time to renew theirs.
+    No process can renew its lease in an outage of the database. So a process that expires leases
+    of others first watches the database for one full lease: in that time every living holder could
+    renew.
     """
 
     gap_max: float = SIGHT_GAP_MAX_S
@@ -98,9 +98,9 @@ class LeaseTrust:
     `start_until` bounds what may begin. `stop_at` is when work is asked to stop that must not run
     beside its successor; `end_at`, still before the lease ends, is when it must be gone.
 
-    A database that refuses connections extends the last two. Whoever expires leases watches the
-    database as well: in `SIGHT_GAP_MAX_S` of refusals its sight was broken, and began anew.
-    Written by one thread; the others only read.
+    A database that refuses connections extends the last two. Every process that expires leases
+    watches the database as well: in `SIGHT_GAP_MAX_S` of refusals its sight was broken, and began
+    anew. One thread writes; the others only read.
     """
 
     lease: Lease
@@ -117,7 +117,7 @@ class LeaseTrust:
         self._hold_from(sent)
 
     def note_failure(self, sent: float, *, is_down: bool) -> None:
-        """A renewal that was sent then has failed; `is_down` if the server serves nobody."""
+        """A renewal that was sent then has failed; `is_down` if the server takes no connections."""
         if not is_down:
             self._refused_since = None
             return

@@ -84,7 +84,7 @@ MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     "55000": _unavailable,  # the database takes no connections at the moment
     "55P03": _unavailable,  # lock not to be had in time
     "57": _unavailable,  # shutting down, starting up, cancelled by a timeout
-    "57P03": _down,  # starting up, shutting down or in recovery: it serves nobody
+    "57P03": _down,  # starting up, shutting down or in recovery
     "58": _unavailable,  # system errors: I/O
 }
 

@@ -284,8 +284,8 @@ def told(outcome: Outcome) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRecords:
-    """The recording duty, and a last pass over what is left when it is told to stop. While the
-    database is away it tries again, for as long as its tier lets it.
+    """The recording duty, and a last pass over what is left when the worker stops. While the
+    database is away it tries again, for as long as its tier allows.
     """
 
     duty: Duty
