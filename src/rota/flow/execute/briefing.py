@@ -24,15 +24,10 @@ LARGEST_KEPT: Final = 2_000
 Version = tuple[UUID, int]
 
 
-class RunBrief(NamedTuple):
-    """The payload of a run, and whether runs of its job must not overlap."""
-
-    payload: str | None
-    forbids_overlap: bool
-
-
-class Known(NamedTuple):
-    """What is remembered of a version of a job; not its payload, if that `is_large`."""
+class JobBrief(NamedTuple):
+    """What a worker knows of a version of a job: its payload, which counts for runs that carry none
+    of their own, and whether its runs must not overlap. A payload that `is_large` is not kept.
+    """
 
     payload: str | None
     forbids_overlap: bool
@@ -40,43 +35,42 @@ class Known(NamedTuple):
 
 
 # A job that was deleted meanwhile: its runs go on with what they carry.
-NO_JOB: Final = Known(None, forbids_overlap=False, is_large=False)
+GONE: Final = JobBrief(None, forbids_overlap=False, is_large=False)
+# Of which nothing is known yet.
+NO_JOB: Final = JobBrief(None, forbids_overlap=False, is_large=False)
 
 
 class Briefing:
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._policies: dict[int, Policy] = {}
-        self._known: OrderedDict[Version, Known] = OrderedDict()
+        self.policies: dict[int, Policy] = {}
+        self._known: OrderedDict[Version, JobBrief] = OrderedDict()
 
     def policy(self, policy_id: int) -> Policy:
-        return self._policies[policy_id]
+        return self.policies[policy_id]
 
-    async def brief(self, runs: Sequence[Claimed]) -> list[RunBrief]:
-        """Make sure that all policies are known; return what belongs to each run."""
-        unknown = {run.policy_id for run in runs} - self._policies.keys()
-        lacking = {(run.job_id, run.job_version) for run in runs if self._lacks(run)}
-        found: dict[Version, Known] = {}
+    async def brief(self, runs: Sequence[Claimed]) -> list[JobBrief]:
+        """Make sure that all policies are known; return what is known of the job of each run."""
+        unknown = {run.policy_id for run in runs} - self.policies.keys()
+        known, lacking, briefs = self._known, set[Version](), list[JobBrief]()
+        for run in runs:
+            job = known.get((run.job_id, run.job_version), NO_JOB)
+            if job is NO_JOB or (job.is_large and run.payload is None):
+                lacking.add((run.job_id, run.job_version))
+            briefs.append(job)
         if unknown or lacking:
             found = await self._look_up(unknown, lacking)
-        return [self._brief(run, found) for run in runs]
+            versions = [(run.job_id, run.job_version) for run in runs]
+            briefs = [found.get(version) or known[version] for version in versions]
+        return briefs
 
-    def _lacks(self, run: Claimed) -> bool:
-        known = self._known.get((run.job_id, run.job_version))
-        return known is None or (known.is_large and run.payload is None)
-
-    def _brief(self, run: Claimed, found: dict[Version, Known]) -> RunBrief:
-        version = (run.job_id, run.job_version)
-        job = found.get(version) or self._known[version]
-        return RunBrief(job.payload if run.payload is None else run.payload, job.forbids_overlap)
-
-    async def _look_up(self, unknown: set[int], lacking: set[Version]) -> dict[Version, Known]:
-        found: dict[Version, Known] = {}
+    async def _look_up(self, unknown: set[int], lacking: set[Version]) -> dict[Version, JobBrief]:
+        found: dict[Version, JobBrief] = {}
         async with self._source.acquire() as conn:
             if unknown:
                 bodies = await names.policies(conn, sorted(unknown))
                 for policy_id, body in bodies.items():
-                    self._policies[policy_id] = known_policy(msgspec.json.decode(body))
+                    self.policies[policy_id] = known_policy(msgspec.json.decode(body))
             if lacking:
                 ids = [job_id for job_id, _ in lacking]
                 current = {row.id: row for row in await jobs.payloads(conn, ids)}
@@ -84,17 +78,17 @@ class Briefing:
                     # Only the job's last payload is stored; an edit has written the old one into
                     # the runs that were there already.
                     row = current.get(job_id)
-                    found[job_id, version] = NO_JOB if row is None else known_of(row)
+                    found[job_id, version] = GONE if row is None else known_of(row)
         self._keep(found)
         return found
 
-    def _keep(self, found: dict[Version, Known]) -> None:
+    def _keep(self, found: dict[Version, JobBrief]) -> None:
         for version, job in found.items():
             self._known[version] = job._replace(payload=None) if job.is_large else job
         while len(self._known) > KNOWN_JOBS_MAX:
             self._known.popitem(last=False)
 
 
-def known_of(row: Payload) -> Known:
+def known_of(row: Payload) -> JobBrief:
     is_large = row.payload is not None and len(row.payload) > LARGEST_KEPT
-    return Known(row.payload, row.forbids_overlap, is_large)
+    return JobBrief(row.payload, row.forbids_overlap, is_large)

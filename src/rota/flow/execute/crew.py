@@ -22,7 +22,7 @@ from rota.core.outcome import Failed, Failure, HandedBack, Outcome, Unfolded
 from rota.core.policy import USUAL
 from rota.flow.execute.attempt import Attempt, Trace
 from rota.flow.execute.breakers import Breakers
-from rota.flow.execute.briefing import Briefing, RunBrief
+from rota.flow.execute.briefing import Briefing, JobBrief
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.stage import Stage
 from rota.flow.execute.unfolding import UNFOLDING
@@ -78,8 +78,10 @@ class Crew:
     ) -> None:
         self.slots = slots
         self.running: dict[UUID, Attempt] = {}
-        # Claimed, and not known yet what they are; or handed back because that was not to be had.
-        self._unbriefed: dict[UUID, Claimed] = {}
+        # Batches that were claimed, until it is known what their runs are; and runs that are handed
+        # back because that was not to be had.
+        self._unbriefed: dict[int, Sequence[Claimed]] = {}
+        self._handed_back: dict[UUID, Claimed] = {}
         # Executors of the attempts that were last stopped because the lease was not to be trusted.
         self._stopped_for_lease: tuple[Executor, ...] = ()
         self.stuck = 0
@@ -121,37 +123,45 @@ class Crew:
         Before anything is read about them: if that fails, they are handed back and have lost
         nothing, because their handlers never started.
         """
-        for run in runs:
-            self._unbriefed[run.id] = run
+        self._unbriefed[id(runs)] = runs
         try:
-            briefs = await self._briefing.brief(runs)
-            made = [self._attempt(*each, gated=gated) for each in zip(runs, briefs, strict=True)]
+            attempts = self._attempts(runs, await self._briefing.brief(runs), gated=gated)
         except BaseException:
             self._hand_back(runs)
             raise
-        for attempt in made:
-            self.running[attempt.run_id] = attempt
-            del self._unbriefed[attempt.run_id]
-        unfolded = [attempt for attempt in made if attempt.executor is UNFOLDING]
+        finally:
+            del self._unbriefed[id(runs)]
+        unfolded = [attempt for attempt in attempts if attempt.executor is UNFOLDING]
         if unfolded:
             self._unfold(unfolded)
-            made = [attempt for attempt in made if attempt.executor is not UNFOLDING]
-        self._busy += len(made)
-        self._stage.begin(made)
+            attempts = [attempt for attempt in attempts if attempt.executor is not UNFOLDING]
+        self._busy += len(attempts)
+        self._stage.begin(attempts)
 
-    def _attempt(self, run: Claimed, brief: RunBrief, *, gated: bool) -> Attempt:
-        kind = self._kinds[run.kind_id]
-        policy, executor = self._briefing.policy(run.policy_id), self._by_kind[kind]
-        attempt = Attempt(run, kind, policy, brief.payload, executor, self._effects)
-        attempt.is_gated = gated
-        attempt.forbids_overlap = gated or brief.forbids_overlap or self._stops_all_for_lease
-        if run.started_at == run.ready_at:  # claimed ahead of its time
-            attempt.start_at = self._reached(run.ready_at)
-        return attempt
+    def _attempts(
+        self, runs: Sequence[Claimed], briefs: Sequence[JobBrief], *, gated: bool
+    ) -> list[Attempt]:
+        """An attempt for each run; they are all vouched for, or none is."""
+        policies, by_kind, kinds = self._briefing.policies, self._by_kind, self._kinds
+        is_bound = gated or self._stops_all_for_lease
+        made = {}
+        for run, job in zip(runs, briefs, strict=True):
+            kind = kinds[run.kind_id]
+            payload = job.payload if run.payload is None else run.payload
+            policy = policies[run.policy_id]
+            attempt = Attempt(run, kind, policy, payload, by_kind[kind], self._effects)
+            attempt.is_gated = gated
+            attempt.forbids_overlap = is_bound or job.forbids_overlap
+            if run.started_at == run.ready_at:  # claimed ahead of its time
+                attempt.start_at = self._reached(run.ready_at)
+            made[run.id] = attempt
+        self.running.update(made)
+        return list(made.values())
 
     def _hand_back(self, runs: Sequence[Claimed]) -> None:
         """End attempts whose handlers never started: their runs wait again."""
         for run in runs:
+            self._handed_back[run.id] = run
             self._ended.append(
                 Ended(
                     run_id=run.id,
@@ -172,7 +182,8 @@ class Crew:
         """The runs that the heartbeat vouches for. It calls this from its thread: one step each,
         because the engine's thread may add and remove meanwhile.
         """
-        return [*list(self._unbriefed), *list(self.running)]
+        unbriefed = [run.id for runs in list(self._unbriefed.values()) for run in runs]
+        return [*unbriefed, *list(self._handed_back), *list(self.running)]
 
     def stop_for_lease(self) -> int:
         """Ask the attempts to stop that must not run beside their successors; return how many.
@@ -230,9 +241,10 @@ class Crew:
                 del self.running[ended.run_id]
                 places += attempt.is_gated
                 continue
-            unbriefed = self._unbriefed.get(ended.run_id)
-            if unbriefed is not None and unbriefed.attempt == ended.attempt:
-                del self._unbriefed[ended.run_id]
+            if self._handed_back:
+                run = self._handed_back.get(ended.run_id)
+                if run is not None and run.attempt == ended.attempt:
+                    del self._handed_back[ended.run_id]
         if places:
             self._gates_freed()
 

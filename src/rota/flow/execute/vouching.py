@@ -179,7 +179,8 @@ class Heart:
             child_groups.kill_all()
             self._vouching.end(EXIT_CODE)
         if not self._stopping:
-            self._loop.call_later(GUARD_INTERVAL_S, self._guard)
+            # While beats succeed the time to stop moves on; there is nothing to look at before.
+            self._loop.call_later(max(GUARD_INTERVAL_S, trust.stop_at - now), self._guard)
 
     def _lose(self, error: Exception) -> None:
         """Tell the engine; if it does not even hear that, end the process."""
