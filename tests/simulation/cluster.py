@@ -14,7 +14,7 @@ from rota.store.driver import Connection
 from tests.simulation import tables
 from tests.simulation.changes import wrong_changes
 from tests.simulation.ledger import Act, Ledger
-from tests.simulation.nodes import Node, SchedulerNode, WorkerNode
+from tests.simulation.nodes import LONG_AGO, Node, SchedulerNode, WorkerNode
 from tests.simulation.standing import wrong_standing
 from tests.simulation.tables import Tables
 from tests.simulation.wire import Died, Mishap, Story, Wire
@@ -64,7 +64,10 @@ class Cluster:
         if name in SCHEDULERS:
             node = SchedulerNode(name, self.world, self.wire, apart=apart)
         else:
-            node = worker = WorkerNode(name, self.world, self.wire, apart=apart)
+            # Before the first outage everybody has seen the database for long. One who starts after
+            # it cannot know that there was none.
+            since = -LONG_AGO if self.ledger.outage_ended is None else None
+            node = worker = WorkerNode(name, self.world, self.wire, apart=apart, seen_since=since)
             await worker.register()
             self.ledger.workers[worker.session_id] = worker
         self.nodes[name] = node

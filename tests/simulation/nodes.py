@@ -128,7 +128,17 @@ class Performed(NamedTuple):
 
 
 class WorkerNode(Node):
-    def __init__(self, name: str, world: World, wire: Wire, *, apart: timedelta) -> None:
+    """`seen_since` is from when on it has seen the database without a break, on its clock."""
+
+    def __init__(
+        self,
+        name: str,
+        world: World,
+        wire: Wire,
+        *,
+        apart: timedelta,
+        seen_since: float | None = -LONG_AGO,
+    ) -> None:
         super().__init__(name)
         self._world, self._wire, clock = world, wire, NodeClock(world, apart)
         self._id = world.new_id()
@@ -175,9 +185,8 @@ class WorkerNode(Node):
             freed=lambda: None,
             emit=self.told.append,
             monotonic=clock.monotonic,
-            # A real node looks every second, here it looks when it is its turn. It has seen the
-            # database for long, unless it is away in the story.
-            sight=DatabaseSight(gap_max=inf, since=-LONG_AGO),
+            # A real node looks every second, here it looks when it is its turn.
+            sight=DatabaseSight(gap_max=inf, since=seen_since),
         )
         expiring = Expiring(source=wire, emit=self.told.append)
         self.duties = {
