@@ -91,8 +91,8 @@ class Doors:
         return answer
 
     def _refusal_in_outage(self, refusal: Refusal) -> Refusal:
-        """While the database is away, nobody is told that they are unknown or call too often:
-        that could not be looked up, and whoever is told to wait should hear for what.
+        """Replace 401 and 429 by 503 while the database is away: the key could not be looked up,
+        and the caller should hear what it waits for.
         """
         if self.service.pool.is_away and problems.KINDS[refusal.code].status in NOT_IN_OUTAGE:
             return problems.refusal_of(StoreUnavailable(reason=refusal.detail))
@@ -152,8 +152,8 @@ class Doors:
         return principal
 
     async def known(self, request: Request, who: Who) -> Principal:
-        """Who calls; whoever cannot say may not try too often. A caller who cannot be looked up
-        because the database is away is not counted as one who cannot say.
+        """Return who calls. Callers without a valid key share a rate; one that cannot be looked up
+        because the database is away does not count against it.
         """
         try:
             return await who(request)
