@@ -1,0 +1,42 @@
+"""Documents as fields of a request: described by their structs, decoded as objects. Room: contract.
+
+A request keeps such a field as it was written, and the reader of the document says what is wrong
+with it: its sentences have the path, the value and what is allowed. Schemas and reference pages
+describe the field by its struct.
+"""
+
+from typing import Annotated, Any, Final, get_args, get_origin
+
+from msgspec import Meta, Struct
+
+from rota.contract.calendar import CalendarDocument
+from rota.contract.graph_fields import GraphDocument
+from rota.contract.schedule_fields import ScheduleDocument
+
+# A key in the `extra` of a `Meta`: the struct that describes the field.
+DOCUMENT: Final = "document"
+SCHEMA_REF: Final = "#/components/schemas/{name}"
+DOCUMENTS: Final = (ScheduleDocument, GraphDocument, CalendarDocument)
+
+
+def describe_by(struct: type[Struct]) -> Meta:
+    """Return what makes a field of any object described as this struct."""
+    schema = {"$ref": SCHEMA_REF.format(name=struct.__name__)}
+    return Meta(extra={DOCUMENT: struct}, extra_json_schema=schema)
+
+
+def find_document(annotation: Any) -> type[Struct] | None:
+    """Return the struct that describes a type, if it is written by one of these fields."""
+    if get_origin(annotation) is not Annotated:
+        return None
+    for meta in get_args(annotation)[1:]:
+        extra = (meta.extra if isinstance(meta, Meta) else None) or {}
+        if DOCUMENT in extra:
+            struct: type[Struct] = extra[DOCUMENT]
+            return struct
+    return None
+
+
+ScheduleObject = Annotated[dict[str, Any], describe_by(ScheduleDocument)]
+GraphObject = Annotated[dict[str, Any], describe_by(GraphDocument)]
+CalendarObject = Annotated[dict[str, Any], describe_by(CalendarDocument)]

@@ -1,0 +1,168 @@
+"""A graph as a document: what a person writes, and what is stored. Room: contract.
+
+The structs have the fields, types, bounds, defaults and descriptions; names, cycles, expressions
+and templates are checked by core/graphs. What a step does not say is not written out, so that a
+graph comes back as its author wrote it (core/graphs/plain.py).
+"""
+
+from collections.abc import Mapping
+
+from msgspec import to_builtins
+
+from rota.contract.documents import read_input, read_stored
+from rota.contract.graph_fields import (
+    NEST_WANTED,
+    GraphDocument,
+    MapDocument,
+    MapSourceDocument,
+    StepDocument,
+)
+from rota.contract.policy import read_policy, read_stored_policy
+from rota.core.documents import newer
+from rota.core.errors import InvalidInput
+from rota.core.expressions import Expression
+from rota.core.graphs.building import build_graph, check_graph_size
+from rota.core.graphs.draft import (
+    StepDraft,
+    check_needs,
+    check_step_name,
+    parse_tolerance,
+    parse_when,
+)
+from rota.core.graphs.graph import (
+    KIND,
+    MOST_LEVELS,
+    POLICY,
+    Graph,
+    Map,
+    Source,
+    Tolerance,
+    When,
+)
+from rota.core.graphs.scope import MEMBER_NAMES, NAMES
+from rota.core.graphs.shape import shaped
+from rota.core.graphs.templates import Allowance, Template, template
+from rota.core.priority import parse_priority
+from rota.core.submission import check_name, check_visible_name, within
+
+
+def read_graph(value: object, *, field: str = "graph") -> Graph:
+    """Read a graph that a person or a program wrote; `InvalidInput` has the path of a mistake."""
+    try:
+        document = read_input(GraphDocument, value, path=field)
+    except RecursionError:
+        raise InvalidInput(field, "a sub-graph", NEST_WANTED) from None
+    return check_graph_size(_build(document, field, Allowance(), 1), field)
+
+
+def read_stored_graph(value: object) -> Graph:
+    """Read a graph from the database. Unknown fields are ignored: a definition is never written
+    anew, so they stay. `NewerDocument` if the rest cannot run, such as a `when` that is not known.
+    """
+    with within("graph"):
+        document = read_stored(GraphDocument, value).document
+    try:
+        return check_graph_size(_build(document, "graph", Allowance(is_stored=True), 1), "graph")
+    except InvalidInput as error:
+        raise newer(error) from error
+
+
+def _build(document: GraphDocument, field: str, allowance: Allowance, level: int) -> Graph:
+    if level > MOST_LEVELS:
+        raise InvalidInput(field, "a sub-graph", NEST_WANTED)
+    drafts = [
+        _build_step(step, f"{field}.steps[{place}]", allowance)
+        for place, step in enumerate(document.steps)
+    ]
+    shape = shaped(drafts, field)
+    inner = {
+        place: _build(step.graph, f"{drafts[place].path}.graph", allowance, level + 1)
+        for place, step in enumerate(document.steps)
+        if step.graph is not None
+    }
+    return build_graph(drafts, shape, inner)
+
+
+def _build_step(document: StepDocument, path: str, allowance: Allowance) -> StepDraft:
+    """Check a step, as far as it can be judged without the others."""
+    needs = check_needs(document.needs or (), f"{path}.needs")
+    map_ = None
+    if document.map is not None:
+        map_ = _build_map(document.map, f"{path}.map", allowance)
+    names = NAMES if map_ is None else MEMBER_NAMES
+    when: When | Expression = When.SUCCESS
+    if document.when is not None:
+        when = parse_when(document.when, needs, f"{path}.when", allowance)
+    return StepDraft(
+        path=path,
+        name=check_step_name(document.name, f"{path}.name"),
+        kind=_check_kind(document, path),
+        needs=needs,
+        when=when,
+        payload=template(
+            document.payload, names=names, field=f"{path}.payload", allowance=allowance
+        ),
+        map=map_,
+        may_fail=bool(document.may_fail),
+        queue=None if document.queue is None else check_name(document.queue, f"{path}.queue"),
+        priority=_check_priority(document.priority, path),
+        policy=_check_policy(document, path, allowance),
+    )
+
+
+def _check_kind(document: StepDocument, path: str) -> str:
+    kind = document.kind
+    if document.graph is not None:
+        if kind not in {None, KIND}:
+            raise InvalidInput(f"{path}.kind", kind, "no kind beside a graph")
+        if document.map is not None:
+            raise InvalidInput(f"{path}.map", to_builtins(document.map), "no map of a sub-graph")
+        return KIND
+    if kind == KIND:
+        raise InvalidInput(f"{path}.kind", kind, "the sub-graph in the field graph")
+    return check_visible_name(kind, f"{path}.kind")
+
+
+def _build_map(document: MapDocument, path: str, allowance: Allowance) -> Map:
+    if (document.over is None) == (document.source is None):
+        raise InvalidInput(path, to_builtins(document), "either over or source")
+    source = tolerate = None
+    if document.source is not None:
+        source = _build_source(document.source, f"{path}.source", allowance)
+    if document.tolerate is not None:
+        tolerate = parse_tolerance(document.tolerate, f"{path}.tolerate")
+    return Map(
+        over=_build_over(document.over, f"{path}.over", allowance),
+        source=source,
+        tolerate=tolerate or Tolerance(),
+        at_once=document.at_once,
+    )
+
+
+def _build_over(value: object, path: str, allowance: Allowance) -> Expression | Template | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return allowance.parse(value, names=NAMES, field=path)
+    return template(value, names=NAMES, field=path, allowance=allowance)
+
+
+def _build_source(document: MapSourceDocument, path: str, allowance: Allowance) -> Source:
+    payload = template(document.payload, names=NAMES, field=f"{path}.payload", allowance=allowance)
+    return Source(kind=check_visible_name(document.kind, f"{path}.kind"), payload=payload)
+
+
+def _check_priority(value: int | str | None, path: str) -> int | None:
+    if value is None:
+        return None
+    with within(path):
+        return parse_priority(value)
+
+
+def _check_policy(document: StepDocument, path: str, allowance: Allowance) -> Mapping[str, object]:
+    """Return what the step says of its policy, as it was written, if a policy can be made of it."""
+    own = {key: value for key in POLICY if (value := getattr(document, key)) is not None}
+    if own:
+        with within(path):
+            (read_stored_policy if allowance.is_stored else read_policy)(own)
+    return own

@@ -1,0 +1,77 @@
+"""The values of a job as JSON has them, by the names of the contract. Room: contract.
+
+One form for comparison, export and answers: of a job that is declared (`spec_values`), and of one
+that is stored (`row_values`).
+"""
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from rota.contract.job import DETAIL_COLUMNS, FIELDS, POLICY_FIELDS, STORED_FIELDS
+from rota.contract.limits import from_limit
+from rota.contract.policy import from_policy
+from rota.core.limits import Limit
+from rota.core.policy import NO_LIMIT, USUAL
+from rota.core.submission import JobSpec
+
+# Each is a field of `JobSpec` and of the row of a job; the policy's are together in one document.
+OWN_FIELDS: Final = tuple(name for name in STORED_FIELDS if name not in POLICY_FIELDS)
+# The one field of a policy that is also a column; ticks are decided by it.
+GUARANTEE: Final = "guarantee"
+
+
+def spec_values(spec: JobSpec) -> dict[str, Any]:
+    """Return every field of a job that is declared, the policy's among them."""
+    own = {name: _to_plain(getattr(spec, name)) for name in OWN_FIELDS}
+    return own | from_policy(spec.policy)
+
+
+def row_values(row: Any) -> dict[str, Any]:
+    """Return every field of a stored job but the policy's; its JSON is text."""
+    return {name: _from_row(name, getattr(row, name)) for name in OWN_FIELDS}
+
+
+def details_of(spec: JobSpec) -> dict[str, object]:
+    """Return the details of a job (`DETAIL_COLUMNS`) that are not null."""
+    values = {name: getattr(spec, name) for name in DETAIL_COLUMNS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def shown_policy(policy: object) -> dict[str, Any]:
+    """Return the fields of a stored policy for people: null is no limit, unknown values as they
+    are. A document that is no policy at all shows defaults.
+    """
+    stored = policy if isinstance(policy, Mapping) else {}
+    shown = {name: stored.get(name, DEFAULTS[name]) for name in POLICY_FIELDS}
+    return {name: None if value == NO_LIMIT else value for name, value in shown.items()}
+
+
+def _to_plain(value: object) -> object:
+    match value:
+        case StrEnum():
+            return value.value
+        case tuple():
+            return [from_limit(each) if isinstance(each, Limit) else each for each in value]
+        case Mapping():
+            return dict(value)
+        case _:
+            return value
+
+
+def _from_row(name: str, value: Any) -> Any:
+    if FIELDS[name].is_json:
+        value = None if value is None else json.loads(value)
+    if value is None:
+        # A row without the kind or queue that it names shows none, and no default.
+        return "" if FIELDS[name].shown_type is str else DEFAULTS[name]
+    return _to_plain(value)
+
+
+# What a job has that says nothing but its name.
+DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {name: NO_LIMIT for name in POLICY_FIELDS if getattr(USUAL, name) is None}
+    | spec_values(JobSpec(name="", kind=""))
+)

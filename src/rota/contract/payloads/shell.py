@@ -1,0 +1,54 @@
+"""The payload of a job of kind `shell`. Room: contract/payloads.
+
+    {"argv": ["/usr/bin/rsync", "-a", "from/", "to/"], "env": {"RSYNC_RSH": "ssh"},
+     "cwd": "/srv/data", "stdin": "…", "ok_codes": [0, 24]}
+
+No field takes a command line: nothing is ever split, expanded or given to a shell.
+"""
+
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+ARGUMENTS_MAX: Final = 64
+VARIABLES_MAX: Final = 64
+CWD_CHARACTERS_MAX: Final = 4096
+EXIT_CODE_MAX: Final = 255
+
+
+class ShellPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    argv: Annotated[
+        list[str],
+        Meta(
+            min_length=1,
+            max_length=ARGUMENTS_MAX,
+            description="Absolute path of the program, then its arguments. No shell reads them.",
+        ),
+    ]
+    env: Annotated[
+        dict[str, str],
+        Meta(
+            max_length=VARIABLES_MAX,
+            description="Environment variables of the program. Default: none but Rota's own.",
+        ),
+    ] = {}
+    cwd: Annotated[
+        Annotated[str, Meta(max_length=CWD_CHARACTERS_MAX)] | None,
+        Meta(
+            description=(
+                "Absolute path of the folder to start in. "
+                "Default: a new folder that is removed when the run ends."
+            ),
+        ),
+    ] = None
+    stdin: Annotated[
+        str | None, Meta(description="Text that the program reads as its input. Default: none.")
+    ] = None
+    ok_codes: Annotated[
+        tuple[Annotated[int, Meta(ge=0, le=EXIT_CODE_MAX)], ...],
+        Meta(
+            min_length=1,
+            max_length=EXIT_CODE_MAX + 1,
+            description="Exit codes that count as success. Default: 0.",
+        ),
+    ] = (0,)

@@ -1,0 +1,35 @@
+"""Small types that the fields of many documents have. Room: contract."""
+
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta
+
+from rota.contract.documents import ALLOWED
+from rota.core.submission import MOST_LABEL, MOST_NAME
+from rota.core.time import durations
+
+DURATION_ALLOWED: Final = f"{durations.WANTED}; a number alone has no unit"
+Name = Annotated[str, Meta(min_length=1, max_length=MOST_NAME)]
+Word = Annotated[str, Meta(min_length=1, max_length=MOST_NAME)]
+Duration = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=durations.TEXT_LIMIT,
+        description="ISO 8601, or short as in 15m or 1h30m.",
+        extra={ALLOWED: DURATION_ALLOWED},
+    ),
+]
+Moment = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        description="RFC 3339, such as 2026-07-01T12:00:00Z.",
+        extra={ALLOWED: "a time such as 2026-07-01T12:00:00Z"},
+    ),
+]
+LabelText = Annotated[str, Meta(max_length=MOST_LABEL)]
+Labels = dict[LabelText, LabelText]
+Priority = Annotated[int, Meta(ge=0, le=9)] | Literal["high", "medium", "normal", "low"]
+Json = Any

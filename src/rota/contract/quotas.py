@@ -1,0 +1,123 @@
+"""What one tenant may have at most, as a document. Room: contract."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from rota.contract.documents import fields_by_name, read_input, read_stored
+from rota.contract.pieces import Duration
+from rota.core.errors import InvalidInput
+from rota.core.quotas import LONGEST_PERIOD, QUOTA_MAXIMA, SHORTEST_PERIOD, Quotas
+from rota.core.time import durations
+
+JobQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_jobs"])]
+RunQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_queued"])]
+RunningQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_running"])]
+StartQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["runs_per_s"])]
+NameQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_kinds"])]
+ThingQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_keys"])]
+
+
+class QuotasDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a tenant may have at most. A quota that is absent has its default; null lifts it."""
+
+    max_jobs: Annotated[
+        JobQuota | UnsetType | None,
+        Meta(description="Jobs that are not finished or deleted. Default: 1,000,000."),
+    ] = UNSET
+    max_queued: Annotated[
+        RunQuota | UnsetType | None, Meta(description="Runs that wait. Default: 5,000,000.")
+    ] = UNSET
+    max_running: Annotated[
+        RunningQuota | UnsetType | None,
+        Meta(description="Runs at a time. Default: no limit."),
+    ] = UNSET
+    runs_per_s: Annotated[
+        StartQuota | UnsetType | None,
+        Meta(description="Runs that start in a second. Default: no limit."),
+    ] = UNSET
+    min_period: Annotated[
+        Duration | UnsetType | None,
+        Meta(
+            description="The shortest time between two ticks of a job, 1 second to 1 day. "
+            "Default: no limit."
+        ),
+    ] = UNSET
+    max_queues: Annotated[
+        NameQuota | UnsetType | None,
+        Meta(description="New queue names that its submissions make. Default: 10,000."),
+    ] = UNSET
+    max_kinds: Annotated[
+        NameQuota | UnsetType | None,
+        Meta(description="New kind names that its submissions make. Default: 100,000."),
+    ] = UNSET
+    max_limit_keys: Annotated[
+        RunQuota | UnsetType | None,
+        Meta(description="Keys of limits, such as one per customer. Default: 1,000,000."),
+    ] = UNSET
+    max_hooks: Annotated[
+        ThingQuota | UnsetType | None, Meta(description="Hooks. Default: 1,000.")
+    ] = UNSET
+    max_calendars: Annotated[
+        ThingQuota | UnsetType | None, Meta(description="Calendars. Default: 100.")
+    ] = UNSET
+    max_secrets: Annotated[
+        ThingQuota | UnsetType | None, Meta(description="Secrets. Default: 200.")
+    ] = UNSET
+    max_keys: Annotated[
+        ThingQuota | UnsetType | None, Meta(description="Valid API keys. Default: 100.")
+    ] = UNSET
+
+
+def read_quotas(value: object) -> Quotas:
+    """Read quotas that a person or a program wrote."""
+    return to_quotas(read_input(QuotasDraft, value, path="quotas"))
+
+
+def read_stored_quotas(value: Mapping[str, object]) -> Quotas:
+    """Read quotas from the database. A quota that this version does not know is not enforced; of
+    one whose value it does not know the default holds.
+    """
+    try:
+        return to_quotas(read_stored(QuotasDraft, value).document)
+    except InvalidInput:
+        known = {name: item for name, item in value.items() if _is_readable(name, item)}
+        return to_quotas(read_stored(QuotasDraft, known).document)
+
+
+def _is_readable(name: str, item: object) -> bool:
+    try:
+        to_quotas(read_stored(QuotasDraft, {name: item}).document)
+    except InvalidInput:
+        return False
+    return True
+
+
+def to_quotas(draft: QuotasDraft) -> Quotas:
+    values: dict[str, Any] = {
+        name: value
+        for name in fields_by_name(QuotasDraft)
+        if (value := getattr(draft, name)) is not UNSET
+    }
+    unlimited = frozenset(name for name, value in values.items() if value is None)
+    if isinstance(draft.min_period, str):
+        values["min_period"] = _period(draft.min_period)
+    return Quotas(**values, unlimited=unlimited)
+
+
+def _period(value: str) -> timedelta:
+    return durations.parse(
+        value, field="quotas.min_period", shortest=SHORTEST_PERIOD, longest=LONGEST_PERIOD
+    )
+
+
+def from_quotas(quotas: Quotas) -> dict[str, object]:
+    """Return the stored form: null is no limit, and what is not there has its default."""
+    plain: dict[str, object] = {}
+    for name in fields_by_name(QuotasDraft):
+        value = getattr(quotas, name)
+        if value is not None or name in quotas.unlimited:
+            plain[name] = durations.iso(value) if isinstance(value, timedelta) else value
+    return plain

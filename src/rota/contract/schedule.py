@@ -1,0 +1,205 @@
+"""Reads a schedule from a document, and writes it. Room: contract.
+
+`read_schedule` reads a schedule that is to be saved: aliases, defaults that depend on the time of
+creation, and the refusal of what would never fire. `read_saved_schedule` reads the canonical form
+as strictly. `read_stored_schedule` reads what this release or a newer one stored, for ever: a
+schedule that has ended still loads. `write_schedule` writes the canonical form with every default
+spelled out, so that a release with other defaults does not change a cadence silently. The fields
+are schedule_fields.py, the rules schedule_rules.py; docs/reference/schedules.md shows all of it.
+"""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from rota.contract.documents import describe_type, read_input, read_stored
+from rota.contract.schedule_fields import (
+    PACE_ALLOWED,
+    RULES,
+    JitterDocument,
+    MisfireDocument,
+    ScheduleDocument,
+    WindowDocument,
+)
+from rota.contract.schedule_rules import ScheduleOrigin, build_rules, find_rules, write_rules
+from rota.contract.times import DAY, SECOND
+from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
+from rota.core.time import durations, moments
+from rota.core.time.cron import Cron, DayMatch
+from rota.core.time.jitter import LONGEST as JITTER_MAX
+from rota.core.time.jitter import Jitter
+from rota.core.time.policies import DEADLINE_MIN, Misfire, OnBlackout, Pace, Window
+from rota.core.time.schedule import ALWAYS, USUAL, Schedule, check
+from rota.core.time.tick import DstGap, DstOverlap
+
+PACE: Final = re.compile(r"(\d{1,4})\s*/\s*(.+)", re.ASCII)
+PACE_UNITS: Final = {"s": SECOND, "min": timedelta(minutes=1), "h": timedelta(hours=1)}
+WHOLE: Final = "schedule"
+
+
+def read_schedule(value: object, *, now: datetime, seed: str = "") -> Schedule:
+    """Read a schedule that is to be saved at `now`; one that would never fire is refused."""
+    document = _read_document(value)
+    return check(_build(document, now, seed, InvalidSchedule), now)
+
+
+def read_saved_schedule(value: object, *, seed: str = "") -> Schedule:
+    """Read a schedule in its canonical form, as strictly as input."""
+    document = _read_document(value)
+    return _build(document, None, seed, InvalidSchedule)
+
+
+def read_stored_schedule(value: object, *, seed: str = "") -> Schedule:
+    """Read a schedule from the database. Unknown fields are ignored and kept; `NewerDocument` if it
+    cannot be evaluated without knowing them.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidSchedule(WHOLE, value, describe_type(ScheduleDocument))
+    document, unread = read_stored(ScheduleDocument, value)
+    if not find_rules(document):
+        error = NewerDocument if unread else InvalidSchedule
+        raise error(WHOLE, dict(value), f"one of {', '.join(RULES)}")
+    schedule = _build(document, None, seed, NewerDocument)
+    return replace(schedule, unread=unread) if unread else schedule
+
+
+def write_schedule(schedule: Schedule) -> dict[str, object]:
+    """Write the canonical form, of types that JSON has."""
+    jitter, window, misfire = schedule.jitter, schedule.window, schedule.misfire
+    first = schedule.rules[0]
+    day_match = first.day_match if isinstance(first, Cron) else DayMatch.ANY
+    return {
+        **write_rules(schedule.rules),
+        "timezone": schedule.timezone,
+        "day_match": day_match.value,
+        "dst": {"gap": schedule.gap.value, "overlap": schedule.overlap.value},
+        "calendars": list(schedule.calendars),
+        "on_blackout": schedule.on_blackout.value,
+        "jitter": jitter and {"window": durations.iso(jitter.window), "stable": jitter.stable},
+        "window": {
+            "start": window.start and moments.rfc3339(window.start),
+            "end": window.end and moments.rfc3339(window.end),
+            "max_runs": window.max_runs,
+        },
+        "misfire": {
+            "on_outage": misfire.on_outage.value,
+            "on_resume": misfire.on_resume.value,
+            "on_edit": misfire.on_edit.value,
+            "start_deadline": misfire.start_deadline and durations.iso(misfire.start_deadline),
+            "max_catchup": misfire.max_catchup,
+            "pace": misfire.pace and _write_pace(misfire.pace),
+            "late_after": durations.iso(misfire.late_after),
+        },
+        **schedule.unread,
+    }
+
+
+def _read_document(value: object) -> ScheduleDocument:
+    """Read the fields; a program may write datetimes and timedeltas instead of texts."""
+    try:
+        return read_input(ScheduleDocument, value, error=InvalidSchedule, name=WHOLE)
+    except InvalidSchedule:
+        texts = None
+        with suppress(TypeError, ValueError):
+            texts = msgspec.to_builtins(value)
+        if texts is None or texts == value:
+            raise
+    return read_input(ScheduleDocument, texts, error=InvalidSchedule, name=WHOLE)
+
+
+def _build(
+    document: ScheduleDocument, now: datetime | None, seed: str, error: type[InvalidInput]
+) -> Schedule:
+    """Check what a document means, beyond the types of its fields."""
+    keys = find_rules(document)
+    if not keys:
+        raise InvalidSchedule(WHOLE, msgspec.to_builtins(document), f"one of {', '.join(RULES)}")
+    window = ALWAYS if document.window is None else _build_window(document.window, error)
+    origin = ScheduleOrigin(now, window.start, seed, error)
+    rules, timezone = build_rules(document, keys, origin)
+    dst = document.dst
+    schedule = Schedule(
+        rules=rules,
+        timezone=timezone,
+        gap=(dst and dst.gap) or DstGap.RUN_AFTER,
+        overlap=(dst and dst.overlap) or DstOverlap.FIRST,
+        window=window,
+        jitter=None if document.jitter is None else _build_jitter(document.jitter, error),
+        calendars=_build_calendars(document.calendars),
+        on_blackout=document.on_blackout or OnBlackout.SKIP,
+        misfire=USUAL if document.misfire is None else _build_misfire(document.misfire, error),
+        seed=seed,
+    )
+    if not schedule.has_ticks:
+        for key in ("jitter", "calendars"):
+            if value := getattr(document, key):
+                wanted = "a rule with times, such as cron or every, to apply it to"
+                raise error(key, msgspec.to_builtins(value), wanted)
+    return schedule
+
+
+def _build_window(document: WindowDocument, error: type[InvalidInput]) -> Window:
+    start, end = (
+        None if value is None else moments.parse(value, field=f"window.{key}", error=error)
+        for key, value in (("start", document.start), ("end", document.end))
+    )
+    if start is not None and end is not None and end <= start:
+        wanted = f"an end after the start, {moments.rfc3339(start)}"
+        raise error("window.end", document.end, wanted)
+    return Window(start=start, end=end, max_runs=document.max_runs)
+
+
+def _build_jitter(document: str | JitterDocument, error: type[InvalidInput]) -> Jitter:
+    part = JitterDocument(window=document) if isinstance(document, str) else document
+    window = durations.parse(
+        part.window, field="jitter.window", shortest=SECOND, longest=JITTER_MAX, error=error
+    )
+    return Jitter(window=window, stable=bool(part.stable))
+
+
+def _build_calendars(names: str | list[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+
+
+def _build_misfire(document: MisfireDocument, error: type[InvalidInput]) -> Misfire:
+    deadline, late_after = document.start_deadline, document.late_after
+    return Misfire(
+        # They say what becomes of late ticks; those that are on time run, whatever they say.
+        on_outage=document.on_outage or USUAL.on_outage,
+        on_resume=document.on_resume or USUAL.on_resume,
+        on_edit=document.on_edit or USUAL.on_edit,
+        start_deadline=None
+        if deadline is None
+        else durations.parse(
+            deadline, field="misfire.start_deadline", shortest=DEADLINE_MIN, error=error
+        ),
+        max_catchup=document.max_catchup or USUAL.max_catchup,
+        pace=None if document.pace is None else _parse_pace(document.pace, error),
+        late_after=USUAL.late_after
+        if late_after is None
+        else durations.parse(
+            late_after, field="misfire.late_after", shortest=SECOND, longest=DAY, error=error
+        ),
+    )
+
+
+def _parse_pace(text: str, error: type[InvalidInput]) -> Pace:
+    found = PACE.fullmatch(text)
+    if found is None or int(found[1]) < 1:
+        raise error("misfire.pace", text, PACE_ALLOWED)
+    per = PACE_UNITS.get(found[2]) or durations.parse(
+        found[2], field="misfire.pace", shortest=SECOND, longest=DAY, error=error
+    )
+    return Pace(count=int(found[1]), per=per)
+
+
+def _write_pace(pace: Pace) -> str:
+    names = {per: name for name, per in PACE_UNITS.items()}
+    return f"{pace.count}/{names.get(pace.per) or durations.iso(pace.per)}"

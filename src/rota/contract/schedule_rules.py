@@ -1,0 +1,252 @@
+"""The rules of a schedule: from the fields of a document to values, and back. Room: contract.
+
+A zone inside a rule (`CRON_TZ=`, `TZID=`) becomes the schedule's own; two different zones are
+refused. Bounds and policies are schedule.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Final, TypeVar, assert_never
+from zoneinfo import ZoneInfo
+
+from msgspec import to_builtins
+
+from rota.contract.schedule_fields import (
+    RULE_TEXT_ALLOWED,
+    RULES,
+    RULES_MAX,
+    SINGLE_RULES,
+    UNITED_RULES,
+    EveryDocument,
+    FixedDelayDocument,
+    ScheduleDocument,
+)
+from rota.contract.trigger import build_stored_trigger, build_trigger, write_trigger
+from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
+from rota.core.time import cron, durations, moments, rrule, zones
+from rota.core.time.cron import Cron, DayMatch
+from rota.core.time.interval import EPOCH, INTERVAL_MIN, Every, EveryAfterEnd
+from rota.core.time.rrule import Rrule
+from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule
+
+ORDER: Final = (Cron, Rrule, Every, Once)
+EVERY_ALLOWED: Final = "an interval such as @every 90s, or @every 1h/10m for ten past each hour"
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleOrigin:
+    """What a schedule is read against. `now` is the time of creation, and None for a saved one;
+    `start` is the start of validity; `error` is raised where newer code may know better.
+    """
+
+    now: datetime | None
+    start: datetime | None
+    seed: str
+    error: type[InvalidInput]
+
+    @property
+    def is_stored(self) -> bool:
+        return self.error is NewerDocument
+
+    def since(self, path: str) -> datetime:
+        """Return the instant that elapsed time is counted from if the rule names none."""
+        if self.now is None:
+            raise InvalidSchedule(path, None, moments.WANTED)
+        return (self.start or self.now).replace(microsecond=0)
+
+
+def find_rules(document: ScheduleDocument) -> list[str]:
+    """Return the names of the rules that a document has."""
+    return [key for key in RULES if getattr(document, key) is not None]
+
+
+def build_rules(
+    document: ScheduleDocument, keys: Sequence[str], origin: ScheduleOrigin
+) -> tuple[tuple[Rule, ...], str]:
+    """Return the rules of a document, and the zone they are in."""
+    single = next((key for key in keys if key in SINGLE_RULES), None)
+    if single is not None and len(keys) > 1:
+        wanted = f"no other rule beside it; only {', '.join(UNITED_RULES)} go together"
+        raise origin.error(single, to_builtins(getattr(document, single)), wanted)
+    timezone = _find_timezone(document)
+    if single is not None:
+        return (_build_single(document, single, origin),), timezone
+    rules: list[Rule] = []
+    if document.cron is not None:
+        rules += _build_crons(document, origin)
+    if document.rrule is not None:
+        rules += _build_rrules(document, origin, zones.zone(timezone))
+    if document.every is not None:
+        every: list[str | EveryDocument] = _listed(document.every)
+        rules += [_build_every(item, path, origin) for item, path in _items(every, "every")]
+    if document.at is not None:
+        rules += [_build_once(item, path) for item, path in _items(_listed(document.at), "at")]
+    if len(rules) > RULES_MAX:
+        raise InvalidSchedule("schedule", f"{len(rules)} rules", f"at most {RULES_MAX}")
+    if len(rules) > 1:
+        rules.sort(key=lambda rule: ORDER.index(type(rule)))
+    return tuple(rules), timezone
+
+
+def write_rules(rules: tuple[Rule, ...]) -> dict[str, object]:
+    """Write the canonical form of the rules."""
+    written: dict[str, list[object]] = {}
+    for rule in rules:
+        key, value = _write_rule(rule)
+        written.setdefault(key, []).append(value)
+    return {key: values[0] if len(values) == 1 else values for key, values in written.items()}
+
+
+def _write_rule(rule: Rule) -> tuple[str, object]:
+    match rule:
+        case Cron():
+            return "cron", rule.text
+        case Rrule():
+            return "rrule", rule.text
+        case Every():
+            anchor = moments.rfc3339(rule.anchor)
+            return "every", {"interval": durations.iso(rule.interval), "anchor": anchor}
+        case EveryAfterEnd():
+            anchor = moments.rfc3339(rule.anchor)
+            return "fixed_delay", {"delay": durations.iso(rule.delay), "anchor": anchor}
+        case Once():
+            return "at", moments.rfc3339(rule.at)
+        case Immediate():
+            return "immediate", True
+        case OnEvent():
+            return "event", write_trigger(rule.trigger)
+        case OnDemand():
+            return "on_demand", True
+        case _:
+            assert_never(rule)
+
+
+def _listed(value: Item | list[Item]) -> list[Item]:
+    return value if isinstance(value, list) else [value]
+
+
+def _items(values: list[Item], key: str) -> Iterator[tuple[Item, str]]:
+    """Yield each value of a field with its path; a value alone has the path of the field."""
+    if len(values) == 1:
+        yield values[0], key
+    else:
+        yield from ((item, f"{key}[{place}]") for place, item in enumerate(values))
+
+
+def _texts(value: str | list[str] | None, key: str) -> Iterator[tuple[str, str]]:
+    for text, path in () if value is None else _items(_listed(value), key):
+        if not text.strip():
+            raise InvalidSchedule(path, text, RULE_TEXT_ALLOWED)
+        yield text, path
+
+
+def _find_timezone(document: ScheduleDocument) -> str:
+    names = {} if document.timezone is None else {"timezone": document.timezone}
+    for text, path in _texts(document.cron, "cron"):
+        # `@every` and `@at` are instants and carry no zone.
+        inside = None if _is_alias(text) else cron.parse(text).timezone
+        if inside is not None:
+            names[path] = inside
+    for text, path in _texts(document.rrule, "rrule"):
+        inside = rrule.timezone_of(text)
+        if inside is not None:
+            names[path] = inside
+    if len(set(names.values())) > 1:
+        both = " and ".join(f"{name} in {path}" for path, name in names.items())
+        raise InvalidSchedule("timezone", both, "one zone for the whole schedule")
+    timezone = next(iter(names.values()), "UTC")
+    zones.zone(timezone)
+    return timezone
+
+
+def _is_alias(text: str) -> bool:
+    return text.split(maxsplit=1)[0].lower() in {"@every", "@at"}
+
+
+def _build_crons(document: ScheduleDocument, origin: ScheduleOrigin) -> Iterator[Rule]:
+    day_match = document.day_match or DayMatch.ANY
+    for text, path in _texts(document.cron, "cron"):
+        if _is_alias(text):
+            yield _build_alias(text, path, origin)
+        else:
+            # Read twice: the second time without its zone, which is the schedule's now.
+            bare = cron.parse(text, seed=origin.seed, day_match=day_match).text
+            yield cron.parse(bare, seed=origin.seed, day_match=day_match)
+
+
+def _build_alias(text: str, path: str, origin: ScheduleOrigin) -> Rule:
+    name, *rest = text.split()
+    if len(rest) != 1:
+        wanted = EVERY_ALLOWED if name.lower() == "@every" else f"@at with {moments.WANTED}"
+        raise InvalidSchedule(path, text, wanted)
+    if name.lower() == "@at":
+        return _build_once(rest[0], path)
+    length, slash, phase = rest[0].partition("/")
+    interval = durations.parse(length, field=path, shortest=INTERVAL_MIN, error=InvalidSchedule)
+    if not slash:
+        return Every(interval=interval, anchor=origin.since(path))
+    offset = durations.parse(phase, field=path, error=InvalidSchedule)
+    if offset >= interval:
+        raise InvalidSchedule(path, text, "a phase that is shorter than the interval")
+    return Every(interval=interval, anchor=EPOCH + offset)
+
+
+def _build_rrules(
+    document: ScheduleDocument, origin: ScheduleOrigin, zone: ZoneInfo
+) -> Iterator[Rule]:
+    start = origin.start or origin.now
+    midnight = None
+    if start is not None:
+        # Midnight, so that FREQ=DAILY;BYHOUR=9 means nine sharp, whenever the job was made.
+        midnight = datetime.combine(start.astimezone(zone).date(), time())
+    for text, _ in _texts(document.rrule, "rrule"):
+        yield rrule.parse(text, zone=zone, start=midnight)
+
+
+def _build_every(item: str | EveryDocument, path: str, origin: ScheduleOrigin) -> Every:
+    part = EveryDocument(interval=item) if isinstance(item, str) else item
+    interval = durations.parse(
+        part.interval, field=f"{path}.interval", shortest=INTERVAL_MIN, error=origin.error
+    )
+    return Every(interval=interval, anchor=_find_anchor(part.anchor, path, origin))
+
+
+def _build_once(item: str, path: str) -> Once:
+    return Once(at=moments.parse(item, field=path, error=InvalidSchedule))
+
+
+def _build_single(document: ScheduleDocument, key: str, origin: ScheduleOrigin) -> Rule:
+    if document.fixed_delay is not None:
+        return _build_fixed_delay(document.fixed_delay, key, origin)
+    if document.after is not None:
+        delay = durations.parse(
+            document.after, field=key, shortest=timedelta(0), error=origin.error
+        )
+        if origin.now is None:
+            raise origin.error(key, document.after, "`at`, with the instant that it came to")
+        return Once(at=origin.now + delay)
+    if document.event is not None:
+        if origin.is_stored:
+            return OnEvent(trigger=build_stored_trigger(document.event, key))
+        return OnEvent(trigger=build_trigger(document.event, key, origin.error))
+    if not getattr(document, key):
+        raise origin.error(key, False, "true, or another rule instead")
+    return Immediate() if key == "immediate" else OnDemand()
+
+
+def _build_fixed_delay(
+    item: str | FixedDelayDocument, path: str, origin: ScheduleOrigin
+) -> EveryAfterEnd:
+    part = FixedDelayDocument(delay=item) if isinstance(item, str) else item
+    delay = durations.parse(
+        part.delay, field=f"{path}.delay", shortest=INTERVAL_MIN, error=origin.error
+    )
+    return EveryAfterEnd(delay=delay, anchor=_find_anchor(part.anchor, path, origin))
+
+
+def _find_anchor(anchor: str | None, path: str, origin: ScheduleOrigin) -> datetime:
+    if anchor is None:
+        return origin.since(f"{path}.anchor")
+    return moments.parse(anchor, field=f"{path}.anchor", error=origin.error)

@@ -1,0 +1,20 @@
+"""Durations and instants as fields of a document. Room: contract."""
+
+from datetime import timedelta
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from rota.contract.documents import ALLOWED
+from rota.core.time import durations, moments
+
+SECOND: Final = timedelta(seconds=1)
+DAY: Final = timedelta(days=1)
+Duration = Annotated[
+    str,
+    Meta(max_length=durations.TEXT_LIMIT, examples=["15m"], extra={ALLOWED: durations.WANTED}),
+]
+Instant = Annotated[
+    str,
+    Meta(max_length=64, examples=["2030-01-31T09:00:00Z"], extra={ALLOWED: moments.WANTED}),
+]
