@@ -27,14 +27,16 @@ _LONGEST_NUMBER: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs. `error` is the type of the last failure; since and until (exclusive) are about
-    the end of finished runs and the making of unfinished ones.
+    """Which runs. `error` is the type of the last failure, and `fingerprint` tells failures of one
+    type apart; since and until (exclusive) are about the end of finished runs and the making of
+    unfinished ones.
     """
 
     job_id: UUID | None = None
     kind: str | None = None
     queue: str | None = None
     error: str | None = None
+    fingerprint: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -44,6 +46,7 @@ class RunFilter:
             "kind": self.kind,
             "queue": self.queue,
             "error": self.error,
+            "fingerprint": self.fingerprint,
             "since": None if self.since is None else moments.rfc3339(self.since),
             "until": None if self.until is None else moments.rfc3339(self.until),
         }
@@ -66,9 +69,9 @@ class Promise:
 def checked(which: RunFilter) -> RunFilter:
     """Refuse a filter that means everything, and what it cannot mean."""
     if which == RunFilter():
-        wanted = "at least one of job_id, kind, queue, error, since and until"
+        wanted = "at least one of job_id, kind, queue, error, fingerprint, since and until"
         raise InvalidInput("filter", "nothing", wanted)
-    for name in ("kind", "queue", "error"):
+    for name in ("kind", "queue", "error", "fingerprint"):
         value = getattr(which, name)
         if value is not None:
             check_name(value, f"filter.{name}")

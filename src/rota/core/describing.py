@@ -4,10 +4,34 @@ It need not. Whoever tells nothing of payloads gets a plain field for JSON in fo
 what `read` refuses. Whoever tells nothing of transactions cannot run jobs that are `exactly_once`.
 """
 
+import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, runtime_checkable
 
 from rota.core.executor import Executor
+
+DESCRIPTION_LENGTH_MAX: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDescription:
+    """What a task does, and the options that hold for its runs by default.
+
+    The options have the field names of the API.
+    """
+
+    text: str | None = None
+    default_policy: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class TaskDescribing(Protocol):
+    """An executor that describes its kinds for the people who use them."""
+
+    def describe_task(self, kind: str) -> TaskDescription:
+        """Return the description and the default policy of a kind."""
+        ...
 
 
 @runtime_checkable
@@ -40,3 +64,24 @@ def exactly_once_of(executors: Iterable[Executor]) -> dict[str, bool]:
         for executor in executors
         for kind in executor.kinds
     }
+
+
+def descriptions_of(executors: Iterable[Executor]) -> dict[str, TaskDescription]:
+    """Return what the executors tell about their tasks, by kind."""
+    return {
+        kind: executor.describe_task(kind)
+        for executor in executors
+        if isinstance(executor, TaskDescribing)
+        for kind in executor.kinds
+    }
+
+
+def summarize_docstring(docstring: str | None) -> str | None:
+    """Return the first paragraph of a docstring as one line; None if there is no text."""
+    if docstring is None:
+        return None
+    paragraph = inspect.cleandoc(docstring).split("\n\n", 1)[0]
+    text = " ".join(paragraph.replace("\0", "").split())
+    if len(text) > DESCRIPTION_LENGTH_MAX:
+        text = text[: DESCRIPTION_LENGTH_MAX - 1] + "…"
+    return text or None

@@ -6,11 +6,13 @@ status codes and no exit codes: api and cli translate, each in one place.
     RotaError
     ├── InvalidInput            what somebody handed us is wrong; says the field and what is right
     │   ├── InvalidSchedule     … in a schedule: cron, RRULE, interval, zone, calendar
+    │   │   └── SearchTooLong   … whose times take more steps to find than a search may take
     │   ├── InvalidExpression   … in an expression; says at which character
     │   ├── NameTaken           … a name that another has already
     │   ├── InvalidSetting      … in the settings; the field is the path of the setting
     │   ├── InvalidSignature    … in the headers of a signed webhook
     │   ├── KeyReused           … in an idempotency key, which came with another request before
+    │   ├── ResourceUnavailable … in the name of a worker's resource, which the tenant cannot use
     │   └── NewerDocument       … in a stored document: a value that only newer code knows
     ├── IllegalMove             the state of a job or run forbids this
     ├── LeaseLost               somebody else owns this attempt, shard or session now
@@ -18,6 +20,8 @@ status codes and no exit codes: api and cli translate, each in one place.
     ├── Unauthenticated         nobody knows who asks: no key, a wrong one, an expired one
     ├── NotAllowed              it is known who asks, and the role does not permit it
     ├── TooMany                 more than a rate lets through
+    ├── ComputationTooLong      a request takes more processor time to answer than it may
+    ├── Overloaded              more computations wait than a process takes on
     ├── QuotaExceeded           more than a tenant may have
     ├── Conflict                something else has what was asked for, or changed meanwhile
     ├── VersionChanged          it was edited since the version that the caller has seen
@@ -59,8 +63,32 @@ class InvalidInput(RotaError):
 
 
 @dataclass(eq=False)
+class UnusableInput(InvalidInput):
+    """A missing file, or a module that cannot be imported: `wanted` is the whole sentence."""
+
+    def __str__(self) -> str:
+        return self.wanted
+
+
+@dataclass(eq=False)
 class InvalidSchedule(InvalidInput):
     """A schedule that cannot be evaluated, or that would never fire."""
+
+
+@dataclass(eq=False)
+class SearchTooLong(InvalidSchedule):
+    """A schedule whose times take more steps to find than one search may take."""
+
+    field: str = "schedule"
+    value: object = "its next time"
+    wanted: str = ""
+    limit: int = 0
+
+    def __post_init__(self) -> None:
+        self.wanted = self.wanted or (
+            f"its search may take {self.limit:,} steps and takes more: use fewer rules, fewer or "
+            "longer blackout windows, or times that lie outside them"
+        )
 
 
 @dataclass(eq=False)
@@ -88,6 +116,17 @@ class InvalidSignature(InvalidInput):
 @dataclass(eq=False)
 class KeyReused(InvalidInput):
     """An idempotency key that came with another request before."""
+
+
+@dataclass(eq=False)
+class ResourceUnavailable(InvalidInput):
+    """A connection, a channel or another resource of a worker that a tenant cannot use."""
+
+    tenant: str
+
+    def __str__(self) -> str:
+        value = cut(self.value)
+        return f"{self.field}: {value} is not available to tenant {self.tenant!r}; {self.wanted}"
 
 
 @dataclass(eq=False)
@@ -155,6 +194,29 @@ class TooMany(RotaError):
 
     def __str__(self) -> str:
         return f"too many {self.what}; again in {self.retry_after:.3g} s"
+
+
+@dataclass(eq=False)
+class ComputationTooLong(RotaError):
+    """A request whose answer takes more processor time than a request may take."""
+
+    limit_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"the answer may take {self.limit_s:g} s of processor time and takes more: ask for "
+            "fewer jobs at once, or use schedules and calendars with fewer rules and windows"
+        )
+
+
+@dataclass(eq=False)
+class Overloaded(RotaError):
+    """`retry_after` is in seconds."""
+
+    retry_after: float
+
+    def __str__(self) -> str:
+        return f"too many computations wait; try again in {self.retry_after:.3g} s"
 
 
 @dataclass(eq=False)

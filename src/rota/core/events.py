@@ -21,6 +21,13 @@ class SessionOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TenantsUnknown:
+    """The settings of a worker name tenants that do not exist. They may be created later."""
+
+    tenants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobsDeclared:
     """A worker wrote the schedules that its app declares."""
 
@@ -338,6 +345,7 @@ class MigrationApplied:
 
 EngineEvent = (
     SessionOpened
+    | TenantsUnknown
     | JobsDeclared
     | JobForgotten
     | ShardsMoved

@@ -33,6 +33,8 @@ class Stream(IntEnum):
     RECORD = 3
     # What Rota itself says about the attempt, for example that its output was cut.
     ROTA = 4
+    # The traceback of the exception that the attempt failed with.
+    ERROR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,15 @@ class Targeting(Protocol):
         """What a run of this depends on, such as `example.org:443`; None if on nothing. Whether it
         answered is for `Failed.reached` to tell.
         """
+        ...
+
+
+@runtime_checkable
+class TenantScoped(Protocol):
+    """What an executor has beside that if it does not open all that it reaches to every tenant."""
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Any:
+        """Check the payload as `read` does, with the resources that are open to this tenant."""
         ...
 
 

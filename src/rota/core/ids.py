@@ -21,6 +21,9 @@ _LAST_MILLISECOND: Final = (1 << 48) - 1
 _FRAME: Final = 7 << 76 | 2 << 62
 _TAIL_HIGH: Final = ((1 << 12) - 1) << 64
 _TAIL_LOW: Final = (1 << 62) - 1
+_TAIL_FRAMED: Final = ((1 << 80) - 1) ^ _TAIL_LOW
+# The golden ratio: the tails of a batch are far apart, and no two of them are equal.
+_TAIL_STEP: Final = 0x9E3779B97F4A7C15
 
 
 def stamped(at: datetime, tail: bytes) -> UUID:
@@ -30,6 +33,18 @@ def stamped(at: datetime, tail: bytes) -> UUID:
         raise InvalidInput("time", at, "a time from 1970 on")
     bits = int.from_bytes(tail[:10], "big")
     return UUID(int=milliseconds << 80 | _FRAME | (bits & _TAIL_HIGH) | (bits & _TAIL_LOW))
+
+
+def restamped(id_: UUID, at: datetime, *, number: int = 0) -> UUID:
+    """An id with the tail of another, whose head is `at`. With a `number` the tail is the one so
+    many steps after it: a batch of ids costs one draw.
+    """
+    milliseconds = (at - EPOCH) // _MILLISECOND
+    if not 0 <= milliseconds <= _LAST_MILLISECOND:
+        raise InvalidInput("time", at, "a time from 1970 on")
+    tail = id_.int
+    low = (tail + number * _TAIL_STEP) & _TAIL_LOW
+    return UUID(int=milliseconds << 80 | tail & _TAIL_FRAMED | low)
 
 
 def tick_run_id(job_id: UUID, tick_at: datetime) -> UUID:

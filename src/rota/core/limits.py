@@ -5,14 +5,11 @@ windows with a cliff at their edge. A limit on those at work is counted anew for
 (core/gates.py says why). Both are decided in core and kept by the store.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from rota.core.documents import newer
-from rota.core.errors import InvalidInput, NewerDocument
-from rota.core.time import durations
+from rota.core.errors import InvalidInput
 
 MOST_AT_ONCE: Final = 10_000
 MOST_PER_TIME: Final = 1_000_000
@@ -101,31 +98,3 @@ class Limit:
     @property
     def limits(self) -> Limits:
         return Limits(most=self.most, rate=self.rate)
-
-
-def limit_to_plain(limit: Limit) -> dict[str, object]:
-    """The stored form, of types that JSON has."""
-    rate = limit.rate
-    return {
-        "key": limit.key,
-        "max": limit.most,
-        "rate": rate and {"count": rate.count, "per": durations.iso(rate.per), "burst": rate.burst},
-    }
-
-
-def limit_from_plain(value: Mapping[str, Any]) -> Limit:
-    """Read the stored form. Unknown fields are ignored; `NewerDocument` if the rest is no limit:
-    nobody may run more than a limit allows because it is not understood.
-    """
-    try:
-        rate = value.get("rate")
-        return Limit(
-            key=value["key"],
-            most=value.get("max"),
-            rate=rate
-            and Rate(count=rate["count"], per=durations.parse(rate["per"]), burst=rate["burst"]),
-        )
-    except InvalidInput as error:
-        raise newer(error) from error
-    except (KeyError, TypeError):
-        raise NewerDocument("limits", value, "a key with max or rate") from None

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from rota.core.tracebacks import TracedError
+
 
 class Guarantee(StrEnum):
     """What a job promises about its effects when a worker is lost."""
@@ -19,10 +21,16 @@ class Guarantee(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What went wrong, in the words of the executor; `type` groups equal failures."""
+    """What went wrong, in the words of the executor; `type` groups equal failures. `traceback` is
+    where, the error that was raised first; empty if no exception of a handler was the reason.
+    `frame` is the innermost call of the user's code, `module:function`; None if there is none. It
+    has no line, so that an edit elsewhere in the file does not tell equal failures apart.
+    """
 
     type: str
     message: str
+    traceback: tuple[TracedError, ...] = ()
+    frame: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,27 +1,51 @@
 """What one tenant may have at most. Room: core.
 
-A quota that is not given is no limit. Those on runs become the gate of the tenant
+A quota that is not given has its default (`DEFAULT_QUOTAS`), or is no limit where there is none. A
+quota that is given as null is no limit at all. Those on runs become the gate of the tenant
 (store/tenants.py); the others are held against by whoever writes jobs.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Final
 
 from rota.core.errors import InvalidInput
 from rota.core.limits import MOST_AT_ONCE, MOST_PER_TIME, Limits, Rate
-from rota.core.time import durations
 
-_COUNTS: Final = {
+# The largest value of each quota that is a number.
+QUOTA_MAXIMA: Final = {
     "max_jobs": 10_000_000,
     "max_queued": 100_000_000,
     "max_running": MOST_AT_ONCE,
     "runs_per_s": MOST_PER_TIME,
+    "max_queues": 1_000_000,
+    "max_kinds": 1_000_000,
+    "max_limit_keys": 100_000_000,
+    "max_hooks": 100_000,
+    "max_calendars": 100_000,
+    "max_secrets": 100_000,
+    "max_keys": 100_000,
 }
-_KNOWN: Final = (*_COUNTS, "min_period")
+# What a tenant may have of each if nobody said anything: more than an honest one needs, and little
+# enough that one tenant cannot fill the tables of all.
+DEFAULT_QUOTAS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "max_jobs": 1_000_000,
+        "max_queued": 5_000_000,
+        "max_queues": 10_000,
+        "max_kinds": 100_000,
+        "max_limit_keys": 1_000_000,
+        "max_hooks": 1_000,
+        "max_calendars": 100,
+        "max_secrets": 200,
+        "max_keys": 100,
+    }
+)
 _SECOND: Final = timedelta(seconds=1)
-_DAY: Final = timedelta(days=1)
+SHORTEST_PERIOD: Final = _SECOND
+LONGEST_PERIOD: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +56,30 @@ class Quotas:
     runs_per_s: int | None = None
     # The smallest time between two ticks of one job.
     min_period: timedelta | None = None
+    # Names of queue and kind that its submissions made, and keys of limits.
+    max_queues: int | None = None
+    max_kinds: int | None = None
+    max_limit_keys: int | None = None
+    max_hooks: int | None = None
+    max_calendars: int | None = None
+    max_secrets: int | None = None
+    # Valid ones.
+    max_keys: int | None = None
+    # The quotas that were lifted on purpose: their defaults do not apply.
+    unlimited: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for name, high in _COUNTS.items():
+        for name, high in QUOTA_MAXIMA.items():
             value = getattr(self, name)
             if value is not None and (type(value) is not int or not 1 <= value <= high):
                 raise InvalidInput(f"quotas.{name}", value, f"a whole number from 1 to {high}")
-        if self.min_period is not None and not _SECOND <= self.min_period <= _DAY:
+        if self.min_period is not None and not SHORTEST_PERIOD <= self.min_period <= LONGEST_PERIOD:
             raise InvalidInput("quotas.min_period", self.min_period, "one second to one day")
+
+    def limit_of(self, name: str) -> int | None:
+        """Return what is said of a quota, or else its default; None is no limit."""
+        value: int | None = getattr(self, name)
+        return value if value is not None or name in self.unlimited else DEFAULT_QUOTAS.get(name)
 
     @property
     def limits(self) -> Limits | None:
@@ -49,36 +89,3 @@ class Quotas:
         each_second = self.runs_per_s
         rate = each_second and Rate(count=each_second, per=_SECOND, burst=each_second)
         return Limits(most=self.max_running, rate=rate or None)
-
-
-def to_plain(quotas: Quotas) -> dict[str, object]:
-    """The stored form, without what is not limited."""
-    period = quotas.min_period
-    values = {name: getattr(quotas, name) for name in _COUNTS}
-    values["min_period"] = period and durations.iso(period)
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def from_plain(value: object) -> Quotas:
-    """Read what somebody wrote; errors name the field."""
-    if not isinstance(value, Mapping):
-        raise InvalidInput("quotas", value, "an object")
-    for name in value:
-        if name not in _KNOWN:
-            raise InvalidInput(f"quotas.{name}", value[name], f"one of {', '.join(_KNOWN)}")
-    return _read(value)
-
-
-def read_stored(value: Mapping[str, object]) -> Quotas:
-    """Read quotas from the database. A quota that this version does not know is not enforced."""
-    return _read(value)
-
-
-def _read(value: Mapping[str, Any]) -> Quotas:
-    period = value.get("min_period")
-    if period is not None and not isinstance(period, str):
-        raise InvalidInput("quotas.min_period", period, durations.WANTED)
-    return Quotas(
-        **{name: value.get(name) for name in _COUNTS},
-        min_period=None if period is None else durations.parse(period, field="quotas.min_period"),
-    )

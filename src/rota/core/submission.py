@@ -1,7 +1,7 @@
 """What somebody hands in: a job or a run, and everything that is checked about it. Room: core.
 
 Pure checks, each with the path of the field, the value and what would be right: every input has a
-bound, in size, depth and characters. Writing it is flow/submit; schedules are core/time/plain.py.
+bound, in size, depth and characters. Writing it is flow/submit; schedules are contract.
 """
 
 import json
@@ -10,9 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core import policy as policies
@@ -24,6 +24,10 @@ from rota.core.priority import DEFAULT
 from rota.core.uniqueness import Unique
 
 MOST_NAME: Final = 200
+# Of the category of format controls; written before Arabic and Syriac numbers, and seen.
+VISIBLE_FORMATS: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
+JOINERS: Final = frozenset("\u200c\u200d")
+MOST_DESCRIPTION: Final = 1_000
 MOST_LABELS: Final = 32
 MOST_LABEL: Final = 64
 MOST_LIMITS: Final = 8
@@ -48,9 +52,11 @@ _PATH: Final = re.compile(r"args(?:\.[A-Za-z0-9_-]{1,100}){1,16}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSpec:
-    """A job as it is asked for. `schedule` is the plain form; None means on demand."""
+    """A job or a one-time submission as it is asked for. `schedule` is the plain form; None means
+    on demand. A job without a name gets one that begins with its kind; a submission needs none.
+    """
 
-    name: str
+    name: str | None
     kind: str
     tenant: str = "default"
     queue: str = "default"
@@ -67,6 +73,42 @@ class JobSpec:
     unique: Unique | None = None
     # The definition of a job whose kind is graph (core/graphs).
     graph: object = None
+    description: str | None = None
+
+    @property
+    def display_name(self) -> str:
+        """What people see: its name, or its kind if it has none."""
+        return self.name or self.kind
+
+
+class SpecVariant(NamedTuple):
+    """What is asked for like `spec`, but with these fields. Neighbours of a bulk that differ in
+    nothing else have the same `spec`, which is then checked once. `at` stands for the time in the
+    schedule of `spec`; None leaves that as it is.
+    """
+
+    spec: JobSpec
+    name: str | None
+    payload: object
+    labels: Mapping[str, str]
+    user_id: str | None
+    at: object = None
+
+    @property
+    def display_name(self) -> str:
+        return self.name or self.spec.kind
+
+    def whole(self) -> JobSpec:
+        """The spec that it stands for."""
+        schedule = self.spec.schedule if self.at is None else {"at": self.at}
+        return replace(
+            self.spec,
+            name=self.name,
+            payload=self.payload,
+            labels=self.labels,
+            user_id=self.user_id,
+            schedule=schedule,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +160,35 @@ def check_name(value: object, name: str, *, most: int = MOST_NAME) -> str:
     return text
 
 
+def check_visible_name(value: object, name: str, *, most: int = MOST_NAME) -> str:
+    """A name that people tell apart by looking at it: without characters that reverse or hide
+    text. The two joiners that some scripts and emoji need stay between characters of these.
+    """
+    text = check_name(value, name, most=most)
+    if text.isascii():
+        return text
+    for place, char in enumerate(text):
+        if unicodedata.category(char) != "Cf" or char in VISIBLE_FORMATS:
+            continue
+        around = text[max(0, place - 1) : place] + text[place + 1 : place + 2]
+        if char not in JOINERS or len(around) < 2 or not all(each > "\x7f" for each in around):
+            wanted = (
+                f"a text of 1 to {most} characters without invisible ones: remove "
+                f"U+{ord(char):04X} ({unicodedata.name(char, 'unnamed')}) at character {place + 1}"
+            )
+            raise InvalidInput(name, value, wanted)
+    return text
+
+
+def check_text(value: str | None, name: str) -> str | None:
+    """A text of several lines; without the characters that no line needs and PostgreSQL refuses."""
+    for char in value or "":
+        if char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cs"}:
+            wanted = f"text without control characters: remove U+{ord(char):04X}"
+            raise InvalidInput(name, value, wanted)
+    return value
+
+
 def check_labels(labels: Mapping[str, str]) -> str:
     """The labels as JSON."""
     if len(labels) > MOST_LABELS:
@@ -125,7 +196,7 @@ def check_labels(labels: Mapping[str, str]) -> str:
     if not labels:
         return "{}"
     checked = {
-        check_name(key, "labels", most=MOST_LABEL): check_name(
+        check_visible_name(key, "labels", most=MOST_LABEL): check_visible_name(
             value, f"labels.{key}", most=MOST_LABEL
         )
         for key, value in labels.items()
@@ -152,11 +223,11 @@ def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | No
     """
     if value is None:
         return None
-    if not _is_flat(value):
+    if not is_flat(value):
         _check_nodes(value, name)
     text = _encode(value)
     try:
-        size = len(text.encode())
+        size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
         raise InvalidInput(name, text, "text without lone surrogates") from None
     if size > most:
@@ -164,7 +235,7 @@ def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | No
     return text
 
 
-def _is_flat(value: object) -> bool:
+def is_flat(value: object) -> bool:
     """Whether it is an object of a few small scalars, in which nothing can be wrong."""
     if type(value) is not dict or len(value) > _FEW:
         return False

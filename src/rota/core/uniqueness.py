@@ -5,21 +5,16 @@ Keys are equal within a tenant. This is about handing in and not about running: 
 a time is a limit (core/limits.py). Taking keys without a race is the store's.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Final, TypeVar
+from typing import Final
 
 from rota.core.errors import InvalidInput
-from rota.core.time import durations
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 LONGEST: Final = timedelta(days=366)
 MOST_KEY: Final = 180
-_NAMES: Final = frozenset({"key", "while", "within", "on_conflict"})
 
 
 class While(StrEnum):
@@ -75,44 +70,6 @@ def is_held(standing: Standing, held_while: While) -> bool:
     return standing.waits or runs or standing.in_period
 
 
-def from_plain(given: object) -> Unique:
-    """Read {key, while, within, on_conflict}; only the key is needed."""
-    if not isinstance(given, Mapping) or "key" not in given:
-        raise InvalidInput("unique", given, "an object with a key, such as {key: invoice:42}")
-    for name in given:
-        if name not in _NAMES:
-            raise InvalidInput(f"unique.{name}", given[name], "key, while, within or on_conflict")
-    key, within = given["key"], given.get("within")
-    if not isinstance(key, str):
-        raise InvalidInput("unique.key", key, f"a text of 1 to {MOST_KEY} characters")
-    return Unique(
-        key=key,
-        held_while=_choice(While, given.get("while", While.LIVE), "unique.while"),
-        within=None if within is None else durations.parse(within, field="unique.within"),
-        on_conflict=_choice(
-            OnConflict, given.get("on_conflict", OnConflict.RETURN), "unique.on_conflict"
-        ),
-    )
-
-
-def to_plain(unique: Unique) -> dict[str, str]:
-    plain = {
-        "key": unique.key,
-        "while": unique.held_while.value,
-        "on_conflict": unique.on_conflict.value,
-    }
-    if unique.within is not None:
-        plain["within"] = durations.iso(unique.within)
-    return plain
-
-
 def digest(key: str) -> bytes:
     """What is stored of a key; the tenant is stored beside it."""
     return blake2b(key.encode(), digest_size=16, person=b"rota unique").digest()
-
-
-def _choice(kind: type[Choice], value: object, name: str) -> Choice:
-    try:
-        return kind(str(value))
-    except ValueError:
-        raise InvalidInput(name, value, f"one of {', '.join(kind)}") from None

@@ -15,7 +15,7 @@ from rota.core import expressions
 from rota.core.arrivals.event import Event, patterns_of
 from rota.core.errors import ExpressionFailed
 from rota.core.time.policies import Window
-from rota.core.time.trigger import SCOPE, AllOf, Trigger
+from rota.core.time.trigger import EXPRESSION_NAMES, AllOf, Trigger
 
 MOST_KEY: Final = 200
 MOST_WHY: Final = 300
@@ -109,14 +109,14 @@ def _closed(window: Window, at: datetime) -> str | None:
 def _is_true(where: str | None, shown: Mapping[str, Any]) -> bool:
     if where is None:
         return True
-    return expressions.is_true(expressions.parse(where, names=SCOPE), {"event": shown})
+    return expressions.is_true(expressions.parse(where, names=EXPRESSION_NAMES), {"event": shown})
 
 
 def _key(trigger: Trigger, shown: Mapping[str, Any]) -> str:
     if trigger.gathering is None or trigger.gathering.key is None:
         return ""
     text = trigger.gathering.key
-    value = expressions.evaluate(expressions.parse(text, names=SCOPE), {"event": shown})
+    value = expressions.evaluate(expressions.parse(text, names=EXPRESSION_NAMES), {"event": shown})
     if isinstance(value, bool):
         value = "true" if value else "false"
     if not isinstance(value, str | int | float) or not str(value):

@@ -1,9 +1,9 @@
 """Graphs: jobs whose run is many runs that wait for each other (D1 to D6). Room: core/graphs.
 
-A graph is read once (`read_graph`: all that can be wrong with it is refused there), and a run of it
-is a board, one character for each step. `advance` is the whole rule book: given a board and the
-endings that came in, it says which steps start with which payload, which are skipped and why, and
-how the run ends. It is pure, asks only the children of what was decided, and comes to the same
+A graph is read once (contract/graph.py: all that can be wrong with it is refused then), and a run
+of it is a board, one character for each step. `advance` is the whole rule book: given a board and
+the endings that came in, it says which steps start with which payload, which are skipped and why,
+and how the run ends. It is pure, asks only the children of what was decided, and comes to the same
 board in whatever order and batches the endings arrive. Runs, marks and locks are flow/graphs.
 
 How an engine uses it:
@@ -30,9 +30,8 @@ from rota.core.graphs.board import (
 from rota.core.graphs.critical import Times, critical_path
 from rota.core.graphs.endings import end_state, graph_error, graph_result, last_steps
 from rota.core.graphs.filling import items_for, member_payloads, needs_results, payload_for
-from rota.core.graphs.graph import Graph, Map, Read, Source, Step, Tolerance, When, policy_of
+from rota.core.graphs.graph import Graph, Map, Read, Source, Step, Tolerance, When
 from rota.core.graphs.plain import graph_json, graph_plain
-from rota.core.graphs.reading import read_graph, read_stored_graph
 from rota.core.graphs.scope import Scope
 
 __all__ = [
@@ -63,9 +62,6 @@ __all__ = [
     "needs_results",
     "note",
     "payload_for",
-    "policy_of",
-    "read_graph",
-    "read_stored_graph",
     "restart",
     "restarted",
     "results_wanted",

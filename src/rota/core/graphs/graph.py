@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from rota.core import policy as policies
 from rota.core.expressions import Expression
 from rota.core.graphs.templates import Template
-from rota.core.policy import Policy
 
 KIND: Final = "graph"
 MOST_STEPS: Final = 1_000
@@ -121,16 +119,3 @@ class Graph:
 
     def step(self, name: str) -> Step:
         return self.steps[self.places[name]]
-
-
-def policy_of(step: Step, job: Policy) -> Policy:
-    """How a step's attempts are made: as its job's, except for what it says itself. The deadline of
-    the job is the graph's as a whole, and the steps have none of it.
-    """
-    plain = policies.to_plain(job) | {"deadline": policies.NO_LIMIT}
-    said = dict(step.policy)
-    retries = said.get("retries")
-    before = plain["retries"]
-    if isinstance(retries, int) and isinstance(before, dict):
-        said["retries"] = {**before, "max": retries}
-    return policies.read_stored(plain | said)

@@ -8,17 +8,17 @@ from typing import Final
 
 from rota.core.errors import InvalidExpression
 from rota.core.expressions import Expression, Path
+from rota.core.graphs.draft import StepDraft
 from rota.core.graphs.graph import Read
 from rota.core.graphs.scope import OF_GRAPH, OF_STEP
 from rota.core.graphs.shape import Shape
-from rota.core.graphs.step_reading import Draft
 from rota.core.graphs.templates import Placed
 
 # What tells that a condition has thought of its parent's failing.
 MINDFUL: Final = ("state", "error")
 
 
-def reads_of(place: int, draft: Draft, shape: Shape) -> frozenset[Read]:
+def reads_of(place: int, draft: StepDraft, shape: Shape) -> frozenset[Read]:
     """Everything that a step reads of others; what it cannot read is refused."""
     return frozenset(
         read
@@ -28,7 +28,7 @@ def reads_of(place: int, draft: Draft, shape: Shape) -> frozenset[Read]:
     )
 
 
-def asked_of(draft: Draft, shape: Shape) -> frozenset[int]:
+def asked_of(draft: StepDraft, shape: Shape) -> frozenset[int]:
     """The steps whose state or error the condition reads."""
     if not isinstance(draft.when, Expression):
         return frozenset()

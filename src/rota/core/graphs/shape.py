@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rota.core.errors import InvalidInput
+from rota.core.graphs.draft import StepDraft
 from rota.core.graphs.graph import MOST_CHILDREN, MOST_DEPTH, MOST_EDGES
-from rota.core.graphs.step_reading import Draft
 
 SHOWN = 12
 
@@ -36,7 +36,7 @@ class Shape:
         return bool(self.ancestors[place] >> parent & 1)
 
 
-def shaped(drafts: Sequence[Draft], field: str) -> Shape:
+def shaped(drafts: Sequence[StepDraft], field: str) -> Shape:
     places = _places(drafts)
     needs = _needs(drafts, places)
     edges = sum(map(len, needs))
@@ -50,7 +50,7 @@ def shaped(drafts: Sequence[Draft], field: str) -> Shape:
     return Shape(places=places, needs=needs, children=children, order=order)
 
 
-def _places(drafts: Sequence[Draft]) -> dict[str, int]:
+def _places(drafts: Sequence[StepDraft]) -> dict[str, int]:
     places: dict[str, int] = {}
     for place, draft in enumerate(drafts):
         first = places.setdefault(draft.name, place)
@@ -60,7 +60,7 @@ def _places(drafts: Sequence[Draft]) -> dict[str, int]:
     return places
 
 
-def _needs(drafts: Sequence[Draft], places: dict[str, int]) -> tuple[tuple[int, ...], ...]:
+def _needs(drafts: Sequence[StepDraft], places: dict[str, int]) -> tuple[tuple[int, ...], ...]:
     for draft in drafts:
         for place, name in enumerate(draft.needs):
             if name == draft.name:
@@ -80,7 +80,7 @@ def _near(name: str, places: dict[str, int]) -> str:
 
 
 def _children(
-    drafts: Sequence[Draft], needs: tuple[tuple[int, ...], ...]
+    drafts: Sequence[StepDraft], needs: tuple[tuple[int, ...], ...]
 ) -> tuple[tuple[int, ...], ...]:
     children: list[list[int]] = [[] for _ in needs]
     for place, parents in enumerate(needs):
@@ -108,7 +108,7 @@ def _order(
 
 
 def _cycle(
-    drafts: Sequence[Draft], needs: tuple[tuple[int, ...], ...], left: set[int]
+    drafts: Sequence[StepDraft], needs: tuple[tuple[int, ...], ...], left: set[int]
 ) -> InvalidInput:
     """Every step that is left needs one that is left, so walking that way comes to a cycle."""
     walk: list[int] = []
@@ -131,7 +131,7 @@ def _cycle(
 
 
 def _check_depth(
-    drafts: Sequence[Draft], needs: tuple[tuple[int, ...], ...], order: tuple[int, ...]
+    drafts: Sequence[StepDraft], needs: tuple[tuple[int, ...], ...], order: tuple[int, ...]
 ) -> None:
     depth = [1] * len(needs)
     for place in order:

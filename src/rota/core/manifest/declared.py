@@ -5,13 +5,12 @@ it is saved (`immediate`, `after`) is refused. Everything that is left out has i
 `paused`: None leaves a job as somebody paused or resumed it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rota.core.errors import InvalidInput
-from rota.core.submission import MOST_LABEL, JobSpec, check_name, within
-from rota.core.time import calendar_plain
+from rota.core.submission import MOST_LABEL, JobSpec, check_visible_name, within
 from rota.core.time.calendars import Calendar
 
 # The label that says whose a job is. Labels that begin like it are ours.
@@ -31,7 +30,7 @@ class Declared:
 
     @property
     def name(self) -> str:
-        return self.spec.name
+        return self.spec.display_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +43,15 @@ class Manifest:
 
 
 def manifest(
-    project: str, jobs: Sequence[Declared], calendars: Sequence[Mapping[str, object]] = ()
+    project: str, jobs: Sequence[Declared], calendars: Sequence[Calendar] = ()
 ) -> Manifest:
     """Check what was declared, and give each job the label of its project."""
-    project = check_name(project, "project", most=MOST_LABEL)
+    project = check_visible_name(project, "project", most=MOST_LABEL)
     seen: dict[str, int] = {}
     owned = []
     for place, job in enumerate(jobs):
         with within(f"jobs[{place}]"):
-            name = check_name(job.name, "name")
+            name = check_visible_name(job.name, "name")
             first = seen.setdefault(name, place)
             if first != place:
                 raise InvalidInput("name", name, f"a name that jobs[{first}] does not have")
@@ -62,15 +61,16 @@ def manifest(
         schedule = None if job.spec.schedule == ON_DEMAND else job.spec.schedule
         spec = replace(job.spec, name=name, labels=labels, schedule=schedule)
         owned.append(replace(job, spec=spec))
-    return Manifest(project=project, jobs=tuple(owned), calendars=tuple(_calendars(calendars)))
+    return Manifest(
+        project=project, jobs=tuple(owned), calendars=tuple(_check_calendars(calendars))
+    )
 
 
-def _calendars(given: Sequence[Mapping[str, object]]) -> Iterator[Calendar]:
+def _check_calendars(calendars: Sequence[Calendar]) -> Iterator[Calendar]:
     seen: set[str] = set()
-    for place, plain in enumerate(given):
+    for place, calendar in enumerate(calendars):
         with within(f"calendars[{place}].calendar"):
-            calendar = calendar_plain.from_plain(plain)
-            check_name(calendar.name, "name")
+            check_visible_name(calendar.name, "name")
             if calendar.name in seen:
                 raise InvalidInput("name", calendar.name, "a name that none before it has")
         seen.add(calendar.name)

@@ -7,13 +7,11 @@ and in UTC. The way through the room, from the bottom up:
     zones, walls               what a local time means in a zone
     cron, rrule, interval      the rules that make ticks
     policies, schedule         the rules together, with zone, bounds and policies
-    calendars, ics, jitter     when nothing may start; a stable offset against the herd
+    calendars, jitter          when nothing may start; a stable offset against the herd
     planning                   the next tick, and when it really starts
     backlog, misfire           the ticks that were not run in time, and what to do with them
-    reading, rule_plain, plain, calendar_plain
-                               schedules and calendars as JSON; where everything wrong is refused
     sentence, preview          in plain English; the times to come
 
-Imports nothing here, so that `rota.core.time.tick` costs what it says. Fires nothing, and knows no
-job, run or table.
+Schedules and calendars as documents are rota/contract. Imports nothing here, so that
+`rota.core.time.tick` costs what it says. Fires nothing, and knows no job, run or table.
 """

@@ -6,11 +6,16 @@ of them run is misfire.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 
 from rota.core.time import planning
+from rota.core.time.budget import (
+    CATCH_UP_STEPS_MAX,
+    STEPS_PER_CAUGHT_UP_MAX,
+    SearchBudget,
+)
 from rota.core.time.calendars import Calendar
 from rota.core.time.interval import Every
 from rota.core.time.planning import Planned, last_in
@@ -46,9 +51,16 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
+    """All questions about one backlog share one budget, which grows with what may be caught up."""
+
     schedule: Schedule
     progress: Progress
     calendars: Mapping[str, Calendar]
+    budget: SearchBudget = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        limit = CATCH_UP_STEPS_MAX + STEPS_PER_CAUGHT_UP_MAX * self.schedule.misfire.max_catchup
+        object.__setattr__(self, "budget", SearchBudget(limit))
 
     def following(self, after: datetime) -> Planned | None:
         """The next planned tick after any instant, as if nothing had been run since."""
@@ -58,6 +70,7 @@ class Backlog:
             calendars=self.calendars,
             last_end=self.progress.last_end,
             fired=self.progress.fired,
+            budget=self.budget,
         )
 
     def last(self, first: Planned, high: datetime, fits: Callable[[Planned], bool]) -> Planned:
@@ -130,10 +143,10 @@ class Backlog:
 
     def _made(self, until: datetime) -> Iterator[datetime]:
         """The ticks that the rules make, before the calendars."""
-        tick = nominal(self.schedule, self.progress.cursor)
+        tick = nominal(self.schedule, self.progress.cursor, budget=self.budget)
         while tick is not None and tick.at <= until:
             yield tick.at
-            tick = nominal(self.schedule, tick.at)
+            tick = nominal(self.schedule, tick.at, budget=self.budget)
 
 
 def _at(planned: Planned) -> datetime:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Final
 
+from rota.core.time.budget import CADENCE_STEPS_MAX, SearchBudget
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.schedule import Schedule, nominal
 
@@ -18,26 +19,31 @@ from rota.core.time.schedule import Schedule, nominal
 LOOKED_AT: Final = 128
 
 
-def shortest_period(schedule: Schedule, since: datetime) -> timedelta | None:
+def shortest_period(
+    schedule: Schedule, since: datetime, budget: SearchBudget | None = None
+) -> timedelta | None:
     """The smallest time between two of the next ticks; None if there are not two. Of a fixed delay
     it is the delay, because a run may take no time at all.
     """
+    budget = SearchBudget(CADENCE_STEPS_MAX) if budget is None else budget
     first = schedule.rules[0]
     if isinstance(first, EveryAfterEnd):
         return first.delay
     if len(schedule.rules) == 1:
-        return first.interval if isinstance(first, Every) else _shortest(schedule, since)
+        if isinstance(first, Every):
+            return first.interval
+        return _shortest(schedule, since, budget)
     alone = [replace(schedule, rules=(rule,)) for rule in schedule.rules]
-    found = [_shortest(each, since) for each in (*alone, schedule)]
+    found = [_shortest(each, since, budget) for each in (*alone, schedule)]
     return min((each for each in found if each is not None), default=None)
 
 
-def _shortest(schedule: Schedule, since: datetime) -> timedelta | None:
-    ticks = islice(_ticks(schedule, since), LOOKED_AT)
+def _shortest(schedule: Schedule, since: datetime, budget: SearchBudget) -> timedelta | None:
+    ticks = islice(_ticks(schedule, since, budget), LOOKED_AT)
     return min((later - earlier for earlier, later in pairwise(ticks)), default=None)
 
 
-def _ticks(schedule: Schedule, since: datetime) -> Iterator[datetime]:
-    while (tick := nominal(schedule, since)) is not None:
+def _ticks(schedule: Schedule, since: datetime, budget: SearchBudget) -> Iterator[datetime]:
+    while (tick := nominal(schedule, since, budget=budget)) is not None:
         yield tick.at
         since = tick.at

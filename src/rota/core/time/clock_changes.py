@@ -9,10 +9,11 @@ themselves, in the notes of their ticks (walls.py).
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from zoneinfo import ZoneInfo
 
+from rota.core.errors import SearchTooLong
 from rota.core.time import zones
+from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.cron import Cron
 from rota.core.time.policies import Window
 from rota.core.time.rrule import Rrule
@@ -58,7 +59,7 @@ class ChangedTimes:
         one = self.count == 1
         said = first if one else f"{self.count} times from {first} to {last}"
         if self.at_least:
-            said = f"more than {TIMES_COUNTED_MAX} times from {first} on"
+            said = f"more than {self.count} times from {first} on"
         if self.are_lost:
             verb, them = ("does not", "it") if one else ("do not", "them")
             return f"{said} {verb} run: the clock jumps over {them}"
@@ -95,14 +96,14 @@ def changed_times(schedule: Schedule, start: datetime, end: datetime) -> Iterato
         is_before = window.start is not None and change.at < window.start
         if is_before or (window.end is not None and change.at >= window.end):
             continue
-        times = list(islice(_local_times(local, change), TIMES_COUNTED_MAX + 1))
+        times, is_cut = _counted_times(local, change)
         if times:
             yield ChangedTimes(
                 change=change,
-                count=min(len(times), TIMES_COUNTED_MAX),
+                count=len(times),
                 first=times[0],
                 last=times[-1],
-                at_least=len(times) > TIMES_COUNTED_MAX,
+                at_least=is_cut,
             )
 
 
@@ -116,10 +117,25 @@ def runs_in_some_hours(rule: Rule) -> bool:
     return False
 
 
+def _counted_times(local: Schedule, change: ClockChange) -> tuple[list[datetime], bool]:
+    """The local times of a schedule that a gap leaves out, or that come twice; and whether there
+    are more.
+    """
+    found: list[datetime] = []
+    try:
+        for each in _local_times(local, change):
+            if len(found) == TIMES_COUNTED_MAX:
+                return found, True
+            found.append(each)
+    except SearchTooLong:
+        return found, True
+    return found, False
+
+
 def _local_times(local: Schedule, change: ClockChange) -> Iterator[datetime]:
-    """The local times of a schedule that a gap leaves out, or that come twice."""
     low, high = sorted((change.before, change.after))
     moment = low.replace(tzinfo=UTC) - STEP
-    while (tick := nominal(local, moment)) is not None and tick.local < high:
+    budget = SearchBudget(NEXT_TICK_STEPS_MAX)
+    while (tick := nominal(local, moment, budget=budget)) is not None and tick.local < high:
         yield tick.local
         moment = tick.at

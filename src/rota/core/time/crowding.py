@@ -1,40 +1,64 @@
 """How many ticks of many schedules fall into each part of a span. Room: core/time.
 
-For a picture of the load to come, so it may be rough where being exact would take long: schedules
-that are alike are planned once, jitter is spread evenly over its window, and a schedule with more
-ticks than its part of the budget is counted as far as that goes and goes on at the same rate. What
-fires, and when, is planning.py's alone.
+Schedules that are alike are counted once. Cron expressions and intervals, alone or together, with a
+window and with calendars that leave ticks out, are counted exactly and without walking their ticks
+(tick_counts.py). The rest is walked tick by tick: recurrence rules, jitter, calendars that move
+ticks. A walk has a budget; a schedule with more ticks goes on at the rate that was counted so far,
+and is marked as an estimate. What fires, and when, is planning.py's alone.
 """
 
-from collections import Counter, defaultdict
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final
 
-from rota.core.errors import InvalidSchedule
-from rota.core.time.calendars import Calendar
+from rota.core.errors import InvalidSchedule, SearchTooLong
+from rota.core.time.budget import Check, SearchBudget
+from rota.core.time.calendars import Calendar, blackout_at
+from rota.core.time.cron import Cron
 from rota.core.time.interval import Every
-from rota.core.time.planning import NO_CALENDARS, plan
-from rota.core.time.schedule import ALWAYS, STEP, Schedule
+from rota.core.time.planning import NO_CALENDARS, SECOND, named, plan
+from rota.core.time.policies import OnBlackout
+from rota.core.time.schedule import STEP, Once, Schedule
+from rota.core.time.tick_counts import (
+    IntervalCounter,
+    ListedCounter,
+    TickCounter,
+    count_cron,
+    microseconds_of,
+)
 
-# Some 6 µs each.
-BUDGET: Final = 20_000
-LEAST: Final = 16
-# So many ticks of an interval cost as much as one of a cron expression.
-CHEAP: Final = 5
+# Ticks that are walked for one answer, some 10 µs each, and for each schedule at least.
+WALKED_TICKS_MAX: Final = 20_000
+WALKED_TICKS_MIN: Final = 16
+# Steps of search that a walked tick may take on average: a union of many rules asks each of them.
+STEPS_PER_TICK_MAX: Final = 4
+STEPS_PER_GROUP: Final = 500
+# Steps through the calendars of a schedule whose ticks are counted and not walked.
+COUNT_STEPS_MAX: Final = 20_000
+# Ticks of the sparser rules of one combined schedule that are held against its densest rule.
+COMBINED_TICKS_MAX: Final = 50_000
 # A third and a third and a third are one.
 ROUNDING: Final = 1e-6
+
+Pieces = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alike:
-    """Schedules that have the same ticks: one of them, and how many there are."""
+    """Schedules that have the same ticks: one of them, and how many there are.
+
+    `fired` ticks of a capped schedule were decided, and `next_at` is the first that was not.
+    Default: from the beginning of the span on.
+    """
 
     schedule: Schedule
     number: int
     fired: int = 0
+    next_at: datetime | None = None
 
     def times(self, factor: int) -> "Alike":
         """The same for so many times as many."""
@@ -57,127 +81,284 @@ class Span:
         return (at - self.since) // self.width
 
 
-@dataclass(slots=True)
-class Crowding:
-    """`parts` has those with ticks; `each` how many ticks every one of the schedules has."""
+@dataclass(frozen=True, slots=True)
+class TickCount:
+    """The ticks of one schedule in the span; `parts` has those of its parts that have any."""
 
-    parts: Counter[int] = field(default_factory=Counter)
-    each: list[int] = field(default_factory=list)
+    parts: Mapping[int, int] = field(default_factory=dict)
+    ticks: int = 0
     is_estimate: bool = False
 
 
+@dataclass(slots=True)
+class Crowding:
+    """`parts` has those with ticks; `each` is the count of every one of the schedules."""
+
+    parts: Counter[int] = field(default_factory=Counter)
+    each: list[TickCount] = field(default_factory=list)
+
+    @property
+    def is_estimate(self) -> bool:
+        return any(count.is_estimate for count in self.each)
+
+
 def crowding(
-    groups: Sequence[Alike], span: Span, *, calendars: Mapping[str, Calendar] = NO_CALENDARS
+    groups: Sequence[Alike],
+    span: Span,
+    *,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    check: Check | None = None,
 ) -> Crowding:
-    """The ticks of all groups within the span."""
+    """The ticks of all groups within the span. `check` is called between steps, and may raise."""
     found = Crowding()
-    left = BUDGET
-    rates: defaultdict[int, float] = defaultdict(float)
-    for place, group in enumerate(groups):
-        # What the ones before did not need is for the rest.
-        cheap = CHEAP if _interval(group.schedule) else 1
-        budget = max(LEAST, left // (len(groups) - place)) * cheap
-        counted = _Counted(span, group.number)
-        spread = group.schedule.jitter.window if group.schedule.jitter else timedelta(0)
+    left, walks = WALKED_TICKS_MAX, sum(not _is_countable(group.schedule) for group in groups)
+    for group in groups:
+        if check is not None:
+            check()
         try:
-            # One more than the budget tells whether it was enough.
-            ahead = islice(_instants(group, span, spread, calendars), budget + 1)
-            counted.count(ahead, most=budget, spread=spread)
+            if _is_countable(group.schedule):
+                steps = SearchBudget(COUNT_STEPS_MAX, check=check)
+                counted = _count(group, span, calendars, steps)
+            else:
+                # What the ones before did not need is for the rest.
+                limit = max(WALKED_TICKS_MIN, left // walks)
+                steps = SearchBudget(STEPS_PER_GROUP + STEPS_PER_TICK_MAX * limit, check=check)
+                walk = _Walk(span)
+                counted = walk.count(_walked(group, span, calendars, steps), limit=limit)
+                left, walks = left - walk.looked_at, walks - 1
+        except SearchTooLong:
+            counted = TickCount(is_estimate=True)
         except InvalidSchedule:
             # A calendar that is gone: the scheduler tells of it, a picture need not.
-            found.each.append(0)
-            continue
-        left -= counted.looked_at // cheap
-        found.parts.update(counted.parts)
-        found.each.append(counted.ticks)
-        if counted.goes_on is not None:
-            begins, rate = counted.goes_on
-            rates[begins] += rate
-    found.is_estimate = bool(rates)
-    found.parts.update(_evenly(rates, span))
+            counted = TickCount()
+        found.each.append(counted)
+        for part, ticks in counted.parts.items():
+            found.parts[part] += ticks * group.number
     return found
 
 
-def _evenly(rates: Mapping[int, float], span: Span) -> dict[int, int]:
-    """Rates that begin at a part and go on to the end, as whole numbers for each part."""
-    parts: dict[int, int] = {}
-    rate = left = 0.0
-    for part in range(min(rates, default=span.parts), span.parts):
-        rate += rates.get(part, 0.0)
-        left += rate
-        number = int(left + ROUNDING)
-        left -= number
-        if number:
-            parts[part] = number
-    return parts
+def _is_countable(schedule: Schedule) -> bool:
+    """Whether its ticks can be counted without walking them."""
+    moves = schedule.calendars and schedule.on_blackout is not OnBlackout.SKIP
+    simple = all(isinstance(rule, Cron | Every | Once) for rule in schedule.rules)
+    return simple and schedule.jitter is None and not moves
 
 
-def _instants(
-    group: Alike, span: Span, spread: timedelta, calendars: Mapping[str, Calendar]
-) -> Iterator[datetime]:
-    """When its ticks start, without jitter: those that may fall into the span."""
-    schedule = replace(group.schedule, jitter=None)
-    after, until = span.since - spread - STEP, span.until - STEP
-    if (every := _interval(schedule)) is not None:
-        at = every.next_at(after)
-        while at <= until:
-            yield at
-            at += every.interval
+def _count(
+    group: Alike, span: Span, calendars: Mapping[str, Calendar], steps: SearchBudget
+) -> TickCount:
+    schedule = group.schedule
+    low, high = microseconds_of(span.since), microseconds_of(span.until)
+    start, cap = low, _ticks_left(group)
+    if cap is not None and group.next_at is not None:
+        # What fires before the span uses up the cap, too.
+        start = microseconds_of(group.next_at)
+    pieces = _free_pieces(schedule, named(schedule, calendars), (min(start, low), high), steps)
+    pieces = [(max(first, start), last) for first, last in pieces if last > start]
+    counters = [_counter(schedule, rule, min(start, low), high) for rule in schedule.rules]
+    union, is_estimate = _united(counters, min(start, low), high)
+    parts: Counter[int] = Counter()
+    width = span.width // STEP
+    is_sparse = _count_between(union, low, high) <= span.parts
+    for first, last in pieces:
+        if cap is not None and first < low:
+            cap = max(0, cap - _count_between(union, first, min(last, low)))
+        if not is_sparse:
+            _count_piece(union, (max(first, low), last), (low, width), parts)
+    if is_sparse:
+        ticks = (at for one in union for at in one.instants() if at >= low)
+        parts.update((at - low) // width for at in ticks if _is_inside(pieces, at))
+    if cap is not None:
+        parts = _capped(parts, cap)
+    return TickCount(parts, parts.total(), is_estimate)
+
+
+def _ticks_left(group: Alike) -> int | None:
+    most = group.schedule.window.max_runs
+    return None if most is None else max(0, most - group.fired)
+
+
+def _count_between(union: Sequence[TickCounter], first: int, last: int) -> int:
+    return sum(one.count_before(last) - one.count_before(first) for one in union)
+
+
+def _is_inside(pieces: Pieces, at: int) -> bool:
+    place = bisect_right(pieces, at, key=lambda piece: piece[0]) - 1
+    return place >= 0 and at < pieces[place][1]
+
+
+def _count_piece(
+    union: Sequence[TickCounter],
+    piece: tuple[int, int],
+    grid: tuple[int, int],
+    parts: Counter[int],
+) -> None:
+    """Add the ticks of one piece of time to the parts of the span that it touches."""
+    first, last = piece
+    low, width = grid
+    if first >= last:
         return
-    for planned in plan(schedule, after, until, calendars=calendars, fired=group.fired):
+    before = sum(one.count_before(first) for one in union)
+    end = sum(one.count_before(last) for one in union)
+    while first < last and before < end:
+        part = (first - low) // width
+        first = min(low + (part + 1) * width, last)
+        after = sum(one.count_before(first) for one in union)
+        if after > before:
+            parts[part] += after - before
+        before = after
+
+
+def _capped(parts: Counter[int], cap: int) -> Counter[int]:
+    """The first so many ticks."""
+    kept: Counter[int] = Counter()
+    for part in sorted(parts):
+        if cap <= 0:
+            break
+        kept[part] = min(parts[part], cap)
+        cap -= kept[part]
+    return kept
+
+
+def _counter(schedule: Schedule, rule: object, low: int, high: int) -> TickCounter:
+    match rule:
+        case Cron():
+            return count_cron(
+                rule, schedule.zone, low, high, gap=schedule.gap, overlap=schedule.overlap
+            )
+        case Every():
+            return IntervalCounter.of(rule, low, high)
+        case Once():
+            at = microseconds_of(rule.at)
+            return ListedCounter((at,) if low <= at < high else ())
+        case _:
+            raise AssertionError("only rules that are countable come here")
+
+
+def _united(
+    counters: Sequence[TickCounter], low: int, high: int
+) -> tuple[tuple[TickCounter, ...], bool]:
+    """Counters that together count each instant once, and whether that is only an estimate."""
+    if len(counters) == 1:
+        return tuple(counters), False
+    sizes = {id(each): each.count_before(high) - each.count_before(low) for each in counters}
+    densest = max(counters, key=lambda each: sizes[id(each)])
+    others = [each for each in counters if each is not densest]
+    if sum(sizes[id(each)] for each in others) > COMBINED_TICKS_MAX:
+        return tuple(counters), True
+    listed = {at for each in others for at in each.instants()}
+    beside = [at for at in listed if densest.count_before(at + 1) == densest.count_before(at)]
+    return (densest, ListedCounter(tuple(sorted(beside)))), False
+
+
+def _free_pieces(
+    schedule: Schedule,
+    calendars: Sequence[Calendar],
+    span: tuple[int, int],
+    steps: SearchBudget,
+) -> Pieces:
+    """The pieces of a span in which ticks count: inside the window, outside of all blackouts."""
+    window, (low, high) = schedule.window, span
+    if window.start is not None:
+        low = max(low, microseconds_of(window.start))
+    if window.end is not None:
+        high = min(high, microseconds_of(window.end))
+    pieces: Pieces = []
+    for start, end in sorted(
+        (microseconds_of(start), microseconds_of(end))
+        for calendar in calendars
+        for start, end in _blackouts(calendar, low, high, steps)
+    ):
+        if start >= high:
+            break
+        if start > low:
+            pieces.append((low, start))
+        low = max(low, end)
+    if low < high:
+        pieces.append((low, high))
+    return pieces
+
+
+def _blackouts(
+    calendar: Calendar, low: int, high: int, steps: SearchBudget
+) -> Iterator[tuple[datetime, datetime]]:
+    instant, until = (datetime.fromtimestamp(edge / 1_000_000, UTC) for edge in (low, high))
+    while instant < until:
+        part = calendar.part_at(instant, steps)
+        yield from zip(part.starts, part.ends, strict=True)
+        instant = part.last
+
+
+def _walked(
+    group: Alike, span: Span, calendars: Mapping[str, Calendar], steps: SearchBudget
+) -> Iterator[datetime]:
+    """When its ticks start: all that may fall into the span, and perhaps a few around it."""
+    schedule = group.schedule
+    after, until = _reach(schedule, span, named(schedule, calendars), steps)
+    if _ticks_left(group) is not None and group.next_at is not None:
+        after = group.next_at - STEP
+    ahead = plan(schedule, after, until, calendars=calendars, fired=group.fired, budget=steps)
+    for planned in ahead:
         yield planned.due_at
 
 
-def _interval(schedule: Schedule) -> Every | None:
-    """The interval, if that is all that there is to it. These are never alike, because each has an
-    anchor of its own; so they must be quick.
+def _reach(
+    schedule: Schedule, span: Span, calendars: Sequence[Calendar], steps: SearchBudget
+) -> tuple[datetime, datetime]:
+    """The nominal times whose ticks may start in the span: later by jitter, or at the end of a
+    blackout; or earlier, before one.
     """
-    first = schedule.rules[0]
-    is_all = len(schedule.rules) == 1 and not schedule.calendars and schedule.window == ALWAYS
-    return first if is_all and isinstance(first, Every) else None
+    spread = schedule.jitter.window if schedule.jitter else timedelta(0)
+    after, until = span.since - spread - STEP, span.until - STEP
+    if schedule.on_blackout is OnBlackout.DEFER:
+        before = blackout_at(calendars, after, steps)
+        return (after if before is None else before.start - STEP), until
+    if schedule.on_blackout is OnBlackout.ADVANCE:
+        behind = blackout_at(calendars, until + SECOND, steps)
+        return after, (until if behind is None else behind.end)
+    return after, until
 
 
 @dataclass(slots=True)
-class _Counted:
+class _Walk:
+    """Counts the ticks of one schedule one by one."""
+
     span: Span
-    number: int
-    parts: Counter[int] = field(default_factory=Counter)
-    ticks: int = 0
     looked_at: int = 0
-    # From which part on nothing was counted, and how many are in each of them.
-    goes_on: tuple[int, float] | None = None
 
-    def count(self, ahead: Iterator[datetime], *, most: int, spread: timedelta) -> None:
-        for place, at in enumerate(ahead):
-            if place == most:
-                self._go_on(at)
-                return
-            self.looked_at += 1
-            if spread:
-                self._take(at, spread)
-            elif 0 <= (part := self.span.part(at)) < self.span.parts:
-                self.parts[part] += self.number
-                self.ticks += 1
+    def count(self, ahead: Iterator[datetime], *, limit: int) -> TickCount:
+        """Count at most so many; beyond, the rest is an estimate."""
+        parts: Counter[int] = Counter()
+        last = self.span.since
+        try:
+            # One more than the budget tells whether it was enough.
+            for at in islice(ahead, limit + 1):
+                last = at
+                if self.looked_at == limit:
+                    return self._go_on(parts, at)
+                self.looked_at += 1
+                self._note(parts, at)
+        except SearchTooLong:
+            # The search for more took too many steps.
+            return self._go_on(parts, last)
+        return TickCount(parts, parts.total())
 
-    def _take(self, at: datetime, spread: timedelta) -> None:
-        first, last = self.span.part(at), self.span.part(at + spread - STEP)
-        share, more = divmod(self.number, last - first + 1)
-        seen = 0
-        for part in range(max(first, 0), min(last + 1, self.span.parts)):
-            # Those that are left over go to parts all over the window, not to its beginning.
-            place = part - first
-            extra = more * (place + 1) // (last - first + 1) - more * place // (last - first + 1)
-            if share + extra:
-                self.parts[part] += share + extra
-                seen = 1
-        self.ticks += seen
+    def _note(self, parts: Counter[int], at: datetime) -> None:
+        if 0 <= (part := self.span.part(at)) < self.span.parts and at < self.span.until:
+            parts[part] += 1
 
-    def _go_on(self, at: datetime) -> None:
+    def _go_on(self, parts: Counter[int], at: datetime) -> TickCount:
         """From this instant on at the rate that was counted so far."""
         span = self.span
-        begins = span.part(at)
+        # The part in which the count ended is estimated as a whole.
+        begins = max(0, span.part(at))
         elapsed = max(at - span.since, STEP)
-        self.goes_on = (begins, sum(self.parts.values()) * (span.width / elapsed))
-        self.ticks = round(self.ticks * ((span.until - span.since) / elapsed))
-        # The one in which the count ended is counted anew, as a whole.
-        self.parts.pop(begins, None)
+        rate, left = parts.total() * (span.width / elapsed), 0.0
+        kept = Counter({part: ticks for part, ticks in parts.items() if part < begins})
+        for part in range(begins, span.parts):
+            left += rate
+            number = int(left + ROUNDING)
+            left -= number
+            if number:
+                kept[part] = number
+        return TickCount(kept, kept.total(), is_estimate=True)

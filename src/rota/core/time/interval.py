@@ -8,7 +8,7 @@ before, so they do not drift however late somebody looks.
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-SHORTEST = timedelta(seconds=1)
+INTERVAL_MIN = timedelta(seconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -56,4 +56,4 @@ class EveryAfterEnd:
         if at > after:
             return at
         passed = after + self.delay - self.anchor
-        return self.anchor - (-passed // SHORTEST) * SHORTEST  # up to a whole second
+        return self.anchor - (-passed // INTERVAL_MIN) * INTERVAL_MIN  # up to a whole second

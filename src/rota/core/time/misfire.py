@@ -195,7 +195,7 @@ class _Case:
             start, notes = planned.due_at, planned.notes
             if self.is_late(planned):
                 start = max(start, self.now + place * distance) if distance else start
-                blackout = blackout_at(calendars, max(start, self.now))
+                blackout = blackout_at(calendars, max(start, self.now), self.backlog.budget)
                 if blackout is not None:
                     start = blackout.end + place * distance
                     notes = (*notes, f"put off to the end of {blackout.name}")

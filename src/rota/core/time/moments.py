@@ -25,10 +25,22 @@ def parse(
     moment = value if isinstance(value, datetime) else _read(value)
     if moment is None or moment.tzinfo is None:
         raise error(field, value, WANTED)
-    moment = moment.astimezone(UTC)
-    if not FIRST <= moment < LAST:
+    moment_utc = to_utc(moment)
+    if moment_utc is None or not FIRST <= moment_utc < LAST:
         raise error(field, value, f"an instant from {FIRST.year} to {LAST.year - 1}")
-    return moment
+    return moment_utc
+
+
+def to_utc(moment: datetime) -> datetime | None:
+    """Convert an aware datetime to UTC. Return None if UTC has no such year, as for the first
+    hours of year 1 east of Greenwich.
+    """
+    if moment.tzinfo is UTC:
+        return moment
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return None
 
 
 def _read(value: object) -> datetime | None:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from rota.core.time import planning
+from rota.core.time.budget import PAST_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.schedule import STEP, Schedule
 
@@ -38,12 +39,15 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """The ticks of a schedule with since <= tick < until."""
+    """The ticks of a schedule with since <= tick < until. All questions share one budget."""
 
     schedule: Schedule
     since: datetime
     until: datetime
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
+    budget: SearchBudget = field(
+        default_factory=lambda: SearchBudget(PAST_STEPS_MAX), compare=False, repr=False
+    )
 
     def oldest(self, most: int) -> Part:
         """The first `most` ticks. All of them are done when `reached` is `until`."""
@@ -100,5 +104,7 @@ class Past:
         return found
 
     def _walk(self, low: datetime, high: datetime) -> Iterator[datetime]:
-        ahead = planning.plan(self.schedule, low - STEP, high - STEP, calendars=self.calendars)
+        ahead = planning.plan(
+            self.schedule, low - STEP, high - STEP, calendars=self.calendars, budget=self.budget
+        )
         return (planned.tick.at for planned in ahead)

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from rota.core.errors import InvalidSchedule
+from rota.core.errors import InvalidSchedule, SearchTooLong
 from rota.core.time import cron
+from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Blackout, Calendar, blackout_at
 from rota.core.time.policies import OnBlackout
-from rota.core.time.schedule import HORIZON, STEP, Schedule, nominal
+from rota.core.time.schedule import HORIZON, STEP, NominalTicks, Schedule
 from rota.core.time.tick import Tick
 
 T = TypeVar("T")
@@ -60,13 +61,17 @@ def next_tick(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     last_end: datetime | None = None,
     fired: int = 0,
+    budget: SearchBudget | None = None,
 ) -> Planned | None:
     """The first tick with `tick.at` > `after`; None where there is none in the next eight years.
 
     `last_end` is the terminal time of the last run and `fired` how many there were; the first
-    matters to a fixed delay only, the second to that and to the run cap.
+    matters to a fixed delay only, the second to that and to the run cap. `SearchTooLong` if the
+    search takes more steps than `budget` has; without one it has a budget of its own.
     """
     if schedule.simple is not None:
+        if budget is not None:
+            budget.spend()
         tick = cron.next_tick(
             schedule.simple, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
         )
@@ -74,14 +79,29 @@ def next_tick(
     most = schedule.window.max_runs
     if most is not None and fired >= most:
         return None
-
-    def following(since: datetime) -> Tick | None:
-        return nominal(schedule, since, last_end=last_end, fired=fired)
-
-    return _through_calendars(schedule, after, named(schedule, calendars), following)
+    budget = SearchBudget() if budget is None else budget
+    try:
+        rules = NominalTicks(schedule, last_end=last_end, fired=fired, budget=budget)
+        search = _Search(rules.after, named(schedule, calendars), budget)
+        return _through_calendars(schedule, after, search)
+    except SearchTooLong as error:
+        if schedule.calendars and error.field == "schedule":
+            error.field, error.value = "calendars", ", ".join(schedule.calendars)
+        raise
 
 
 Following = Callable[[datetime], Tick | None]
+
+
+class _Search(NamedTuple):
+    """What a search asks, and the steps that it may take."""
+
+    following: Following
+    calendars: tuple[Calendar, ...]
+    budget: SearchBudget
+
+    def blackout_at(self, instant: datetime) -> Blackout | None:
+        return blackout_at(self.calendars, instant, self.budget) if self.calendars else None
 
 
 def named(schedule: Schedule, calendars: Mapping[str, Calendar]) -> tuple[Calendar, ...]:
@@ -101,35 +121,35 @@ def plan(
     *,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     fired: int = 0,
+    budget: SearchBudget | None = None,
 ) -> Iterator[Planned]:
     """The ticks with after < `tick.at` <= until, in order. Not for fixed delays, whose next tick
-    nobody knows before the run has ended.
+    nobody knows before the run has ended. A `budget` is for all of them; without one, each has its
+    own.
     """
     while not schedule.follows_end:
-        planned = next_tick(schedule, after, calendars=calendars, fired=fired)
+        planned = next_tick(schedule, after, calendars=calendars, fired=fired, budget=budget)
         if planned is None or planned.tick.at > until:
             return
         yield planned
         after, fired = planned.tick.at, fired + 1
 
 
-def _through_calendars(
-    schedule: Schedule, after: datetime, calendars: tuple[Calendar, ...], following: Following
-) -> Planned | None:
+def _through_calendars(schedule: Schedule, after: datetime, search: _Search) -> Planned | None:
     skipped: list[Skipped] = []
     since = after
     while not skipped or since - skipped[0].first.at < HORIZON:
-        tick = following(since)
+        tick = search.following(since)
         if tick is None:
             return None
-        blackout = blackout_at(calendars, tick.at) if calendars else None
+        blackout = search.blackout_at(tick.at)
         if blackout is None:
             start = Planned(tick=tick, due_at=tick.at, skipped=tuple(skipped))
-            return _spread(schedule, start, calendars, following)
-        moved = _moved(schedule, tick, blackout, following)
+            return _spread(schedule, start, search)
+        moved = _moved(schedule, tick, blackout, search.following)
         if moved is not None and moved.due_at > after:
             start = replace(moved, skipped=(*skipped, *moved.skipped))
-            return _spread(schedule, start, calendars, following)
+            return _spread(schedule, start, search)
         skipped.append(Skipped(first=tick, blackout=blackout))
         since = blackout.end - STEP
     wanted = "calendars that leave time free: all ticks of the next years are blacked out"
@@ -191,19 +211,17 @@ def last_in(
             high = middle
 
 
-def _spread(
-    schedule: Schedule, start: Planned, calendars: tuple[Calendar, ...], following: Following
-) -> Planned:
+def _spread(schedule: Schedule, start: Planned, search: _Search) -> Planned:
     """Add the jitter: before the next tick, before the window's end, in no blackout."""
     base, jitter = start.due_at, schedule.jitter
     if jitter is None or base < start.tick.at:
         return start
-    upcoming = following(base)
+    upcoming = search.following(base)
     limits = [schedule.window.end, None if upcoming is None else upcoming.at]
     room = min((limit - base for limit in limits if limit is not None), default=None)
     for _ in range(CUTS):
         due_at = base + jitter.offset(schedule.seed, start.tick.at, room=room)
-        blackout = blackout_at(calendars, due_at) if calendars else None
+        blackout = search.blackout_at(due_at)
         if blackout is None:
             return replace(start, due_at=due_at)
         room = blackout.start - base

@@ -1,7 +1,7 @@
 """What a schedule says about its limits and about ticks that cannot run as planned.
 
 Room: core/time. Values with their defaults; what they lead to is decided in planning.py and
-misfire.py. Read from text in plain.py.
+misfire.py. Read from documents in contract/schedule.py.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 # Below this an ordinary failover would drop ticks (Kubernetes needs more than 10 s and says so).
-SHORTEST_DEADLINE: Final = timedelta(seconds=30)
-MOST_CATCHUP: Final = 1000
+DEADLINE_MIN: Final = timedelta(seconds=30)
+CATCHUP_MAX: Final = 1000
 
 
 class OnBlackout(StrEnum):

@@ -1,7 +1,8 @@
 """A schedule: the rules that make ticks, with their zone, bounds and policies.
 
 Room: core/time. The value, and the nominal ticks that its rules make together. Blackouts, jitter
-and the run cap come on top in planning.py; text and JSON are plain.py. Nothing here reads a clock.
+and the run cap come on top in planning.py; documents are contract/schedule.py. Nothing here reads a
+clock.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from rota.core.errors import InvalidSchedule
 from rota.core.time import cron, moments, rrule, zones
+from rota.core.time.budget import SearchBudget
 from rota.core.time.cron import Cron
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.jitter import Jitter
@@ -89,6 +91,11 @@ class Schedule:
         return not isinstance(self.rules[0], TICKLESS)
 
     @property
+    def is_quick(self) -> bool:
+        """Whether a search for ticks takes microseconds: one rule, not an RRULE, no calendars."""
+        return len(self.rules) == 1 and not self.calendars and not isinstance(self.rules[0], Rrule)
+
+    @property
     def trigger(self) -> Trigger | None:
         """The events that it waits for, if it does."""
         first = self.rules[0]
@@ -100,6 +107,17 @@ class Schedule:
         return isinstance(self.rules[0], EveryAfterEnd)
 
     @property
+    def depends_on_seed(self) -> bool:
+        """Whether two jobs with this schedule may have different ticks.
+
+        An `h` in a cron expression is an `H`, or part of a name such as THU: then the answer is
+        wrong on the safe side. The same test keeps the readings of cron apart (cron/syntax.py).
+        """
+        return self.jitter is not None or any(
+            isinstance(rule, Cron) and "h" in rule.text.lower() for rule in self.rules
+        )
+
+    @property
     def interval_like(self) -> bool:
         """Whether it follows elapsed time, so that a change of clocks moves nothing."""
         return not any(
@@ -107,8 +125,67 @@ class Schedule:
         )
 
 
+class NominalTicks:
+    """The ticks that the rules of a schedule make together, before calendars.
+
+    It remembers the last answer of each rule, so a search that passes over many ticks asks only the
+    rules whose tick it has passed. `last_end` and `fired` matter to a fixed delay only.
+    """
+
+    __slots__ = ("_answers", "_budget", "_fired", "_last_end", "_schedule")
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        *,
+        last_end: datetime | None = None,
+        fired: int = 0,
+        budget: SearchBudget | None = None,
+    ) -> None:
+        self._schedule = schedule
+        self._last_end = last_end
+        self._fired = fired
+        self._budget = budget
+        # Of each rule: after which instant it was asked, and its first tick after that.
+        self._answers: list[tuple[datetime, Tick | None] | None] = [None] * len(schedule.rules)
+
+    def after(self, after: datetime) -> Tick | None:
+        """The first tick of any rule with `at` > `after`, inside the window."""
+        window = self._schedule.window
+        if window.start is not None and after < window.start:
+            after = window.start - STEP
+        best: Tick | None = None
+        for place in range(len(self._answers)):
+            tick = self._tick_of(place, after)
+            if tick is not None and (best is None or tick.at < best.at):
+                best = tick
+        return _checked(best, after, window)
+
+    def _tick_of(self, place: int, after: datetime) -> Tick | None:
+        answer, rule = self._answers[place], self._schedule.rules[place]
+        if answer is not None and not isinstance(rule, EveryAfterEnd):
+            asked, tick = answer
+            if asked <= after and (tick is None or after < tick.at):
+                return tick
+        tick = _next_of(
+            self._schedule,
+            rule,
+            after,
+            last_end=self._last_end,
+            fired=self._fired,
+            budget=self._budget,
+        )
+        self._answers[place] = (after, tick)
+        return tick
+
+
 def nominal(
-    schedule: Schedule, after: datetime, *, last_end: datetime | None = None, fired: int = 0
+    schedule: Schedule,
+    after: datetime,
+    *,
+    last_end: datetime | None = None,
+    fired: int = 0,
+    budget: SearchBudget | None = None,
 ) -> Tick | None:
     """The first tick of any rule with `at` > `after`, inside the window, before calendars."""
     window = schedule.window
@@ -116,9 +193,13 @@ def nominal(
         after = window.start - STEP
     best: Tick | None = None
     for rule in schedule.rules:
-        tick = _next_of(schedule, rule, after, last_end=last_end, fired=fired)
+        tick = _next_of(schedule, rule, after, last_end=last_end, fired=fired, budget=budget)
         if tick is not None and (best is None or tick.at < best.at):
             best = tick
+    return _checked(best, after, window)
+
+
+def _checked(best: Tick | None, after: datetime, window: Window) -> Tick | None:
     if best is None or (window.end is not None and best.at >= window.end):
         return None
     if best.at <= after:
@@ -129,8 +210,16 @@ def nominal(
 
 
 def _next_of(
-    schedule: Schedule, rule: Rule, after: datetime, *, last_end: datetime | None, fired: int
+    schedule: Schedule,
+    rule: Rule,
+    after: datetime,
+    *,
+    last_end: datetime | None,
+    fired: int,
+    budget: SearchBudget | None = None,
 ) -> Tick | None:
+    if budget is not None:
+        budget.spend()
     match rule:
         case Cron():
             return cron.next_tick(
@@ -138,7 +227,12 @@ def _next_of(
             )
         case Rrule():
             return rrule.next_tick(
-                rule, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
+                rule,
+                schedule.zone,
+                after,
+                gap=schedule.gap,
+                overlap=schedule.overlap,
+                budget=budget,
             )
         case Every():
             at: datetime | None = rule.next_at(after)
@@ -166,8 +260,9 @@ def check(schedule: Schedule, now: datetime) -> Schedule:
     if not schedule.has_ticks:
         return schedule
     since = now if window.start is None else max(now, window.start - STEP)
+    budget = SearchBudget()
     for rule in schedule.rules:
-        tick = _next_of(schedule, rule, since, last_end=None, fired=0)
+        tick = _next_of(schedule, rule, since, last_end=None, fired=0, budget=budget)
         if tick is None or tick.at - now > HORIZON:
             raise InvalidSchedule(*_said(rule), "a tick in the next 8 years; it would never fire")
         if window.end is not None and tick.at >= window.end:

@@ -8,11 +8,12 @@ after the last instant that was decided. Reading and writing cursors is flow/sub
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from rota.core.time import planning, zones
+from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.cron import Cron
 from rota.core.time.past import Past
@@ -36,6 +37,9 @@ class ZoneChange:
     before: ZoneInfo
     calendars: Mapping[str, Calendar]
     may_be_new: bool = False
+    budget: SearchBudget = field(
+        default_factory=lambda: SearchBudget(CATCH_UP_STEPS_MAX), compare=False
+    )
 
     def next_tick(self, tick_at: datetime, *, fired: int) -> Planned | None:
         """Return the tick that is decided next instead of this one; None if this one stays.
@@ -44,25 +48,27 @@ class ZoneChange:
         schedule or calendar that has changed since: it stays.
         """
         old = _under(self.schedule, self.before)
-        wanted = nominal(old, tick_at - STEP)
+        wanted = nominal(old, tick_at - STEP, budget=self.budget)
         if wanted is None or wanted.at != tick_at:
             return None
-        if self.may_be_new and _is_tick(self.schedule, tick_at):
+        if self.may_be_new and _is_tick(self.schedule, tick_at, self.budget):
             return None
         return planning.next_tick(
             self.schedule,
             self._decided_until(old, wanted),
             calendars=self.calendars,
             fired=fired,
+            budget=self.budget,
         )
 
     def _decided_until(self, old: Schedule, wanted: Tick) -> datetime:
         """The instant under the new rules up to which ticks were decided."""
-        past = Past(schedule=old, since=wanted.at - HORIZON, until=wanted.at)
+        since = wanted.at - HORIZON
+        past = Past(schedule=old, since=since, until=wanted.at, budget=self.budget)
         ticks = past.newest(1).ticks
         if not ticks:
             return wanted.at - JUMP_MAX
-        last = nominal(old, ticks[0] - STEP)
+        last = nominal(old, ticks[0] - STEP, budget=self.budget)
         if last is None or not _is_wall_clock(self.schedule):
             return ticks[0]
         found = zones.instants(
@@ -84,8 +90,8 @@ def _under(schedule: Schedule, zone: ZoneInfo) -> Schedule:
     return bare
 
 
-def _is_tick(schedule: Schedule, at: datetime) -> bool:
-    tick = nominal(schedule, at - STEP)
+def _is_tick(schedule: Schedule, at: datetime, budget: SearchBudget) -> bool:
+    tick = nominal(schedule, at - STEP, budget=budget)
     return tick is not None and tick.at == at
 
 

@@ -194,6 +194,13 @@ def _change_between(zone: ZoneInfo, early: datetime, late: datetime) -> datetime
     return EPOCH + timedelta(seconds=_bisect(zone, first, last))
 
 
+def local_text(at: datetime, name: str) -> str:
+    """What clocks in a zone show at an instant, with the offset: 2026-03-29T03:00:00+02:00. The
+    time that a tick runs, also where its nominal time falls into a gap.
+    """
+    return at.astimezone(zone(name)).isoformat()
+
+
 def clock(moment: datetime, *, beside: datetime | None = None) -> str:
     """A local time for a person: seconds and the date only where they say something."""
     time = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"

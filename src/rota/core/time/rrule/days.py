@@ -10,6 +10,7 @@ from calendar import isleap, monthrange
 from collections.abc import Iterator
 from datetime import date
 
+from rota.core.time.budget import DAYS_PER_STEP, SearchBudget
 from rota.core.time.rrule.rule import Freq, Part
 
 EPOCH = date(1970, 1, 1).toordinal()
@@ -18,10 +19,21 @@ HORIZON = 8 * 366
 LAST_DAY = date(9990, 1, 1).toordinal()
 
 
-def days_from(part: Part, first: int, *, horizon: int = HORIZON) -> Iterator[int]:
+def days_from(
+    part: Part, first: int, *, horizon: int = HORIZON, budget: SearchBudget | None = None
+) -> Iterator[int]:
     """The matching days (proleptic ordinals) from `first` on, in order, up to the horizon."""
+    looked_at = 0
     for period in periods_from(part, first, horizon=horizon):
-        yield from days_in(part, period, first)
+        for span in _spans(part, period):
+            for day in range(max(first, span.start), span.stop):
+                looked_at += 1
+                if looked_at == DAYS_PER_STEP:
+                    looked_at = 0
+                    if budget is not None:
+                        budget.spend()
+                if matches(part, date.fromordinal(day)):
+                    yield day
 
 
 def periods_from(part: Part, first: int, *, horizon: int = HORIZON) -> Iterator[int]:
@@ -45,10 +57,12 @@ def period_of(part: Part, day: int) -> int:
     return day
 
 
-def days_in(part: Part, period: int, first: int = 0) -> Iterator[int]:
-    """The matching days of one period, in order, from the day `first` on."""
+def days_in(part: Part, period: int, budget: SearchBudget | None = None) -> Iterator[int]:
+    """The matching days of one period, in order."""
     for span in _spans(part, period):
-        for day in range(max(first, span.start), span.stop):
+        if budget is not None:
+            budget.spend(1 + len(span) // DAYS_PER_STEP)
+        for day in span:
             if matches(part, date.fromordinal(day)):
                 yield day
 

@@ -13,6 +13,7 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from rota.core.time import walls
+from rota.core.time.budget import DAYS_PER_STEP, SearchBudget
 from rota.core.time.rrule.days import (
     EPOCH,
     HORIZON,
@@ -31,17 +32,23 @@ HOUR = 3600
 
 
 def next_tick(
-    rule: Rrule, zone: ZoneInfo, after: datetime, *, gap: DstGap, overlap: DstOverlap
+    rule: Rrule,
+    zone: ZoneInfo,
+    after: datetime,
+    *,
+    gap: DstGap,
+    overlap: DstOverlap,
+    budget: SearchBudget | None = None,
 ) -> Tick | None:
     """The first tick with `at` > `after`. Sub-daily rules follow elapsed time."""
     rules = ELAPSED if rule.interval_like else Rules(gap, overlap)
-    return walls.next_tick(partial(next_local, rule), zone, after, rules)
+    return walls.next_tick(partial(next_local, rule, budget=budget), zone, after, rules)
 
 
-def next_local(rule: Rrule, local: int) -> int | None:
+def next_local(rule: Rrule, local: int, *, budget: SearchBudget | None = None) -> int | None:
     """The first local time of the rule that is not before `local`."""
     while True:
-        found = _next_included(rule, local)
+        found = _next_included(rule, local, budget)
         if found is None:
             return None
         if found // DAY in rule.excluded_days:
@@ -52,49 +59,53 @@ def next_local(rule: Rrule, local: int) -> int | None:
             return found
 
 
-def _next_included(rule: Rrule, local: int) -> int | None:
-    found = None if rule.part is None else next_of_part(rule.part, local)
+def _next_included(rule: Rrule, local: int, budget: SearchBudget | None) -> int | None:
+    found = None if rule.part is None else next_of_part(rule.part, local, budget)
     place = bisect_left(rule.dates, local)
     if place == len(rule.dates):
         return found
     return rule.dates[place] if found is None else min(found, rule.dates[place])
 
 
-def next_of_part(part: Part, local: int) -> int | None:
+def next_of_part(part: Part, local: int, budget: SearchBudget | None = None) -> int | None:
     """The first local time of one RRULE line that is not before `local`."""
     if part.until is not None and local > part.until:
         return None
-    found = next(walk(part, local), None)
+    found = next(walk(part, local, budget=budget), None)
     return None if found is None or (part.until is not None and found > part.until) else found
 
 
-def walk(part: Part, local: int, *, horizon: int = HORIZON) -> Iterator[int]:
+def walk(
+    part: Part, local: int, *, horizon: int = HORIZON, budget: SearchBudget | None = None
+) -> Iterator[int]:
     """The local times of one RRULE line from `local` on, whatever its UNTIL."""
     local = max(local, part.start)
     if part.freq.sub_daily:
-        return _by_hours(part, local, horizon)
-    return (_by_position if part.positions else _by_days)(part, local, horizon)
+        return _by_hours(part, local, horizon, budget)
+    return (_by_position if part.positions else _by_days)(part, local, horizon, budget)
 
 
-def _by_days(part: Part, local: int, horizon: int) -> Iterator[int]:
+def _by_days(part: Part, local: int, horizon: int, budget: SearchBudget | None) -> Iterator[int]:
     first, second = local // DAY + EPOCH, local % DAY
-    for day in days_from(part, first, horizon=horizon):
+    for day in days_from(part, first, horizon=horizon, budget=budget):
         place = bisect_left(part.times, second) if day == first else 0
         for time in part.times[place:]:
             yield (day - EPOCH) * DAY + time
 
 
-def _by_position(part: Part, local: int, horizon: int) -> Iterator[int]:
+def _by_position(
+    part: Part, local: int, horizon: int, budget: SearchBudget | None
+) -> Iterator[int]:
     for period in periods_from(part, local // DAY + EPOCH, horizon=horizon):
         # Two positions, one from each end, may be the same place.
-        for moment in sorted(set(_positioned(part, period))):
+        for moment in sorted(set(_positioned(part, period, budget))):
             if moment >= local:
                 yield moment
 
 
-def _positioned(part: Part, period: int) -> Iterator[int]:
+def _positioned(part: Part, period: int, budget: SearchBudget | None) -> Iterator[int]:
     """The times in one period that BYSETPOS picks."""
-    days = list(days_in(part, period))
+    days = list(days_in(part, period, budget))
     size = len(days) * len(part.times)
     for position in part.positions if days else ():
         place = position - 1 if position > 0 else size + position
@@ -103,11 +114,15 @@ def _positioned(part: Part, period: int) -> Iterator[int]:
             yield (days[day] - EPOCH) * DAY + part.times[time]
 
 
-def _by_hours(part: Part, local: int, horizon: int) -> Iterator[int]:
+def _by_hours(part: Part, local: int, horizon: int, budget: SearchBudget | None) -> Iterator[int]:
     end = min(local // DAY + horizon, LAST_DAY - EPOCH)
+    looked_at = 0
     while (day := (local := _into_period(part, local)) // DAY) <= end:
+        looked_at += 1
+        if budget is not None and looked_at % DAYS_PER_STEP == 0:
+            budget.spend()
         if matches(part, date.fromordinal(day + EPOCH)):
-            yield from _in_day(part, local)
+            yield from _in_day(part, local, budget)
         local = (day + 1) * DAY
 
 
@@ -119,10 +134,12 @@ def _into_period(part: Part, local: int) -> int:
     return local if past < unit else local + step - past
 
 
-def _in_day(part: Part, local: int) -> Iterator[int]:
+def _in_day(part: Part, local: int, budget: SearchBudget | None) -> Iterator[int]:
     """The times from `local` to the end of its day, which is known to match."""
     day = local // DAY * DAY
     while (local := _into_period(part, local)) < day + DAY:
+        if budget is not None:
+            budget.spend()
         start = local // HOUR * HOUR
         place = bisect_left(part.hours, (start - day) // HOUR)
         if place == len(part.hours):

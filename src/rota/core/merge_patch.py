@@ -1,0 +1,19 @@
+"""Applies a JSON merge patch (RFC 7396). Room: core."""
+
+from collections.abc import Mapping
+
+
+def merge_patch(target: object, patch: object) -> object:
+    """Return `target` with the fields of `patch` in place of its own; null removes a field.
+
+    A value that is no object is replaced as a whole.
+    """
+    if not isinstance(patch, Mapping):
+        return patch
+    merged = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged

@@ -1,0 +1,71 @@
+"""Makes text harmless for a terminal. Room: core.
+
+A terminal obeys control characters: they move the cursor, change the title, write links, answer to
+standard input. Others reverse or hide what a reader sees. Each is replaced by its escape of JSON,
+so text stays readable and JSON stays JSON.
+"""
+
+import re
+from typing import Final
+
+# C0 but tab and line feed, DEL and C1; marks that change the direction; zero-width characters but
+# the two that emoji and some scripts need; line and paragraph separators; tags; lone surrogates.
+_UNSAFE: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\u200b\u2060-\u2065\ufeff"
+    "\u2028\u2029"
+    "\U000e0000-\U000e007f"
+    "\ud800-\udfff"
+)
+UNSAFE: Final = re.compile(f"[{_UNSAFE}]")
+# Select Graphic Rendition: colours, bold, underlined.
+_COLOUR: Final = "\x1b\\[([0-9;:]{0,64})m"
+COLOUR: Final = re.compile(_COLOUR)
+UNSAFE_OR_COLOUR: Final = re.compile(f"{_COLOUR}|[{_UNSAFE}]")
+CONCEAL: Final = 8
+# Colours by number or by their three parts: the codes that begin one, and how many parts follow.
+EXTENDED: Final = frozenset({38, 48, 58})
+EXTENDED_PARTS: Final = {5: 2, 2: 4}
+
+
+def escape_controls(text: str, *, keep_colours: bool = False) -> str:
+    """Replace every unsafe character by its number. Tabs and line breaks stay.
+
+    `keep_colours` leaves sequences that only colour: for output on a terminal. One that hides what
+    follows is escaped.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    if not keep_colours:
+        return UNSAFE.sub(lambda found: _escape(found[0]), text)
+    return UNSAFE_OR_COLOUR.sub(_keep_or_escape, text)
+
+
+def remove_colours(text: str) -> str:
+    """The text without sequences that only colour: for output in a file or pipe."""
+    return COLOUR.sub("", text)
+
+
+def _keep_or_escape(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return _escape(found[0])
+    return _escape(found[0][0]) + found[0][1:] if _hides(found[1]) else found[0]
+
+
+def _hides(parameters: str) -> bool:
+    codes = [int(each or 0) for each in re.split("[;:]", parameters)]
+    place = 0
+    while place < len(codes):
+        if codes[place] == CONCEAL:
+            return True
+        is_extended = codes[place] in EXTENDED and place + 1 < len(codes)
+        place += 1 + (EXTENDED_PARTS.get(codes[place + 1], 0) if is_extended else 0)
+    return False
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    pairs = (units[place : place + 2].hex() for place in range(0, len(units), 2))
+    return "".join(f"\\u{pair}" for pair in pairs)

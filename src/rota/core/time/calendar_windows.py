@@ -1,0 +1,280 @@
+"""The windows of a calendar in one part of time, as instants in order, merged.
+
+Room: core/time. Windows are on a wall clock. They are merged there first: times of a day whose
+windows touch become one stretch, however many an RRULE names; then windows of different rules that
+touch. Only the edges of what is left are looked up in the zone.
+
+How long a part of time is depends on the calendar: a year for a few windows a week, a day for
+hundreds a day. So no question costs more than a few milliseconds, and each part knows how many
+steps of a search it is worth (budget.py).
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from functools import cached_property
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from rota.core.time import zones
+from rota.core.time.budget import NEXT_TICK_STEPS_MAX, WINDOWS_PER_STEP, SearchBudget
+from rota.core.time.rrule import Part, Rrule
+from rota.core.time.rrule.days import EPOCH as EPOCH_DAY
+from rota.core.time.rrule.days import days_from
+from rota.core.time.rrule.search import walk
+from rota.core.time.tick import DstGap, DstOverlap
+from rota.core.time.walls import local_of, seconds_of
+from rota.core.time.zones import EPOCH, EPOCH_LOCAL, SECOND, span_at
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+# About how many windows a part of time may have, and how long it may be.
+WINDOWS_PER_PART: Final = 256
+PART_DAYS_MAX: Final = 366
+DAY_S: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """From one local time up to another, once."""
+
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weekly:
+    """A part of every week, as distances from Monday 00:00; past the week's end if it wraps."""
+
+    start: timedelta
+    end: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yearly:
+    """A day of every year that has it."""
+
+    month: int
+    day: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recurring:
+    """As long as `length`, whenever the rule says."""
+
+    rule: Rrule
+    length: timedelta
+
+
+LocalWindow = tuple[datetime, datetime]
+
+
+class CalendarPart(NamedTuple):
+    """The windows that touch first <= instant < last; `steps` is what it costs to work them out."""
+
+    first: datetime
+    last: datetime
+    starts: tuple[datetime, ...]
+    ends: tuple[datetime, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
+class LocalWindows:
+    """The windows of one calendar on its wall clock."""
+
+    ranges: tuple[Range, ...]
+    weekly: tuple[Weekly, ...]
+    yearly: tuple[Yearly, ...]
+    recurring: tuple[Recurring, ...]
+
+    def number_of(self, instant: datetime) -> int:
+        """The number of the part of time that holds this instant."""
+        return (instant - EPOCH) // self.length
+
+    @cached_property
+    def length(self) -> timedelta:
+        """How long a part of time is."""
+        a_day = len(self.weekly) / 7 + sum(len(each) for each in self._stretches)
+        return timedelta(days=max(1, min(PART_DAYS_MAX, int(WINDOWS_PER_PART / max(a_day, 0.1)))))
+
+    def between(self, low: datetime, high: datetime, budget: SearchBudget) -> list[LocalWindow]:
+        """The windows with end > low and start < high, merged, in order."""
+        found = [*self._ranges_between(low, high), *self._weekly_between(low, high)]
+        found += self._yearly_between(low, high)
+        for recurring, stretches in zip(self.recurring, self._stretches, strict=True):
+            found += _recurrences(recurring, stretches, (low, high), budget)
+        budget.spend(1 + len(found) // WINDOWS_PER_STEP)
+        return merged(window for window in found if window[1] > low and window[0] < high)
+
+    @cached_property
+    def _merged_ranges(self) -> list[LocalWindow]:
+        return merged((each.start, each.end) for each in self.ranges)
+
+    @cached_property
+    def _stretches(self) -> tuple[tuple[tuple[timedelta, timedelta], ...], ...]:
+        """Of each recurring window, the merged stretches of one day, from its midnight."""
+        return tuple(_stretches_of(each) for each in self.recurring)
+
+    @cached_property
+    def _days_of_year(self) -> frozenset[tuple[int, int]]:
+        return frozenset((each.month, each.day) for each in self.yearly)
+
+    def _ranges_between(self, low: datetime, high: datetime) -> Iterable[LocalWindow]:
+        found = self._merged_ranges
+        first = bisect_right(found, low, key=_end)
+        return found[first : bisect_left(found, high, lo=first, key=_start)]
+
+    def _weekly_between(self, low: datetime, high: datetime) -> Iterator[LocalWindow]:
+        monday = datetime.combine(low.date() - timedelta(days=low.weekday()), time()) - WEEK
+        while self.weekly and monday < high:
+            for weekly in self.weekly:
+                yield monday + weekly.start, monday + weekly.end
+            monday += WEEK
+
+    def _yearly_between(self, low: datetime, high: datetime) -> Iterator[LocalWindow]:
+        day, last = low.date(), high.date()
+        while self.yearly and day <= last:
+            if (day.month, day.day) in self._days_of_year:
+                start = datetime.combine(day, time())
+                yield start, start + DAY
+            day += DAY
+
+
+def _start(window: LocalWindow) -> datetime:
+    return window[0]
+
+
+def _end(window: LocalWindow) -> datetime:
+    return window[1]
+
+
+def merged(windows: Iterable[LocalWindow]) -> list[LocalWindow]:
+    """The same times with as few windows as possible: none touches another, none is empty."""
+    found: list[LocalWindow] = []
+    for start, end in sorted(windows):
+        if found and start <= found[-1][1]:
+            if end > found[-1][1]:
+                found[-1] = (found[-1][0], end)
+        elif start < end:
+            found.append((start, end))
+    return found
+
+
+def _stretches_of(recurring: Recurring) -> tuple[tuple[timedelta, timedelta], ...]:
+    times = recurring.rule.part.times if recurring.rule.part is not None else (0,)
+    found: list[tuple[timedelta, timedelta]] = []
+    for second in times:
+        start = timedelta(seconds=second)
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], start + recurring.length)
+        else:
+            found.append((start, start + recurring.length))
+    return tuple(found)
+
+
+def _recurrences(
+    recurring: Recurring,
+    stretches: tuple[tuple[timedelta, timedelta], ...],
+    between: LocalWindow,
+    budget: SearchBudget,
+) -> Iterator[LocalWindow]:
+    """The windows of a rule between two local times, and perhaps a few outside."""
+    rule, part = recurring.rule, recurring.rule.part
+    low, high = seconds_of(between[0] - recurring.length), seconds_of(between[1])
+    yield from _one_by_one(recurring, rule.dates[bisect_left(rule.dates, low) :], high)
+    if part is None:
+        return
+    first = max(low, part.start)
+    horizon = max(0, (high - first) // DAY_S + 1)
+    if part.positions or part.freq.sub_daily:
+        times = walk(part, first, horizon=horizon, budget=budget)
+        yield from _one_by_one(recurring, times, high)
+        return
+    uneven = _uneven_days(rule, part)
+    for number in days_from(part, first // DAY_S + EPOCH_DAY, horizon=horizon, budget=budget):
+        day = number - EPOCH_DAY
+        if day in uneven:
+            yield from _one_by_one(recurring, (day * DAY_S + each for each in part.times), high)
+            continue
+        if part.until is not None and day * DAY_S > part.until:
+            return
+        if day not in rule.excluded_days:
+            midnight = local_of(day * DAY_S)
+            for start, end in stretches:
+                yield midnight + start, midnight + end
+
+
+def _uneven_days(rule: Rrule, part: Part) -> frozenset[int]:
+    """The days on which some of the times may not count."""
+    ends = () if part.until is None else (part.until,)
+    return frozenset(each // DAY_S for each in (part.start, *ends, *rule.excluded))
+
+
+def _one_by_one(recurring: Recurring, times: Iterable[int], high: int) -> Iterator[LocalWindow]:
+    """The windows that begin at these local times, which may be left out by the rule."""
+    rule, part = recurring.rule, recurring.rule.part
+    for local in times:
+        if local >= high:
+            return
+        is_before = part is not None and local < part.start and local not in rule.dates
+        is_after = part is not None and part.until is not None and local > part.until
+        if is_before or (is_after and local not in rule.dates):
+            continue
+        if local not in rule.excluded and local // DAY_S not in rule.excluded_days:
+            start = local_of(local)
+            yield start, start + recurring.length
+
+
+def part_of_time(windows: LocalWindows, zone: ZoneInfo, number: int) -> CalendarPart:
+    """Work out the windows that touch one part of time."""
+    first = EPOCH + number * windows.length
+    last = first + windows.length
+    low, high = _local_bounds(zone, first, last)
+    budget = SearchBudget(NEXT_TICK_STEPS_MAX)
+    edges = _Edges(zone)
+    found = merged(
+        (edges.instant(start, DstOverlap.FIRST), edges.instant(end, DstOverlap.SECOND))
+        for start, end in windows.between(low, high, budget)
+    )
+    starts, ends = tuple(start for start, _ in found), tuple(end for _, end in found)
+    return CalendarPart(first, last, starts, ends, budget.spent)
+
+
+def _local_bounds(zone: ZoneInfo, first: datetime, last: datetime) -> LocalWindow:
+    """Local times between which all windows lie that touch first <= instant < last."""
+    moment, end = (first - EPOCH) // SECOND, (last - EPOCH) // SECOND
+    offsets: set[int] = set()
+    while moment <= end:
+        span = span_at(zone, moment)
+        offsets |= {span.before, span.offset, span.after}
+        moment = span.end
+    # Where a clock is set back, an instant in a window may show an earlier time than its start.
+    spread = timedelta(seconds=max(offsets) - min(offsets) + 1)
+    low = first.replace(tzinfo=None) + timedelta(seconds=min(offsets)) - spread
+    return low, last.replace(tzinfo=None) + timedelta(seconds=max(offsets)) + spread
+
+
+class _Edges:
+    """Turns the edges of windows into instants. They come in order, so that most of them lie in the
+    span of constant offset that the last one was in.
+    """
+
+    def __init__(self, zone: ZoneInfo) -> None:
+        self._zone = zone
+        self._from = self._to = EPOCH_LOCAL
+        self._offset = timedelta(0)
+
+    def instant(self, local: datetime, overlap: DstOverlap) -> datetime:
+        """An edge that comes twice is taken so that the blackout is the longer one; an edge in a
+        gap is where the clock jumps.
+        """
+        if self._from <= local < self._to:
+            return (local - self._offset).replace(tzinfo=UTC)
+        at = zones.instants(local, self._zone, gap=DstGap.RUN_AFTER, overlap=overlap)[0].at
+        span = span_at(self._zone, (at - EPOCH) // SECOND)
+        self._offset = timedelta(seconds=span.offset)
+        self._from = EPOCH_LOCAL + timedelta(seconds=span.calm_from + span.offset)
+        self._to = EPOCH_LOCAL + timedelta(seconds=span.calm_to + span.offset)
+        return at
