@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core.origins import ChangeOrigin
 from rota.store.driver import Connection
 from rota.store.statement import Nothing, statement
 
@@ -38,12 +39,13 @@ class Entry(NamedTuple):
     before: str | None
     after: str | None
     request_id: str | None
+    origin: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
-    """`source` is the address that the request came from; `before` and `after` are plain values
-    without secrets, None if there is nothing to tell.
+    """`source` is the address that the request came from, `origin` what kind of client sent it;
+    `before` and `after` are plain values without secrets, None if there is nothing to tell.
     """
 
     tenant_id: int
@@ -56,6 +58,7 @@ class NewEntry:
     before: object = None
     after: object = None
     request_id: str | None = None
+    origin: ChangeOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ class Filter:
     thing: str | None = None
     thing_id: str | None = None
     actor: str | None = None
-    action: str | None = None
+    actions: tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -74,7 +77,6 @@ EVERYTHING: Final = Filter()
 _encode: Final = json.JSONEncoder(sort_keys=True, default=str).encode
 NOTE = statement("audit/note", Noted)
 NOTE_MANY = statement("audit/note_many", Nothing)
-NOTE_ALIKE = statement("audit/note_alike", Nothing)
 PAGE = statement("audit/page", Entry)
 
 
@@ -92,6 +94,7 @@ async def note(conn: Connection, entry: NewEntry) -> None:
         before=_text(entry.before),
         after=_text(entry.after),
         request_id=entry.request_id,
+        origin=entry.origin,
     )
 
 
@@ -109,24 +112,7 @@ async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
         befores=[_text(entry.before) for entry in entries],
         afters=[_text(entry.after) for entry in entries],
         request_ids=[entry.request_id for entry in entries],
-    )
-
-
-async def note_alike(
-    conn: Connection, model: NewEntry, thing_ids: Sequence[str], names: Sequence[str]
-) -> None:
-    """The same for things that one request made, each of which got a name."""
-    await NOTE_ALIKE.all(
-        conn,
-        tenant_id=model.tenant_id,
-        actor=model.actor,
-        key_id=model.key_id,
-        source=model.source,
-        action=model.action,
-        thing=model.thing,
-        thing_ids=thing_ids,
-        names=names,
-        request_id=model.request_id,
+        origins=[entry.origin for entry in entries],
     )
 
 
@@ -146,7 +132,7 @@ async def page(
         thing=filter.thing,
         thing_id=filter.thing_id,
         actor=filter.actor,
-        action=filter.action,
+        actions=filter.actions,
         since=filter.since,
         until=filter.until,
         most=limit,

@@ -54,6 +54,13 @@ class Shares(NamedTuple):
     fewest: int
 
 
+class Written(NamedTuple):
+    """Rows of submissions, jobs and what belongs to them, and bytes of the write-ahead log."""
+
+    written_rows: int
+    wal_bytes: int
+
+
 class Running(NamedTuple):
     running: int
 
@@ -64,10 +71,11 @@ LAGS = statement("benchmark/lags", Lags)
 ACCOUNTED = statement("benchmark/accounted", Ticks)
 RESTARTS = statement("benchmark/restarts", Restarts)
 SHARE_OUT = statement("benchmark/share_out", Shares)
+WRITTEN = statement("benchmark/written", Written)
 COUNT_RUNNING = statement("benchmark/count_running", Running)
 MAKE_TENANT = statement("benchmark/make_tenant", Tenant)
 
-SETTLED: Final = ("live_runs", "cursors", "jobs")
+SETTLED: Final = ("live_runs", "scheduled_runs", "cursors", "jobs")
 
 
 def with_database(url: str, name: str) -> str:
@@ -100,6 +108,12 @@ async def settle(conn: Connection) -> None:
 
 async def make_tenant(conn: Connection, name: str) -> None:
     await MAKE_TENANT.one(conn, name=name)
+
+
+async def written(conn: Connection) -> Written:
+    """How much was written so far; the difference of two answers is what lay between them."""
+    row = await WRITTEN.one(conn)
+    return row or Written(0, 0)
 
 
 async def is_busy(conn: Connection, *, before: datetime) -> bool:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core.tenancy import DEFAULT_TENANT
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
@@ -26,6 +27,8 @@ class WorkerRow(NamedTuple):
     running: int
     queues: list[str]
     kinds: list[str]
+    # JSON of the tenants whose runs it takes; null for all, in a worker of the previous release.
+    serves: str | None
     started_at: datetime
     beat_at: datetime
 
@@ -50,12 +53,14 @@ class ShardRow(NamedTuple):
 
 
 class QueueRow(NamedTuple):
-    """A queue and what of a tenant is in it. `waiting` could start now, `later` not yet.
+    """A queue, what holds a tenant's runs back there, and what of the tenant is in it. `waiting`
+    could start now, `later` not yet.
 
     `oldest_at` is since when the one that waits longest could start. Counts end at `MOST_COUNTED`.
     """
 
     name: str
+    is_paused_for_all: bool
     paused_at: datetime | None
     most: int | None
     rate_count: int | None
@@ -70,6 +75,7 @@ class QueueRow(NamedTuple):
 
 class Served(NamedTuple):
     name: str
+    fields: list[str] | None
 
 
 WORKERS = statement("cluster_views/workers", WorkerRow)
@@ -80,10 +86,12 @@ KINDS_SERVED = statement("cluster_views/kinds_served", Served)
 
 
 async def workers(
-    conn: Connection, *, with_dead: bool = False, limit: int = 1000
+    conn: Connection, *, tenant: str | None = None, with_dead: bool = False, limit: int = 1000
 ) -> list[WorkerRow]:
-    """The workers whose lease holds, the youngest first, and perhaps the dead after them."""
-    return await WORKERS.all(conn, with_dead=with_dead, most=limit)
+    """The workers whose lease holds, the youngest first, and perhaps the dead after them. Those
+    that take runs of a tenant, or all if none is named.
+    """
+    return await WORKERS.all(conn, tenant=tenant, with_dead=with_dead, most=limit)
 
 
 async def schedulers(conn: Connection, *, limit: int = 1000) -> list[SchedulerRow]:
@@ -95,10 +103,18 @@ async def shards(conn: Connection) -> list[ShardRow]:
     return await SHARDS.all(conn)
 
 
-async def queues(conn: Connection, *, tenant_id: int) -> list[QueueRow]:
-    return await QUEUES.all(conn, tenant_id=tenant_id)
+async def queues(conn: Connection, *, tenant_id: int, all_tenants: bool = False) -> list[QueueRow]:
+    """The queues of a tenant; or all that there are, with what was said for all tenants."""
+    return await QUEUES.all(conn, tenant_id=tenant_id, all_tenants=all_tenants)
 
 
-async def kinds_served(conn: Connection) -> set[str]:
-    """The kinds of jobs that some living worker carries out."""
-    return {row.name for row in await KINDS_SERVED.all(conn)}
+async def kinds_served(
+    conn: Connection, *, tenant: str = DEFAULT_TENANT
+) -> dict[str, frozenset[str] | None]:
+    """Return the kinds of jobs that some living worker carries out for a tenant, each with all
+    fields that its payloads may have; None if they may have any.
+    """
+    return {
+        row.name: None if row.fields is None else frozenset(row.fields)
+        for row in await KINDS_SERVED.all(conn, tenant=tenant)
+    }

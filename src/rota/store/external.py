@@ -14,6 +14,11 @@ class Taken(NamedTuple):
     started_at: datetime
 
 
+class Held(NamedTuple):
+    attempt: int
+
+
+HOLD = statement("external/hold", Held)
 TAKE = statement("external/take", Taken)
 
 
@@ -23,3 +28,13 @@ async def take(conn: Connection, *, run_id: UUID, session_id: UUID) -> Taken:
     if row is None:
         raise LeaseLost(thing="run", id=run_id)
     return row
+
+
+async def hold(conn: Connection, *, run_id: UUID, session_id: UUID) -> int:
+    """Lock a run until the transaction ends and return its attempt; `LeaseLost` if the session has
+    it no more.
+    """
+    row = await HOLD.one(conn, id=run_id, session_id=session_id)
+    if row is None:
+        raise LeaseLost(thing="run", id=run_id)
+    return row.attempt

@@ -27,39 +27,45 @@ MOST_SAMPLED: Final = 10_000
 MOST_JOBS: Final = 100_000
 
 
+# A run that ends later than this after the time in its id is found by another index. The statements
+# and the index say the same.
+LATE_AFTER: Final = timedelta(hours=1)
+# An id is drawn a moment before its row is written, and a tick is fired a moment ahead of its time.
+CLOCK_MARGIN: Final = timedelta(minutes=1)
+
+
 class Counted(NamedTuple):
     number: int
 
 
 class Slice(NamedTuple):
-    """A part of a bucket of time, from an id to another."""
+    """A part of the time that is counted: from `low` on and before `high`."""
 
-    bucket: int
-    low: UUID
-    high: UUID
+    low: datetime
+    high: datetime
 
 
 class Ended(NamedTuple):
-    """Runs of one bucket that ended in one state; sums of waits and durations and their numbers.
-    `bins` are those of core/bins.py that hold a wait, `bin_waits` how many each does.
+    """Runs of one bucket that ended in one state; sums of lags and durations and their numbers.
+    `bins` are those of core/bins.py that hold a lag, `bin_lags` how many each does.
     """
 
     bucket: int
     state: RunState
     number: int
-    waits: int
-    waited: timedelta
-    longest_wait: timedelta
+    lags: int
+    lagged: timedelta
+    longest_lag: timedelta
     durations: int
     lasted: timedelta
     bins: list[int] | None
-    bin_waits: list[int] | None
+    bin_lags: list[int] | None
 
 
 class Times(NamedTuple):
     sampled: int
-    wait_p50: timedelta | None
-    wait_p99: timedelta | None
+    lag_p50: timedelta | None
+    lag_p99: timedelta | None
     duration_p50: timedelta | None
     duration_p99: timedelta | None
 
@@ -128,8 +134,8 @@ class Recent(NamedTuple):
 
     state: str | None
     number: int
-    wait_p50: timedelta | None
-    wait_p99: timedelta | None
+    lag_p50: timedelta | None
+    lag_p99: timedelta | None
     duration_p50: timedelta | None
     duration_p99: timedelta | None
 
@@ -144,6 +150,16 @@ COUNT_SOME = statement("figures/count_some", Counted)
 COUNT_SLICES = statement("figures/count_slices", Ended)
 MEASURE_TIMES = statement("figures/measure_times", Times)
 MEASURE_PACE = statement("figures/measure_pace", Pace)
+
+
+class TableSize(NamedTuple):
+    """A table with its indexes and partitions. The number of rows is the planner's estimate."""
+
+    relation: str
+    bytes: int
+    estimated_rows: int
+
+
 READ_DEPTHS = statement("figures/read_depths", Depth)
 COUNT_LATE = statement("figures/count_late", Late)
 READ_QUEUES = statement("figures/read_queues", Queue)
@@ -153,7 +169,10 @@ GUESS_JOBS = statement("figures/guess_jobs", Guess)
 COUNT_JOBS = statement("figures/count_jobs", Jobs)
 COUNT_BAD = statement("figures/count_bad", Bad)
 COUNT_ENDED = statement("figures/count_ended", Recent)
+COUNT_RUNNING = statement("figures/count_running", Counted)
+COUNT_TENANT_JOBS = statement("figures/count_tenant_jobs", Jobs)
 COUNT_CONNECTIONS = statement("figures/count_connections", Connections)
+TABLE_SIZES = statement("figures/table_sizes", TableSize)
 
 
 def id_at(moment: datetime) -> UUID:
@@ -161,42 +180,75 @@ def id_at(moment: datetime) -> UUID:
     return stamped(moment, bytes(10))
 
 
+def first_id_before(moment: datetime) -> UUID:
+    """The smallest id of a run that ended at a moment or later, unless it ended late.
+
+    Late means more than an hour after the time in its id: `finished_at` minus the earlier of
+    `scheduled_at` and `created_at`. The index `runs_ended_late` has those.
+    """
+    return id_at(moment - LATE_AFTER - CLOCK_MARGIN)
+
+
 async def count_some(
     conn: Connection, *, tenant_id: int, start: datetime, end: datetime, most: int
 ) -> int:
-    """How many runs of a tenant that were due in a time have ended, at most `most`."""
+    """How many runs of a tenant have to be looked at to count those that ended in a time."""
     row = await COUNT_SOME.one(
-        conn, tenant_id=tenant_id, from_id=id_at(start), to_id=id_at(end), most=most
+        conn,
+        tenant_id=tenant_id,
+        from_id=first_id_before(start),
+        to_id=id_at(end + CLOCK_MARGIN),
+        since=start,
+        until=end,
+        most=most,
     )
     return 0 if row is None else row.number
 
 
-async def count_slices(conn: Connection, *, tenant_id: int, slices: Sequence[Slice]) -> list[Ended]:
+async def count_slices(
+    conn: Connection,
+    *,
+    tenant_id: int,
+    starts: Sequence[datetime],
+    until: datetime,
+    due: Sequence[Slice],
+    late: Sequence[Slice],
+) -> list[Ended]:
+    """Count what ended in buckets that begin at `starts`, the last of them until `until`.
+
+    Looks at runs with a time in `due` in their ids, and at those that ended in `late`, more than
+    an hour after theirs.
+    """
     return await COUNT_SLICES.all(
         conn,
         tenant_id=tenant_id,
-        buckets=[each.bucket for each in slices],
-        lows=[each.low for each in slices],
-        highs=[each.high for each in slices],
+        starts=list(starts),
+        until=until,
+        lows=[id_at(each.low) for each in due],
+        highs=[id_at(each.high) for each in due],
+        late_lows=[each.low for each in late],
+        late_highs=[each.high for each in late],
         shortest=bins.SHORTEST.total_seconds(),
         bins_per_e=bins.PER_E,
     )
 
 
 async def times(conn: Connection, *, tenant_id: int, since: datetime) -> Times:
-    """Waits and durations of the newest runs that were due since a time."""
+    """Lags and durations of the newest runs that ended since a time."""
     row = await MEASURE_TIMES.one(
-        conn, tenant_id=tenant_id, from_id=id_at(since), most=MOST_SAMPLED
+        conn,
+        tenant_id=tenant_id,
+        from_id=first_id_before(since),
+        since=since,
+        most=MOST_SAMPLED,
     )
     return row or Times(0, None, None, None, None)
 
 
-async def pace(
-    conn: Connection, *, tenant_id: int, due_since: datetime, since: datetime, most: int
-) -> Pace:
-    """How many runs ended since a time, of the newest `most` that were due since another."""
+async def pace(conn: Connection, *, tenant_id: int, since: datetime, most: int) -> Pace:
+    """How many runs ended since a time, of the newest `most`."""
     row = await MEASURE_PACE.one(
-        conn, tenant_id=tenant_id, from_id=id_at(due_since), since=since, most=most
+        conn, tenant_id=tenant_id, from_id=first_id_before(since), since=since, most=most
     )
     return row or Pace(0, 0, None)
 
@@ -238,15 +290,34 @@ async def jobs(conn: Connection) -> dict[JobState, int]:
     return {state: numbers.get(state, 0) for state in JobState if state is not JobState.DELETED}
 
 
+async def running(conn: Connection, *, tenant_id: int) -> int:
+    """Return how many runs of a tenant workers hold now."""
+    row = await COUNT_RUNNING.one(conn, tenant_id=tenant_id)
+    return 0 if row is None else row.number
+
+
+async def tenant_jobs(conn: Connection, *, tenant_id: int) -> dict[JobState, int]:
+    """Return how many jobs of a tenant are in each state, of at most `MOST_JOBS`."""
+    rows = await COUNT_TENANT_JOBS.all(conn, tenant_id=tenant_id, most=MOST_JOBS)
+    return {row.state: row.number for row in rows}
+
+
 async def bad(conn: Connection, *, since: datetime) -> list[Bad]:
     """Dead letters that were due since a time."""
     return await COUNT_BAD.all(conn, from_id=id_at(since), most=MOST_WAITING)
 
 
 async def recent(conn: Connection, *, since: datetime) -> list[Recent]:
-    """What became of the newest runs that were due since a time; the row of all has no state."""
-    return await COUNT_ENDED.all(conn, from_id=id_at(since), most=MOST_SAMPLED)
+    """What became of the newest runs that ended since a time; the row of all has no state."""
+    return await COUNT_ENDED.all(
+        conn, from_id=first_id_before(since), since=since, most=MOST_SAMPLED
+    )
 
 
 async def connections(conn: Connection) -> list[Connections]:
     return await COUNT_CONNECTIONS.all(conn)
+
+
+async def table_sizes(conn: Connection) -> list[TableSize]:
+    """Return the sizes of all tables, the largest first."""
+    return await TABLE_SIZES.all(conn)

@@ -6,13 +6,14 @@ takes, so it would count who was held before the last claimer let go (docs/adr/0
 Who may pass is core's (core/gates.py); in which order to ask is flow/dispatch's.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import InvalidInput, NotFound, StoreUnavailable
+from rota.core.errors import InvalidInput, NotFound, QuotaExceeded, StoreUnavailable
 from rota.core.gates import Standing
 from rota.core.ids import EPOCH
 from rota.core.limits import OPEN, Limits, Rate
@@ -20,6 +21,7 @@ from rota.store.driver import Connection
 from rota.store.live_runs import Claimed
 from rota.store.statement import Nothing, statement
 from rota.store.transaction import transaction
+from rota.store.turns import take_turn
 
 # Gates of queues belong to no tenant.
 NOBODY: Final = 0
@@ -45,6 +47,7 @@ class Ready(NamedTuple):
     gates: list[int]
     tenant_gate: int | None
     queue_gate: int | None
+    tenant_queue_gate: int | None
 
 
 class Locked(NamedTuple):
@@ -76,11 +79,22 @@ class Put(NamedTuple):
     in_order: bool
 
 
+class KeyCount(NamedTuple):
+    number: int
+
+
+class KeyLimit(NamedTuple):
+    tenant_id: int
+    most: int
+
+
 class Changed(NamedTuple):
     id: int
 
 
 class Guard(NamedTuple):
+    """A gate of a queue, of a tenant, or of a tenant in a queue; or the weight of a tenant."""
+
     queue_id: int | None
     tenant_id: int | None
     gate_id: int | None
@@ -89,14 +103,18 @@ class Guard(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Gates to enter: plain ones, and whose queue or tenant they are the gate of."""
+    """Gates to enter: plain ones, and of which queue, of which tenant, or of which (tenant, queue)
+    they are the gate.
+    """
 
     gates: frozenset[int] = frozenset()
     queues: Mapping[int, int] = field(default_factory=dict)
     tenants: Mapping[int, int] = field(default_factory=dict)
+    tenant_queues: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def ids(self) -> list[int]:
-        return sorted({*self.gates, *self.queues.values(), *self.tenants.values()})
+        wide = (self.queues, self.tenants, self.tenant_queues)
+        return sorted({*self.gates, *(gate for each in wide for gate in each.values())})
 
 
 class Entered(NamedTuple):
@@ -119,6 +137,8 @@ COUNT_HELD = statement("gates/count_held", Held)
 HEADS = statement("gates/heads", Head)
 CLAIM = statement("gates/claim", Claimed)
 PAY = statement("gates/pay", Nothing)
+KEY_LIMITS = statement("gates/key_limits", KeyLimit)
+COUNT_KEYS = statement("gates/count_keys", KeyCount)
 PUT_MANY = statement("gates/put_many", Put)
 LIMIT_QUEUE = statement("gates/limit_queue", Changed)
 LIMIT_TENANT = statement("gates/limit_tenant", Changed)
@@ -129,12 +149,24 @@ IN_FORCE = statement("gates/in_force", Guard)
 
 
 async def survey(
-    conn: Connection, *, queue_id: int, after: tuple[int, int], most: int
+    conn: Connection,
+    *,
+    queue_id: int,
+    after: tuple[int, int],
+    most: int,
+    tenant_ids: Sequence[int] | None = None,
 ) -> list[GateLane]:
-    """The lanes of gated runs from the one after `after` on, round to it again, at most `most`."""
+    """The lanes of gated runs from the one after `after` on, round to it again, at most `most`.
+    Those of other tenants than these are not open; without any given, all may be.
+    """
     gate, priority = after
     return await SURVEY.all(
-        conn, queue_id=queue_id, after_gate=gate, after_priority=priority, most=most
+        conn,
+        queue_id=queue_id,
+        after_gate=gate,
+        after_priority=priority,
+        tenant_ids=tenant_ids,
+        most=most,
     )
 
 
@@ -145,6 +177,7 @@ async def candidates(
     kind_ids: Sequence[int],
     lanes: Sequence[GateLane],
     share: int,
+    tenant_ids: Sequence[int] | None = None,
 ) -> list[Ready]:
     """Up to `share` ready runs of each lane; of a gate that keeps an order, its head if ready."""
     plain = [lane for lane in lanes if not lane.in_order]
@@ -156,6 +189,7 @@ async def candidates(
         priorities=[lane.priority for lane in plain],
         ordered_ids=sorted({lane.gate_id for lane in lanes if lane.in_order}),
         share=share,
+        tenant_ids=tenant_ids,
     )
 
 
@@ -175,6 +209,9 @@ async def enter(conn: Connection, entry: Entry) -> Entered:
             gate_ids=sorted(entry.gates),
             queue_ids=list(entry.queues),
             tenant_ids=list(entry.tenants),
+            pair_tenant_ids=[tenant for tenant, _ in entry.tenant_queues],
+            pair_queue_ids=[queue for _, queue in entry.tenant_queues],
+            pair_gate_ids=list(entry.tenant_queues.values()),
         )
     }
     ordered = [row.id for row in locked if row.in_order]
@@ -183,6 +220,7 @@ async def enter(conn: Connection, entry: Entry) -> Entered:
     )
     owners = {gate: ("queue", queue) for queue, gate in entry.queues.items()}
     owners |= {gate: ("tenant", tenant) for tenant, gate in entry.tenants.items()}
+    owners |= {gate: ("tenant queue", gate) for gate in entry.tenant_queues.values()}
     standings = {
         row.id: Standing(
             limits=_limits(row),
@@ -212,14 +250,19 @@ async def put(conn: Connection, tenant_id: int, key: str, limits: Limits) -> int
 
 
 async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[int, str], int]:
-    """The ids of gates by (tenant, key). If a key is given twice, the last limits count."""
+    """The ids of gates by (tenant, key). If a key is given twice, the last limits count.
+
+    `QuotaExceeded` if a tenant would have more keys than it may.
+    """
     missing = {(gate.tenant_id, gate.key): gate for gate in wanted}
     ids: dict[tuple[int, str], int] = {}
     # What somebody else made since our snapshot is found by the second look.
-    for _ in range(3):
+    for is_counted in (False, True, True):
         if not missing:
             return ids
-        for row in await _put(conn, [missing[name] for name in sorted(missing)]):
+        if is_counted:
+            await _allow_keys(conn, missing)
+        for row in await _put(conn, [missing[name] for name in sorted(missing)], is_counted):
             gate = missing.pop((row.tenant_id, row.key))
             if row.in_order != gate.limits.in_order:
                 # Runs that wait have it at another place of their gates.
@@ -231,6 +274,24 @@ async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[in
     return ids
 
 
+async def count_keys(conn: Connection, *, tenant_id: int, most: int) -> int:
+    """How many limit keys a tenant has; `most` if there are more."""
+    row = await COUNT_KEYS.one(conn, tenant_id=tenant_id, most=most)
+    return 0 if row is None else row.number
+
+
+async def _allow_keys(conn: Connection, missing: Iterable[tuple[int, str]]) -> None:
+    """Refuse more limit keys than a tenant may have: they are counted one caller at a time."""
+    new = Counter(tenant_id for tenant_id, _ in missing)
+    for limit in await KEY_LIMITS.all(conn, tenant_ids=sorted(new)):
+        await take_turn(conn, tenant_id=limit.tenant_id, things="limit keys")
+        there = await count_keys(conn, tenant_id=limit.tenant_id, most=limit.most)
+        more = new[limit.tenant_id]
+        if there + more > limit.most:
+            asked = f"it has {there} limit keys, and {more} more were asked for"
+            raise QuotaExceeded("max_limit_keys", limit.most, asked)
+
+
 async def lift(conn: Connection, tenant_id: int, key: str) -> None:
     """Let everybody through. The gate stays: runs that wait at it name it."""
     await put(conn, tenant_id, key, OPEN)
@@ -239,7 +300,7 @@ async def lift(conn: Connection, tenant_id: int, key: str) -> None:
 async def limit_queue(conn: Connection, queue_id: int, limits: Limits | None) -> None:
     """Limit all runs of a queue, or no longer. Claimers know within about a second."""
     async with transaction(conn):
-        gate_id = await _guard(conn, NOBODY, f"queue:{queue_id}", limits)
+        gate_id = await guard(conn, NOBODY, f"queue:{queue_id}", limits)
         changed = await LIMIT_QUEUE.one(
             conn, queue_id=queue_id, gate_id=None if limits is None else gate_id
         )
@@ -249,7 +310,7 @@ async def limit_queue(conn: Connection, queue_id: int, limits: Limits | None) ->
 async def limit_tenant(conn: Connection, tenant_id: int, limits: Limits | None) -> None:
     """Limit all runs of a tenant, or no longer. Claimers know within about a second."""
     async with transaction(conn):
-        gate_id = await _guard(conn, tenant_id, f"tenant:{tenant_id}", limits)
+        gate_id = await guard(conn, tenant_id, f"tenant:{tenant_id}", limits)
         changed = await LIMIT_TENANT.one(
             conn, tenant_id=tenant_id, gate_id=None if limits is None else gate_id
         )
@@ -281,7 +342,7 @@ async def guards(conn: Connection, queue_ids: Sequence[int]) -> list[Guard]:
     return await IN_FORCE.all(conn, queue_ids=queue_ids)
 
 
-async def _put(conn: Connection, wanted: Sequence[NewGate]) -> list[Put]:
+async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) -> list[Put]:  # noqa: FBT001
     rates = [gate.limits.rate for gate in wanted]
     return await PUT_MANY.all(
         conn,
@@ -292,10 +353,12 @@ async def _put(conn: Connection, wanted: Sequence[NewGate]) -> list[Put]:
         rate_pers=[rate and rate.per for rate in rates],
         rate_bursts=[rate and rate.burst for rate in rates],
         in_orders=[gate.limits.in_order for gate in wanted],
+        is_counted=is_counted,
     )
 
 
-async def _guard(conn: Connection, tenant_id: int, key: str, limits: Limits | None) -> int:
+async def guard(conn: Connection, tenant_id: int, key: str, limits: Limits | None) -> int:
+    """Return the gate of a whole queue or tenant, with these limits or with none."""
     if limits is not None and limits.in_order:
         raise InvalidInput("limits.in_order", True, "false: a queue or a tenant keeps no order")
     return await put(conn, tenant_id, key, limits or OPEN)

@@ -10,14 +10,13 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound, SealingFailed
+from rota.core.errors import Conflict, NameTaken, NotFound, SealingFailed
 from rota.core.sealing import Place, key_id_of, seal, unseal
-from rota.store import tenants
+from rota.store import tenants, turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.transaction import joined
 
-MOST_HOOKS: Final = 1_000
 FREE: Final = "a name that no other hook of the tenant has"
 
 
@@ -74,16 +73,18 @@ COUNT = statement("hooks/count", Number)
 DELETE = statement("hooks/delete", Hook)
 LOCK = statement("hooks/lock", Hook)
 ROTATE = statement("hooks/rotate", Hook)
+REMEMBER = statement("hooks/remember", Id)
+FORGET_DELIVERIES = statement("hooks/forget_deliveries", Id)
 FIND = statement("hooks/find", Found)
 TOUCH = statement("hooks/touch", Id)
 
 
 async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) -> Hook:
     async with joined(conn):
-        await tenants.take_turn(conn, tenant_id=new.tenant_id, things="hooks")
+        await turns.take_turn(conn, tenant_id=new.tenant_id, things="hooks")
         count = await COUNT.one(conn, tenant_id=new.tenant_id)
-        if count is not None and count.number >= MOST_HOOKS:
-            raise InvalidInput("hooks", MOST_HOOKS, "fewer hooks: delete one before adding one")
+        there = 0 if count is None else count.number
+        await tenants.allow_one_more(conn, tenant_id=new.tenant_id, quota="max_hooks", there=there)
         row = await CREATE.one(
             conn,
             id=new.id,
@@ -154,6 +155,17 @@ async def find(conn: Connection, hook_id: UUID) -> Found:
 
 async def touch(conn: Connection, hook_id: UUID) -> None:
     await TOUCH.one(conn, id=hook_id)
+
+
+async def remember(conn: Connection, hook: Found, digest: bytes) -> bool:
+    """Remember a delivery by 32 bytes that only it has; return whether it is the first time."""
+    row = await REMEMBER.one(conn, tenant_id=hook.tenant_id, hook_id=hook.id, digest=digest)
+    return row is not None
+
+
+async def forget_deliveries(conn: Connection, *, keep: timedelta, limit: int) -> int:
+    """Forget deliveries older than `keep`, at most so many; return how many they were."""
+    return len(await FORGET_DELIVERIES.all(conn, keep=keep, most=limit))
 
 
 def secrets_of(hook: Found, master: bytes) -> Sequence[str]:

@@ -15,6 +15,7 @@ from rota.store.statement import statement
 
 KEEP: Final = timedelta(hours=24)
 MOST_KEY: Final = 255
+BLANK_BATCH_MAX: Final = 500
 # How long to wait for the same request on another connection, and when to ask again.
 PATIENCE: Final = "1s"
 RETRY_AFTER: Final = 1.0
@@ -79,6 +80,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
+BLANK_SECRETS = statement("idempotency/blank_secrets", Pruned)
 PRUNE = statement("idempotency/prune", Pruned)
 BEGIN = statement("idempotency/begin", Taken)
 BEGIN_MANY = statement("idempotency/begin_many", Begun)
@@ -157,6 +159,16 @@ async def finish_many(conn: Connection, answers: Sequence[Answer]) -> None:
 async def prune(conn: Connection, *, keep: timedelta, most: int) -> int:
     """Forget keys older than `keep`, at most so many; return how many they were."""
     return len(await PRUNE.all(conn, keep=keep, most=most))
+
+
+async def blank_secrets(conn: Connection, *, limit: int = BLANK_BATCH_MAX) -> int:
+    """Blank the answers with secrets that an older release stored; return how many they were."""
+    total = 0
+    while True:
+        blanked = len(await BLANK_SECRETS.all(conn, most=limit))
+        total += blanked
+        if blanked < limit:
+            return total
 
 
 async def _answered(conn: Connection, asked: Asked) -> Replay:

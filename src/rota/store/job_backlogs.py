@@ -9,7 +9,9 @@ from uuid import UUID
 
 from rota.core.errors import NotFound
 from rota.core.ids import stamped
+from rota.store import jobs
 from rota.store.driver import Connection
+from rota.store.jobs import Job
 from rota.store.statement import Nothing, statement
 
 
@@ -23,6 +25,7 @@ class PausedStretches(NamedTuple):
 
 DECIDED_UNTIL = statement("jobs/decided_until", DecidedUntil)
 READ_STRETCHES = statement("jobs/read_stretches", PausedStretches)
+PIN_PAYLOAD = statement("jobs/pin_payload", Nothing)
 KEEP_STRETCHES = statement("jobs/keep_stretches", Nothing)
 
 
@@ -47,3 +50,11 @@ async def read_stretches(conn: Connection, job_id: UUID) -> str | None:
 async def keep_stretches(conn: Connection, job_id: UUID, stretches: str | None) -> None:
     """Keep this for the resumption of a paused job; None forgets it."""
     await KEEP_STRETCHES.all(conn, id=job_id, stretches=stretches)
+
+
+async def pin_payload(conn: Connection, job: Job) -> None:
+    """Let the runs that exist keep the payload that their job has now: workers of the previous
+    release know no other than the job's.
+    """
+    ids = [run.id for run in await jobs.alive(conn, job.id)]
+    await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")

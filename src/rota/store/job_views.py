@@ -25,7 +25,8 @@ LAST_TIME: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 class JobRow(NamedTuple):
     """A job as it is shown; JSON as text. Without a tick to come it has no `next_tick_at`, while
-    it is held it has no `next_fire_at`.
+    it is held it has no `next_fire_at`. Of a one-time submission (submission_views.py) `run_id` is
+    its run.
     """
 
     id: UUID
@@ -51,6 +52,8 @@ class JobRow(NamedTuple):
     next_tick_at: datetime | None
     next_fire_at: datetime | None
     graph: str | None = None
+    run_id: UUID | None = None
+    description: str | None = None
 
 
 class Place(NamedTuple):
@@ -106,6 +109,8 @@ class JobFilter:
     q: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+    # Only rows that run once (True), only the others (False), or both.
+    is_one_time: bool | None = None
 
     def __post_init__(self) -> None:
         for field in ("user_id", "kind", "queue", "q"):
@@ -195,16 +200,20 @@ def _conditions(chosen: JobFilter, after: Place | None) -> dict[str, Any]:
     return {
         "label_key": key,
         "label_value": value,
-        "pattern": None if chosen.q is None else f"%{_literally(chosen.q)}%",
+        "pattern": name_pattern(chosen.q),
+        "is_one_time": chosen.is_one_time,
         "before_at": before.created_at,
         "before_id": before.id,
         "from_at": chosen.created_after or FIRST_TIME,
     }
 
 
-def _literally(text: str) -> str:
-    """A text as a pattern that matches nothing else."""
-    return text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+def name_pattern(part: str | None) -> str | None:
+    """A pattern that matches names with this part literally in them; None matches all."""
+    if part is None:
+        return None
+    literal = part.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{literal}%"
 
 
 def _cut(found: list[Found], *, limit: int) -> tuple[list[UUID], Place | None]:

@@ -4,13 +4,14 @@ A change locks the job and its cursor, is computed by the caller, and is written
 statement; a tick that is decided at the same time precedes it or finds another version (F13).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.contract.job import DETAIL_COLUMNS
 from rota.core.errors import LeaseLost, NameTaken, NotFound, StoreFailed
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Alive, Overlap, WhenQueuePaused
@@ -35,6 +36,8 @@ class Taken(NamedTuple):
 
 
 class Payload(NamedTuple):
+    """What a job was at a version."""
+
     id: UUID
     version: int
     payload: str | None
@@ -47,7 +50,12 @@ class Paused(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What a change of a job, or a run of it, needs to know; JSON as text."""
+    """What a change of a job, or a run of it, needs to know; JSON as text.
+
+    `version` rises whenever a tick that is being decided must be decided again: with an edit, a
+    pause, a run that somebody starts. `definition_version` rises with edits only, and is the one
+    that people see.
+    """
 
     id: UUID
     tenant_id: int
@@ -67,6 +75,7 @@ class Job(NamedTuple):
     policy: str
     quotas: str | None
     graph_id: int | None = None
+    definition_version: int = 1
 
 
 class Cursor(NamedTuple):
@@ -80,10 +89,6 @@ class Living(NamedTuple):
     id: UUID
     state: RunState
     attempt: int
-
-
-class Ended(NamedTuple):
-    job_id: UUID
 
 
 class Version(NamedTuple):
@@ -130,11 +135,12 @@ class NewJob:
     fire_at: datetime | None = None
     fired: int | None = None
     graph_id: int | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a job is from now on; the rest of it stays."""
+    """What a job is from now on; the rest of it stays. `is_edit`: its definition is another."""
 
     state: JobState
     policy_id: int
@@ -144,6 +150,7 @@ class Change:
     gates: tuple[int, ...] = ()
     deadline: timedelta | None = None
     cursor: Cursor | None = None
+    is_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +160,12 @@ class Description:
     name: str | None = None
     labels: str | None = None
     user_id: str | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
 
 
 INSERT_MANY = statement("jobs/insert_many", Nothing)
 DESCRIBE = statement("jobs/describe", Written)
+DESCRIBES_ANEW = statement("jobs/describes_anew", Written)
 TAKEN = statement("jobs/taken", Taken)
 PAYLOADS = statement("jobs/payloads", Payload)
 PAUSE = statement("jobs/pause", Paused)
@@ -168,9 +177,6 @@ TOUCH = statement("jobs/touch", Version)
 REPLACE = statement("jobs/replace", Version)
 RECORD = statement("jobs/record", Written)
 SUPERSEDE = statement("jobs/supersede", Written)
-PIN_PAYLOAD = statement("jobs/pin_payload", Nothing)
-TAKE_ENDED = statement("jobs/take_ended", Ended)
-MARK_FINISHED = statement("jobs/mark_finished", Written)
 
 
 async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
@@ -203,8 +209,10 @@ async def refuse_taken(conn: Connection, named: Sequence[tuple[int, str]]) -> No
             raise NameTaken(f"jobs[{place}].name", each[1], FREE)
 
 
-async def payloads(conn: Connection, ids: Sequence[UUID]) -> list[Payload]:
-    return await PAYLOADS.all(conn, ids=ids)
+async def payloads(conn: Connection, versions: Sequence[tuple[UUID, int]]) -> list[Payload]:
+    """What jobs were at these versions, as runs of theirs tell them."""
+    ids, numbers = zip(*versions, strict=True)
+    return await PAYLOADS.all(conn, ids=ids, versions=numbers)
 
 
 async def pause(conn: Connection, *, ids: Sequence[UUID], held: str) -> list[UUID]:
@@ -261,6 +269,7 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
         conn,
         id=job.id,
         version=job.version,
+        is_edit=change.is_edit,
         state=change.state,
         kind_id=job.kind_id,
         graph_id=job.graph_id,
@@ -287,18 +296,17 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
     return row.version
 
 
+async def describes_anew(conn: Connection, id_: UUID, described: Description) -> bool:
+    """Whether a description says something else than the job that the caller has locked."""
+    if described == Description():
+        return False
+    return await DESCRIBES_ANEW.one(conn, id=id_, **_described(described)) is not None
+
+
 async def describe(conn: Connection, id_: UUID, described: Description) -> None:
     """Change the name, labels or user of a job that the caller has locked."""
-    user = described.user_id
     try:
-        await DESCRIBE.one(
-            conn,
-            id=id_,
-            name=described.name,
-            labels=described.labels,
-            sets_user=user is not None,
-            user_id=user or None,
-        )
+        await DESCRIBE.one(conn, id=id_, **_described(described))
     except StoreFailed as error:
         if error.sqlstate != TAKEN_SQLSTATE:
             raise
@@ -333,27 +341,20 @@ async def supersede(conn: Connection, ids: Sequence[UUID], *, into: UUID) -> lis
     return [row.id for row in await SUPERSEDE.all(conn, ids=ids, into_id=into)]
 
 
-async def pin_payload(conn: Connection, job: Job) -> None:
-    """Let the runs that exist keep the payload that their job has now."""
-    ids = [run.id for run in await alive(conn, job.id)]
-    await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")
-
-
-async def mark_ended(conn: Connection, *, most: int) -> int:
-    """Mark jobs as finished whose last tick was decided; return how many were on the list.
-
-    In a transaction of the caller's. The jobs are locked before their cursors are looked at: an
-    edit that is under way comes first, and is seen.
-    """
-    ended = [row.job_id for row in await TAKE_ENDED.all(conn, most=most)]
-    if ended:
-        await LOCK.all(conn, ids=ended)
-        await MARK_FINISHED.all(conn, ids=ended)
-    return len(ended)
+def _described(described: Description) -> dict[str, object]:
+    return {
+        "name": described.name,
+        "labels": described.labels,
+        "sets_user": described.user_id is not None,
+        "user_id": described.user_id or None,
+        **{f"sets_{each}": each in described.details for each in DETAIL_COLUMNS},
+        **{each: described.details.get(each) for each in DETAIL_COLUMNS},
+    }
 
 
 def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
     pauses: list[object] = [job.when_queue_paused for job in jobs]
+    detailed = jobs if any(job.details for job in jobs) else ()
     return {
         "ids": [job.id for job in jobs],
         "tenant_ids": [job.tenant_id for job in jobs],
@@ -380,4 +381,5 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "deadlines": [job.deadline for job in jobs],
         "graph_ids": [job.graph_id for job in jobs],
         "when_queue_paused": pauses if set(pauses) - {SKIP} else [],
+        **{f"each_{name}": [job.details.get(name) for job in detailed] for name in DETAIL_COLUMNS},
     }

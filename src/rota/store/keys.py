@@ -13,16 +13,17 @@ from uuid import UUID
 from rota.core import api_keys
 from rota.core.access import Principal, Role
 from rota.core.api_keys import ApiKey
-from rota.core.errors import InvalidInput, NotFound
-from rota.core.submission import check_name
-from rota.store import names, tenants
+from rota.core.errors import Conflict, InvalidInput, NotFound
+from rota.core.submission import check_visible_name
+from rota.store import names, tenants, turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.transaction import joined
 
-MOST_KEYS: Final = 100
 LIFETIME: Final = timedelta(days=90)
 LONGEST_LIFETIME: Final = timedelta(days=366)
+# From when on people are told that a key is about to expire.
+EXPIRY_WARNING: Final = timedelta(days=14)
 SHORTEST_LIFETIME: Final = timedelta(minutes=1)
 FIRST_KEY: Final = "first key of the platform"
 _LOWEST: Final = UUID(int=0)
@@ -58,6 +59,12 @@ class Touched(NamedTuple):
     id: UUID
 
 
+class ExpiringKey(NamedTuple):
+    id: UUID
+    name: str
+    expires_at: datetime
+
+
 class Number(NamedTuple):
     number: int
 
@@ -89,6 +96,8 @@ FIND = statement("keys/find", Found)
 REVOKE = statement("keys/revoke", Key)
 TOUCH = statement("keys/touch", Touched)
 COUNT = statement("keys/count", Number)
+EXPIRING_PLATFORM = statement("keys/expiring_platform", ExpiringKey)
+REVOKE_PLATFORM = statement("keys/revoke_platform", Touched)
 HAS_PLATFORM = statement("keys/has_platform", Exists)
 
 
@@ -132,38 +141,64 @@ async def count(conn: Connection, *, tenant_id: int) -> int:
 async def ensure_admin_key(
     conn: Connection, *, key_id: UUID, bits: bytes, tenant: str = "default"
 ) -> str | None:
-    """Make a key of the platform if there is no valid one; return its text, which is not kept.
+    """Make the bootstrap admin key if there is no valid key of the platform; return its text, which
+    is not kept.
 
-    Of many processes that start for the first time, one makes it and the others get None. It has
-    no end: whoever is locked out of an installation has nobody to ask for another key.
+    Of many processes that start for the first time, one makes it and the others get None. It
+    expires like any other key. A start after that makes another, so nobody is locked out of an
+    installation whose machine they can reach.
     """
     made = api_keys.make(bits)
     async with joined(conn):
-        await tenants.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
+        await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
         exists = await HAS_PLATFORM.one(conn)
         if exists is not None and exists.found:
             return None
         tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]
         new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=made)
-        await _create(conn, new, lifetime=None)
+        await _create(conn, new, lifetime=new.lifetime)
     return made.text
 
 
-async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta | None) -> Key:
+async def renew_admin_key(
+    conn: Connection, *, key_id: UUID, bits: bytes, tenant: str = "default"
+) -> str:
+    """Make another bootstrap admin key and revoke those before it; return its text."""
+    made = api_keys.make(bits)
     async with joined(conn):
-        await tenants.take_turn(conn, tenant_id=new.tenant_id, things="keys")
+        await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
+        tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]
+        await REVOKE_PLATFORM.all(conn, name=FIRST_KEY, kept_id=key_id)
+        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=made)
+        await _create(conn, new, lifetime=new.lifetime)
+    return made.text
+
+
+async def expiring_admin_keys(conn: Connection, *, within: timedelta) -> list[ExpiringKey]:
+    """The bootstrap admin keys that end within this time."""
+    return await EXPIRING_PLATFORM.all(conn, name=FIRST_KEY, within=within)
+
+
+async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta) -> Key:
+    async with joined(conn):
+        await turns.take_turn(conn, tenant_id=new.tenant_id, things="keys")
+        if new.role is not Role.PLATFORM:
+            # Whoever runs the installation must not be locked out by the keys of a tenant.
+            there = await count(conn, tenant_id=new.tenant_id)
+            await tenants.allow_one_more(
+                conn, tenant_id=new.tenant_id, quota="max_keys", there=there
+            )
         row = await CREATE.one(
             conn,
             id=new.id,
             tenant_id=new.tenant_id,
-            name=check_name(new.name, "name"),
+            name=check_visible_name(new.name, "name"),
             handle=new.key.handle,
             digest=new.key.digest,
             role=new.role.value,
-            user_id=None if new.user_id is None else check_name(new.user_id, "user_id"),
+            user_id=None if new.user_id is None else check_visible_name(new.user_id, "user_id"),
             lifetime=lifetime,
-            most=MOST_KEYS,
         )
     if row is None:
-        raise InvalidInput("keys", MOST_KEYS, "fewer valid keys: revoke one before making another")
+        raise Conflict("key", "it was not written")
     return row

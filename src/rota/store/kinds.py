@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from rota.core.describing import TaskDescription
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
@@ -29,6 +30,7 @@ class KindRow(NamedTuple):
 
 
 DESCRIBE = statement("kinds/describe", Described)
+DESCRIBE_TASKS = statement("kinds/describe_tasks", Described)
 DESCRIBE_EXACTLY_ONCE = statement("kinds/describe_exactly_once", Described)
 NAME_OF = statement("kinds/name_of", KindName)
 WITHOUT_EXACTLY_ONCE = statement("kinds/without_exactly_once", KindName)
@@ -42,6 +44,21 @@ async def describe(conn: Connection, schemas: Mapping[str, Mapping[str, Any]]) -
         return 0
     kinds, bodies = zip(*told, strict=True)
     return len(await DESCRIBE.all(conn, kinds=kinds, bodies=bodies))
+
+
+async def describe_tasks(conn: Connection, tasks: Mapping[str, TaskDescription]) -> int:
+    """Store what a worker tells about its tasks; return how many rows changed."""
+    if not tasks:
+        return 0
+    names = sorted(tasks)
+    policies = [tasks[name].default_policy for name in names]
+    changed = await DESCRIBE_TASKS.all(
+        conn,
+        kinds=names,
+        descriptions=[tasks[name].text for name in names],
+        policies=[json.dumps(policy) if policy else None for policy in policies],
+    )
+    return len(changed)
 
 
 async def describe_exactly_once(conn: Connection, capable: Mapping[str, bool]) -> int:

@@ -153,6 +153,7 @@ class PutBack(NamedTuple):
 STATES = {state.value: state for state in RunState}
 
 SURVEY = statement("live_runs/survey", Found)
+SURVEY_TENANTS = statement("live_runs/survey_tenants", Found)
 CLAIM = statement("live_runs/claim", Claimed)
 FINISH = statement("live_runs/finish", Finished)
 PUT_BACK = statement("live_runs/put_back", Moved)
@@ -169,16 +170,23 @@ GET = statement("live_runs/get", Run)
 
 
 async def survey(
-    conn: Connection, *, queue_id: int, known: Sequence[Lane], most: int = 1000
+    conn: Connection,
+    *,
+    queue_id: int,
+    known: Sequence[Lane],
+    tenant_ids: Sequence[int] | None = None,
+    most: int = 1000,
 ) -> list[Found]:
-    """The lanes of a queue that hold waiting runs, other than the known ones."""
-    return await SURVEY.all(
-        conn,
-        queue_id=queue_id,
-        tenant_ids=[lane.tenant for lane in known],
-        priorities=[lane.priority for lane in known],
-        most=most,
-    )
+    """The lanes of a queue that hold waiting runs and are not known, of these tenants or of all."""
+    asked = {
+        "queue_id": queue_id,
+        "tenant_ids": [lane.tenant for lane in known],
+        "priorities": [lane.priority for lane in known],
+        "most": most,
+    }
+    if tenant_ids is None:
+        return await SURVEY.all(conn, **asked)
+    return await SURVEY_TENANTS.all(conn, served_ids=tenant_ids, **asked)
 
 
 async def claim(  # noqa: PLR0913 — the parameters of the statement

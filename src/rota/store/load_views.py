@@ -1,5 +1,6 @@
 """The schedules of a tenant, for a picture of the load to come. Room: store."""
 
+from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -10,12 +11,15 @@ MOST: Final = 10_000
 
 
 class Scheduled(NamedTuple):
-    """A job with ticks to come; its schedule as JSON text. `fired` only if the ticks are capped."""
+    """A job with ticks to come; its schedule as JSON text. `fired` only if the ticks are capped;
+    `tick_at` is the first tick that was not decided yet.
+    """
 
     job_id: UUID
     job: str
     schedule: str
     fired: int | None
+    tick_at: datetime
 
 
 SCHEDULES = statement("load_views/schedules", Scheduled)

@@ -1,12 +1,23 @@
-"""Everything Rota asks of logs: what attempts wrote, in order. Room: store."""
+"""Everything Rota asks of logs: what attempts wrote, in order. Room: store.
+
+An attempt stores at most `ATTEMPT_LOG_MAX_BYTES`, whoever writes. A worker counts while the attempt
+writes (flow/execute/output.py), so its batches cost nothing extra here. A writer that Rota cannot
+trust to count is counted here (`append_bounded`).
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core.executor import Stream
 from rota.store.driver import Connection
 from rota.store.statement import statement
+
+ATTEMPT_LOG_MAX_BYTES: Final = 1_000_000
+LOG_CUT: Final = b"[the rest of the output was cut: it is over 1 MB]\n"
+# The place of that line in the output of a writer that is counted here: after every other piece.
+LOG_CUT_SEQ: Final = 999_999_999
 
 
 class Piece(NamedTuple):
@@ -30,6 +41,12 @@ class Added(NamedTuple):
     run_id: UUID
 
 
+class StoredLog(NamedTuple):
+    size: int
+    seqs: list[int]
+
+
+STORED = statement("logs/stored", StoredLog)
 APPEND = statement("logs/append", Added)
 READ = statement("logs/read", Line)
 BEGINNING = (0, -1)
@@ -45,6 +62,32 @@ async def append(conn: Connection, pieces: Sequence[Piece]) -> None:
         logged_ats=[piece.logged_at for piece in pieces],
         chunks=[piece.chunk for piece in pieces],
     )
+
+
+async def append_bounded(conn: Connection, pieces: Sequence[Piece]) -> None:
+    """Append pieces of one attempt as far as there is room, and a line that says what was cut.
+
+    The caller holds the run, so that two writers do not fill the same room.
+    """
+    if not pieces:
+        return
+    run_id, attempt = pieces[0].run_id, pieces[0].attempt
+    seqs = [piece.seq for piece in pieces]
+    stored = await STORED.one(conn, run_id=run_id, attempt=attempt, seqs=seqs)
+    size, known = (0, set[int]()) if stored is None else (stored.size, set(stored.seqs))
+    kept: list[Piece] = []
+    for piece in pieces:
+        room = ATTEMPT_LOG_MAX_BYTES - size
+        if piece.seq in known:
+            continue
+        if room > 0:
+            kept.append(piece._replace(chunk=piece.chunk[:room]))
+        size += len(piece.chunk)
+        if len(piece.chunk) > room:
+            kept.append(piece._replace(seq=LOG_CUT_SEQ, stream=Stream.ROTA.value, chunk=LOG_CUT))
+            break
+    if kept:
+        await append(conn, kept)
 
 
 async def read(

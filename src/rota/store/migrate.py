@@ -173,6 +173,13 @@ def next_step(wanted: Sequence[Migration], applied: Sequence[Applied]) -> Migrat
     return next((step for step in wanted if step.version not in present), None)
 
 
+async def find_missing(conn: Connection) -> str | None:
+    """Return the name of what is to be applied next, without changing anything."""
+    with translated(conn):
+        step = await _first_missing(conn, load(), load_guard())
+    return None if step is None else step.name
+
+
 async def schema_is_current(conn: Connection) -> bool:
     """Whether nothing is missing, without changing anything."""
     with translated(conn):

@@ -19,6 +19,16 @@ class Named(NamedTuple):
     name: str
 
 
+class NameCount(NamedTuple):
+    number: int
+
+
+class TenantQueue(NamedTuple):
+    tenant_id: int
+    id: int
+    name: str
+
+
 class Tenant(NamedTuple):
     id: int
     name: str
@@ -36,11 +46,18 @@ class Body(NamedTuple):
 
 
 INTERN_QUEUES = statement("names/intern_queues", Named)
+INTERN_TENANT_QUEUES = statement("names/intern_tenant_queues", TenantQueue)
 INTERN_KINDS = statement("names/intern_kinds", Named)
 INTERN_POLICIES = statement("names/intern_policies", Digested)
 INTERN_SCHEDULES = statement("names/intern_schedules", Digested)
+FIND_QUEUES = statement("names/find_queues", Named)
+FIND_KINDS = statement("names/find_kinds", Named)
+COUNT_QUEUES = statement("names/count_queues", NameCount)
+COUNT_KINDS = statement("names/count_kinds", NameCount)
 FIND_QUEUE = statement("names/find_queue", Named)
 TENANTS = statement("names/tenants", Tenant)
+TENANT_NAMES = statement("names/tenant_names", Named)
+FIRST_TENANTS = statement("names/first_tenants", Named)
 POLICIES = statement("names/policies", Body)
 SCHEDULES = statement("names/schedules", Body)
 
@@ -49,8 +66,52 @@ async def queue_id(conn: Connection, name: str) -> int:
     return (await queue_ids(conn, [name]))[name]
 
 
-async def queue_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
-    return await _intern_names(conn, INTERN_QUEUES, names)
+async def queue_ids(
+    conn: Connection, names: Iterable[str], *, made_by: int | None = None
+) -> dict[str, int]:
+    """The ids of queues; `made_by` is the tenant that those are counted for which are new."""
+    return await _intern_names(conn, INTERN_QUEUES, names, made_by)
+
+
+async def known_queues(conn: Connection, names: Iterable[str]) -> dict[str, int]:
+    return {row.name: row.id for row in await FIND_QUEUES.all(conn, names=sorted(set(names)))}
+
+
+async def known_kinds(conn: Connection, names: Iterable[str]) -> dict[str, int]:
+    return {row.name: row.id for row in await FIND_KINDS.all(conn, names=sorted(set(names)))}
+
+
+async def count_queues(conn: Connection, *, tenant_id: int) -> int:
+    """How many queue names a tenant's submissions have made."""
+    row = await COUNT_QUEUES.one(conn, tenant_id=tenant_id)
+    return 0 if row is None else row.number
+
+
+async def count_kinds(conn: Connection, *, tenant_id: int) -> int:
+    """How many kind names a tenant's submissions have made."""
+    row = await COUNT_KINDS.one(conn, tenant_id=tenant_id)
+    return 0 if row is None else row.number
+
+
+async def tenant_queue_ids(
+    conn: Connection, pairs: Iterable[tuple[int, str]]
+) -> dict[tuple[int, str], int]:
+    """Return the ids of queues that tenants use, by (tenant, name); the queue becomes theirs."""
+    missing = set(pairs)
+    ids: dict[tuple[int, str], int] = {}
+    for _ in range(3):
+        if not missing:
+            break
+        wanted = sorted(missing)
+        rows = await INTERN_TENANT_QUEUES.all(
+            conn,
+            tenant_ids=[tenant_id for tenant_id, _ in wanted],
+            names=[name for _, name in wanted],
+        )
+        ids |= {(row.tenant_id, row.name): row.id for row in rows}
+        missing -= ids.keys()
+    _refuse(INTERN_TENANT_QUEUES.name, {name for _, name in missing})
+    return ids
 
 
 async def find_queue(conn: Connection, name: str) -> int | None:
@@ -63,8 +124,10 @@ async def kind_id(conn: Connection, name: str) -> int:
     return (await kind_ids(conn, [name]))[name]
 
 
-async def kind_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
-    return await _intern_names(conn, INTERN_KINDS, names)
+async def kind_ids(
+    conn: Connection, names: Iterable[str], *, made_by: int | None = None
+) -> dict[str, int]:
+    return await _intern_names(conn, INTERN_KINDS, names, made_by)
 
 
 async def policy_id(conn: Connection, body: str) -> int:
@@ -89,6 +152,11 @@ async def tenant_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
     return {name: row.id for name, row in (await tenants(conn, names)).items()}
 
 
+async def known_tenant_ids(conn: Connection, names: Sequence[str]) -> dict[str, int]:
+    """Return the ids of those tenants that exist, by name."""
+    return {row.name: row.id for row in await TENANTS.all(conn, names=names)}
+
+
 async def tenants(conn: Connection, names: Iterable[str]) -> dict[str, Tenant]:
     """Tenants with their quotas; `NotFound` names the first that does not exist."""
     wanted = sorted(set(names))
@@ -97,6 +165,16 @@ async def tenants(conn: Connection, names: Iterable[str]) -> dict[str, Tenant]:
         if name not in found:
             raise NotFound("tenant", name)
     return found
+
+
+async def tenant_names(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """Return the names of those tenants that exist, by id."""
+    return {row.id: row.name for row in await TENANT_NAMES.all(conn, ids=ids)}
+
+
+async def has_many_tenants(conn: Connection) -> bool:
+    """Return whether there is more than one tenant."""
+    return len(await FIRST_TENANTS.all(conn)) > 1
 
 
 async def policies(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
@@ -108,7 +186,7 @@ async def schedules(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
 
 
 async def _intern_names(
-    conn: Connection, which: Statement[Named], names: Iterable[str]
+    conn: Connection, which: Statement[Named], names: Iterable[str], made_by: int | None
 ) -> dict[str, int]:
     missing = set(names)
     ids: dict[str, int] = {}
@@ -116,7 +194,8 @@ async def _intern_names(
     for _ in range(3):
         if not missing:
             return ids
-        ids |= {row.name: row.id for row in await which.all(conn, names=sorted(missing))}
+        rows = await which.all(conn, names=sorted(missing), made_by=made_by)
+        ids |= {row.name: row.id for row in rows}
         missing -= ids.keys()
     _refuse(which.name, missing)
     return ids

@@ -1,43 +1,15 @@
-"""What an operator wants to see at a glance. Reads only, never on the hot path. Room: store."""
+"""What somebody wants to see at a glance. Reads only, never on the hot path. Room: store."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, NamedTuple
 
-from rota.core.ids import stamped
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
-from rota.store.sessions import Role
+from rota.store.figures import first_id_before
 from rota.store.statement import statement
 
-# Runs are found by the time in their ids, which is when they were due, not when they ended.
-LONGEST_RUN: Final = timedelta(hours=1)
-RECENT: Final = timedelta(minutes=5)
-
-
-class Node(NamedTuple):
-    role: Role
-    name: str
-    slots: int
-    running: int
-    draining: bool
-    started_at: datetime
-    beat_at: datetime
-    shards: int
-
-
-class Queue(NamedTuple):
-    name: str
-    is_paused: bool
-    ready: int
-    later: int
-    running: int
-    oldest_at: datetime | None
-
-
-class Ended(NamedTuple):
-    state: RunState
-    number: int
+# Jobs that one count looks at: some 50 ms.
+COUNTED_JOBS_MAX: Final = 10_000
 
 
 class Latest(NamedTuple):
@@ -51,42 +23,25 @@ class Latest(NamedTuple):
     reason: str | None
 
 
-class Jobs(NamedTuple):
+class JobCount(NamedTuple):
+    """How many jobs are in a state, and when the next of them fires."""
+
     state: JobState
     number: int
     next_at: datetime | None
 
 
-class Overview(NamedTuple):
-    """The cluster at one moment, by the database's clock; `ended` is of the last five minutes."""
-
-    now: datetime
-    nodes: list[Node]
-    queues: list[Queue]
-    jobs: list[Jobs]
-    ended: list[Ended]
-
-
-NODES = statement("overview/nodes", Node)
-QUEUES = statement("overview/queues", Queue)
-ENDINGS = statement("overview/endings", Ended)
-JOBS = statement("overview/jobs", Jobs)
+COUNT_JOBS = statement("overview/count_jobs", JobCount)
 LATEST = statement("overview/latest", Latest)
 
 
-async def overview(conn: Connection) -> Overview:
-    now = await database_time(conn)
-    from_id = stamped(now - RECENT - LONGEST_RUN, bytes(10))
-    return Overview(
-        now=now,
-        nodes=await NODES.all(conn),
-        queues=await QUEUES.all(conn),
-        jobs=await JOBS.all(conn),
-        ended=await ENDINGS.all(conn, from_id=from_id, since=now - RECENT),
-    )
+async def count_jobs(
+    conn: Connection, *, tenant_id: int, most: int = COUNTED_JOBS_MAX
+) -> list[JobCount]:
+    """The tenant's jobs by state; of more than `most` jobs, the newest."""
+    return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=most)
 
 
 async def latest(conn: Connection, *, since: datetime, most: int = 100) -> list[Latest]:
     """The runs that ended after a time, oldest first."""
-    from_id = stamped(since - LONGEST_RUN, bytes(10))
-    return await LATEST.all(conn, from_id=from_id, since=since, most=most)
+    return await LATEST.all(conn, from_id=first_id_before(since), since=since, most=most)

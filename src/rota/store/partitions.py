@@ -1,9 +1,12 @@
-"""Daily partitions of history: made ahead, dropped by age, a day at a time (O7, F57). Room: store.
+"""Partitions of history: made ahead, dropped by age, a day or a month at a time. Room: store.
 
-A day is a range of ids, because an id begins with its time. The statements here are composed, since
-DDL takes no parameters; their only variable parts are dates and ids that Python made. A day that
-nobody made ahead fell into the `_rest` partition; making it later takes its rows out of there. What
-stays in it, such as backfills of days long gone, is deleted by age, a batch at a time.
+A day is a range of ids, because an id begins with its time. Functions of the schema make and drop a
+day as the owner, so that a login that owns nothing can have it done. A day that nobody made ahead
+fell into the `_rest` partition; making it later takes its rows out of there. What stays in it, such
+as backfills of days long gone, is deleted by age, a batch at a time.
+
+The audit log is kept by the month. Its months are children of `rota.audit`, which still has the
+entries from before there were months.
 """
 
 from collections.abc import Iterable
@@ -16,20 +19,13 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.translate import translated
 
-PARENTS: Final = {
-    "runs": "id",
-    "attempts": "run_id",
-    "run_logs": "run_id",
-    "run_notes": "run_id",
-    "graph_runs": "run_id",
-    "graph_maps": "run_id",
-    "graph_items": "run_id",
-    "events": "id",
-}
+PARENTS: Final = (
+    *("runs", "attempts", "run_logs", "run_notes"),
+    *("graph_runs", "graph_maps", "graph_items", "events"),
+)
 # What is kept for a time of its own, and not as long as runs.
 EVENTS: Final = frozenset({"events"})
-# Their rows change several times: with room beside them the new version needs no entry in an index.
-CHANGING: Final = {"graph_runs": 60, "graph_maps": 50}
+AUDIT: Final = "audit"
 _PARTITIONS: Final = """
 select c.relname from pg_inherits as i
 inner join pg_class as c on i.inhrelid = c.oid
@@ -41,8 +37,23 @@ class Pruned(NamedTuple):
     id: UUID
 
 
+class MadeDay(NamedTuple):
+    is_new: bool
+
+
+class DroppedDay(NamedTuple):
+    dropped: str
+
+
+class OldEntries(NamedTuple):
+    is_left: bool
+
+
+MAKE = statement("partitions/make", MadeDay)
+DROP = statement("partitions/drop", DroppedDay)
 PRUNE_RUNS = statement("history/prune_runs", Pruned)
 PRUNE_EVENTS = statement("history/prune_events", Pruned)
+HAS_OLD_AUDIT = statement("history/has_old_audit", OldEntries)
 
 
 def partition_name(parent: str, day: date) -> str:
@@ -102,37 +113,56 @@ async def prune_events(conn: Connection, *, keep_from: date, most: int) -> int:
     return len(await PRUNE_EVENTS.all(conn, before=first_id_of(keep_from), most=most))
 
 
-async def _make(conn: Connection, parent: str, day: date) -> bool:
-    name, key = partition_name(parent, day), PARENTS[parent]
-    low, high = first_id_of(day), first_id_of(day + timedelta(days=1))
+def month_of(partition: str) -> date | None:
+    """Return the first day of the month that a child of the audit log holds."""
+    digits = partition.rpartition("_")[2]
+    if len(digits) != 6 or not digits.isdigit():
+        return None
+    return date(int(digits[:4]), int(digits[4:]), 1)
+
+
+async def find_audit_months(conn: Connection) -> list[date]:
+    """Return the months of the audit log that have a table, oldest first."""
     with translated(conn):
-        async with conn.transaction():
-            # One maker at a time; the others find it done.
-            await conn.execute("select pg_advisory_xact_lock(hashtext($1))", f"rota {name}")
-            if await conn.fetchval("select to_regclass($1) is not null", f"rota.{name}"):
-                return False
-            await conn.execute(
-                _lines(
-                    f"create table rota.{name} (like rota.{parent} including all)",
-                    f"with (fillfactor = {CHANGING.get(parent, 100)});",
-                    f"with strayed as (delete from rota.{parent}_rest",
-                    f"where {key} >= '{low}' and {key} < '{high}' returning *)",
-                    f"insert into rota.{name} select * from strayed;",
-                    f"alter table rota.{parent} attach partition rota.{name}",
-                    f"for values from ('{low}') to ('{high}');",
-                )
-            )
-    return True
+        rows = await conn.fetch(_PARTITIONS, AUDIT)
+    return sorted(month for row in rows if (month := month_of(row[0])) is not None)
+
+
+async def make_audit_months(conn: Connection, *, today: date) -> None:
+    """Make the tables of this month and the next one."""
+    this = today.replace(day=1)
+    present = await find_audit_months(conn)
+    for month in (this, (this + timedelta(days=31)).replace(day=1)):
+        if month not in present:
+            await _make(conn, AUDIT, month)
+
+
+async def drop_audit_months(conn: Connection, *, keep_from: date) -> list[date]:
+    """Drop the months that ended before `keep_from`; return them."""
+    months = await find_audit_months(conn)
+    old = [month for month in months if (month + timedelta(days=31)).replace(day=1) <= keep_from]
+    for month in old:
+        await _drop(conn, AUDIT, month)
+    return old
+
+
+async def prune_audit(conn: Connection, *, keep_from: date) -> bool:
+    """Delete a batch of entries that belong to no month and are from months that ended before
+    `keep_from`; return whether more are left.
+    """
+    first = keep_from.replace(day=1)
+    await _drop(conn, AUDIT, first - timedelta(days=1))
+    row = await HAS_OLD_AUDIT.one(conn, before=datetime.combine(first, time(), UTC))
+    return row is not None and row.is_left
+
+
+async def _make(conn: Connection, parent: str, day: date) -> bool:
+    made = await MAKE.one(conn, parent=parent, day=day)
+    return made is not None and made.is_new
 
 
 async def _drop(conn: Connection, parent: str, day: date) -> str:
-    name = partition_name(parent, day)
-    with translated(conn):
-        # Plain drop takes its locks for a moment only: nobody writes to an old day. The lock
-        # time-out of the connection keeps it from queueing behind a long reader.
-        await conn.execute(f"drop table if exists rota.{name}")
-    return name
-
-
-def _lines(*lines: str) -> str:
-    return "\n".join(lines)
+    # A drop takes its locks for a moment only: nobody writes to an old day. The lock time-out of
+    # the connection keeps it from queueing behind a long reader.
+    await DROP.one(conn, parent=parent, day=day)
+    return partition_name(parent, day)

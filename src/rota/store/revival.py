@@ -15,16 +15,28 @@ from rota.core.errors import NotFound
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
+from rota.store.walking import walking
 
 
 class Owned(NamedTuple):
-    """A run of the tenant that asks. Without a payload of its own it has its job's."""
+    """A run of the tenant that asks, with what it ran with; JSON as text.
+
+    Without a payload it used a definition that is not known any more. One that has no job, deleted
+    or not, is a submission.
+    """
 
     id: UUID
     job_id: UUID
+    job_version: int
     state: RunState
     scheduled_at: datetime
     priority: int
+    queue_id: int
+    kind_id: int
+    policy_id: int
+    policy: str | None
+    gates: list[int] | None
+    has_job: bool
     payload: str | None
 
 
@@ -33,12 +45,24 @@ class Known(NamedTuple):
     state: RunState
 
 
-class Count(NamedTuple):
+class Matching(NamedTuple):
+    """How many runs match, counted up to a bound, and the ids of the oldest of them."""
+
     found: int
+    ids: list[UUID]
 
 
 class Touched(NamedTuple):
     id: UUID
+
+
+class RunCopy(NamedTuple):
+    """A finished run and the new one to make from it; without gates it has those of the old one."""
+
+    run_id: UUID
+    new_id: UUID
+    payload: str
+    gates: tuple[int, ...] | None
 
 
 class Origin(NamedTuple):
@@ -48,13 +72,13 @@ class Origin(NamedTuple):
 
 FIND = statement("revival/find", Owned)
 TICKS = statement("revival/ticks", Known)
-COUNT_DEAD = statement("revival/count_dead", Count)
-DEAD = statement("revival/dead", Touched)
-COUNT_ALIVE = statement("revival/count_alive", Count)
-ALIVE = statement("revival/alive", Touched)
+DEAD = statement("revival/dead", Matching)
+ALIVE = statement("revival/alive", Matching)
 DROP = statement("revival/drop", Touched)
 SIGN = statement("revival/sign", Touched)
 SPREAD = statement("revival/spread", Touched)
+DESCRIBE = statement("revival/describe", Touched)
+COPY = statement("revival/copy", Touched)
 LINK = statement("revival/link", Touched)
 ORIGIN = statement("revival/origin", Origin)
 FORGET = statement("revival/forget", Touched)
@@ -73,33 +97,24 @@ async def states(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> di
     return dict(await TICKS.all(conn, ids=ids, tenant_id=tenant_id))
 
 
-async def count_dead(
-    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, of_deleted: bool = True
-) -> int:
-    """How many dead letters match, counted up to `most`; perhaps without those of deleted jobs."""
-    more = {"error": which.error, "of_deleted": of_deleted}
-    row = await COUNT_DEAD.one(conn, **_where(which), **_of(tenant_id, most), **more)
-    return 0 if row is None else row.found
+async def find_dead(
+    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
+) -> Matching:
+    """Count dead letters that match, up to `most`, and return the ids of the `batch` oldest."""
+    failed = {"error": which.error, "fingerprint": which.fingerprint}
+    async with walking(conn):
+        found = await DEAD.one(
+            conn, **_where(which), **failed, tenant_id=tenant_id, most=most, batch=batch
+        )
+    return found or Matching(0, [])
 
 
-async def dead(
-    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, of_deleted: bool = True
-) -> list[UUID]:
-    """The oldest dead letters that match; perhaps without those of deleted jobs."""
-    more = {"error": which.error, "of_deleted": of_deleted}
-    rows = await DEAD.all(conn, **_where(which), **_of(tenant_id, most), **more)
-    return [row.id for row in rows]
-
-
-async def count_alive(conn: Connection, which: RunFilter, *, tenant_id: int, most: int) -> int:
-    """How many unfinished runs match that were not asked to cancel, counted up to `most`."""
-    row = await COUNT_ALIVE.one(conn, **_where(which), **_of(tenant_id, most))
-    return 0 if row is None else row.found
-
-
-async def alive(conn: Connection, which: RunFilter, *, tenant_id: int, most: int) -> list[UUID]:
-    """The oldest unfinished runs that match and were not asked to cancel."""
-    return [row.id for row in await ALIVE.all(conn, **_where(which), **_of(tenant_id, most))]
+async def find_alive(
+    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
+) -> Matching:
+    """The same for unfinished runs that were not asked to cancel."""
+    found = await ALIVE.one(conn, **_where(which), tenant_id=tenant_id, most=most, batch=batch)
+    return found or Matching(0, [])
 
 
 async def drop(conn: Connection, ids: Sequence[UUID], *, tenant_id: int, by: str) -> list[UUID]:
@@ -117,6 +132,30 @@ async def spread(
 ) -> None:
     """Let runs that were just brought back begin one after the other, after `before` others."""
     await SPREAD.all(conn, ids=ids, spacing=spacing, before=before)
+
+
+async def describe(
+    conn: Connection, run_id: UUID, *, replay_of: UUID, tenant_id: int, by: str
+) -> None:
+    """Give a run that was made from a submission its name, labels and user."""
+    await DESCRIBE.one(conn, run_id=run_id, replay_of=replay_of, tenant_id=tenant_id, by=by)
+
+
+async def copy(
+    conn: Connection, copies: Sequence[RunCopy], *, tenant_id: int, by: str
+) -> list[UUID]:
+    """Make new runs from finished ones, with other payloads; return their ids in order."""
+    rows = await COPY.all(
+        conn,
+        ids=[each.run_id for each in copies],
+        new_ids=[each.new_id for each in copies],
+        payloads=[each.payload for each in copies],
+        gates=[_array_text(each.gates) for each in copies],
+        tenant_id=tenant_id,
+        by=by,
+    )
+    made = {row.id for row in rows}
+    return [each.new_id for each in copies if each.new_id in made]
 
 
 async def link(conn: Connection, run_id: UUID, *, replay_of: UUID, tenant_id: int, by: str) -> None:
@@ -144,5 +183,6 @@ def _where(which: RunFilter) -> dict[str, object]:
     }
 
 
-def _of(tenant_id: int, most: int) -> dict[str, object]:
-    return {"tenant_id": tenant_id, "most": most}
+def _array_text(gates: Sequence[int] | None) -> str | None:
+    """As text: an array of arrays would have to be a rectangle."""
+    return None if gates is None else f"{{{','.join(map(str, gates))}}}"

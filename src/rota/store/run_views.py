@@ -25,8 +25,6 @@ FIRST_ID: Final = UUID(int=0)
 LAST_ID: Final = UUID(int=(1 << 128) - 1)
 # Most of what is asked for is younger; what is not is looked for again in all of history.
 RECENT: Final = timedelta(days=2)
-# The id of a run tells when it was due, not when it ended; its retries may have taken this long.
-LONGEST_WAY: Final = timedelta(days=7)
 # Nodes read their own clocks; a session's runs have ids that are at most so much younger than it.
 CLOCKS_APART: Final = timedelta(hours=1)
 LONGEST_TEXT: Final = 200
@@ -39,7 +37,9 @@ class RunRow(NamedTuple):
 
     `ready_at` and `deadline_at` are known of the living only, `progress` is 0 to 1. `step` is the
     place in the graph. `modified_at` is the last change: its end, its start, its last progress or
-    checkpoint, or when it was put back, taken back or asked to cancel.
+    checkpoint, or when it was put back, taken back or asked to cancel. `submitter` and `address`
+    are known of one-time submissions: who asked for it, and from where. `job_version` is the
+    version of the definition that it uses, as people count; None if that is not known any more.
     """
 
     id: UUID
@@ -71,6 +71,11 @@ class RunRow(NamedTuple):
     step: int | None
     member: int | None
     modified_at: datetime
+    labels: str
+    user_id: str | None
+    submitter: str | None
+    address: str | None
+    job_version: int | None
 
 
 class Page(NamedTuple):
@@ -92,19 +97,6 @@ class AttemptRow(NamedTuple):
     started_at: datetime | None
     finished_at: datetime | None
     reason: str | None
-
-
-class DeadGroup(NamedTuple):
-    """Dead letters of one job that failed alike; `message` has # for numbers."""
-
-    job_id: UUID
-    job: str | None
-    type: str
-    message: str
-    number: int
-    first_at: datetime
-    last_at: datetime
-    sample_id: UUID
 
 
 class Found(NamedTuple):
@@ -151,6 +143,10 @@ class RunFilter:
     graph_run_id: UUID | None = None
     # Of dead letters, those that nobody has dropped.
     is_open: bool = False
+    # Of dead letters, those that failed like this, from one time on and before another.
+    fingerprint: str | None = None
+    ended_after: datetime | None = None
+    ended_before: datetime | None = None
 
     def __post_init__(self) -> None:
         for field in ("queue", "kind", "worker"):
@@ -168,7 +164,6 @@ NAMES = statement("run_views/names", Ids)
 WORKER_SESSIONS = statement("run_views/worker_sessions", WorkerSession)
 ATTEMPTS = statement("run_views/attempts", AttemptRow)
 LOG_LINES = statement("run_views/log_lines", Line)
-DEAD_GROUPS = statement("run_views/dead_groups", DeadGroup)
 
 
 async def get(conn: Connection, *, tenant_id: int, run_id: UUID) -> RunRow | None:
@@ -235,24 +230,13 @@ async def dead_page(
     return await page(conn, tenant_id=tenant_id, filter=chosen, after=after, limit=limit)
 
 
-async def dead_groups(
-    conn: Connection, *, tenant_id: int, since: datetime, limit: int = 50
-) -> list[DeadGroup]:
-    """Dead letters that ended since a time, alike ones together, the last seen first."""
-    from_id = _first_id_from(since - LONGEST_WAY if since > EPOCH + LONGEST_WAY else EPOCH)
-    async with walking(conn):
-        return await DEAD_GROUPS.all(
-            conn, tenant_id=tenant_id, from_id=from_id, since=since, most=limit
-        )
-
-
 async def latest_runs(
     conn: Connection, *, tenant_id: int, job_ids: Sequence[UUID]
 ) -> dict[UUID, RunRow]:
     """The newest run of each job that has one."""
     if not job_ids:
         return {}
-    recent = _first_id_from(await database_time(conn) - RECENT)
+    recent = first_id_from(await database_time(conn) - RECENT)
     async with walking(conn):
         found = await LATEST.all(conn, tenant_id=tenant_id, job_ids=job_ids, from_id=recent)
         # Whatever is found is newer than what was not looked at, except for a living run that
@@ -326,7 +310,9 @@ def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
     states = chosen.states or frozenset(RunState)
     if chosen.graph_run_id is None and states <= BAD and (chosen.job_id is None or chosen.is_open):
         bad = {"states": sorted(states), "with_dropped": not chosen.is_open}
-        return WALK_BAD, bad | {"job_id": chosen.job_id}
+        ended = {"ended_after": chosen.ended_after, "ended_before": chosen.ended_before}
+        failed = {"fingerprint": chosen.fingerprint, "job_id": chosen.job_id}
+        return WALK_BAD, bad | ended | failed
     more: dict[str, Any] = {
         "states": sorted(chosen.states) or None,
         "ended": bool(states & FINAL),
@@ -357,8 +343,8 @@ async def _conditions(
             return None
         before = min(before, youngest)
     if chosen.created_before is not None:
-        before = min(before, _first_id_from(chosen.created_before))
-    since = _first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID
+        before = min(before, first_id_from(chosen.created_before))
+    since = first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID
     if chosen.graph_run_id is not None:
         # Steps have the time of their graph run in their ids, to the millisecond.
         since = max(since, UUID(int=chosen.graph_run_id.int >> 80 << 80))
@@ -384,7 +370,7 @@ async def _sessions(conn: Connection, worker: str) -> tuple[list[UUID], UUID]:
     if any(row.is_alive for row in rows) or ids > {row.id for row in rows}:
         return sorted(ids), LAST_ID
     last_beat = max((row.beat_at for row in rows), default=EPOCH)
-    return sorted(ids), _first_id_from(last_beat + CLOCKS_APART)
+    return sorted(ids), first_id_from(last_beat + CLOCKS_APART)
 
 
 def _as_uuid(text: str) -> UUID | None:
@@ -394,7 +380,7 @@ def _as_uuid(text: str) -> UUID | None:
         return None
 
 
-def _first_id_from(at: datetime) -> UUID:
+def first_id_from(at: datetime) -> UUID:
     """The smallest id of a moment; a time before all ids is taken for the first one."""
     frame = stamped(max(at, EPOCH), bytes(10))
     return UUID(int=frame.int >> 80 << 80)

@@ -12,13 +12,12 @@ from typing import Final, NamedTuple
 from rota.core.errors import Conflict, InvalidInput, NotFound, SealingFailed
 from rota.core.masking import SHORTEST
 from rota.core.sealing import Place, key_id_of, seal, unseal
-from rota.core.submission import check_name
-from rota.store import tenants
+from rota.core.submission import check_visible_name
+from rota.store import tenants, turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.transaction import joined
 
-MOST_SECRETS: Final = 200
 MOST_BYTES: Final = 65_536
 
 
@@ -58,15 +57,18 @@ async def put(
     conn: Connection, *, tenant_id: int, name: str, value: bytes, master: bytes, nonce: bytes
 ) -> Secret:
     """Write a secret, or its next version. `nonce` is 12 random bytes."""
-    name = check_name(name, "name")
+    name = check_visible_name(name, "name")
     if len(value) < SHORTEST:
         wanted = f"at least {SHORTEST} bytes: a shorter one could not be kept out of logs"
         raise InvalidInput("value", f"{len(value)} bytes", wanted)
     if len(value) > MOST_BYTES:
         raise InvalidInput("value", f"{len(value)} bytes", f"at most {MOST_BYTES} bytes")
+    if b"\0" in value:
+        wanted = "a value without a NUL byte: no program could be given one in its environment"
+        raise InvalidInput("value", f"{len(value)} bytes with a NUL", wanted)
     async with joined(conn):
         # In turn, for the count and for the version, which is sealed in and must be known before.
-        await tenants.take_turn(conn, tenant_id=tenant_id, things="secrets")
+        await turns.take_turn(conn, tenant_id=tenant_id, things="secrets")
         version = await _next_version(conn, tenant_id, name)
         place = Place(tenant_id=tenant_id, name=name, version=version)
         row = await PUT.one(
@@ -126,6 +128,6 @@ async def _next_version(conn: Connection, tenant_id: int, name: str) -> int:
     if present is not None:
         return present.version + 1
     count = await COUNT.one(conn, tenant_id=tenant_id)
-    if count is not None and count.number >= MOST_SECRETS:
-        raise InvalidInput("secrets", MOST_SECRETS, "fewer secrets: delete one before adding one")
+    there = 0 if count is None else count.number
+    await tenants.allow_one_more(conn, tenant_id=tenant_id, quota="max_secrets", there=there)
     return 1

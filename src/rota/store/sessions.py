@@ -64,6 +64,8 @@ class NewSession:
     queues: tuple[int, ...] = ()
     kinds: tuple[int, ...] = ()
     slots: int = 0
+    # JSON of `ServedTenants.to_plain`; of other processes than workers null.
+    serves: str | None = None
 
 
 OPEN = statement("sessions/open", Opened)
@@ -84,6 +86,7 @@ async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> 
         queues=new.queues,
         kinds=new.kinds,
         slots=new.slots,
+        serves=new.serves,
         ttl=ttl,
     )
 

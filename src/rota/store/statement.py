@@ -12,10 +12,15 @@ from enum import Enum, StrEnum
 from importlib.resources import files
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_type_hints
 
+from rota.contract.job import DETAIL_COLUMNS
 from rota.core.documents import unknown_member
 from rota.store.driver import Connection
 from rota.store.translate import translated
 
+# `/* each detail: , j.{name} */` stands for its text once for each detail of a job: a column that
+# holds a field as it was given and that decides nothing (contract/job.py). Without the comment the
+# statement is the one for a job without details, which psql and the linter understand.
+_EACH_DETAIL: Final = re.compile(r"\s*/\* each detail: (.*?) \*/", re.DOTALL)
 # A colon that begins a name, and is neither the second of a cast nor inside a quoted string.
 _PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|(?<![:\w]):([a-z_][a-z0-9_]*)")
 
@@ -35,7 +40,8 @@ class Statement(Generic[Row]):
         self.name = name
         self.row = row
         self.parameters: tuple[str, ...] = ()
-        self.text = _PARAMETER.sub(self._number, source).strip().removesuffix(";")
+        rendered = _EACH_DETAIL.sub(_render_details, source)
+        self.text = _PARAMETER.sub(self._number, rendered).strip().removesuffix(";")
         self._make = _maker(row)
 
     def _number(self, match: re.Match[str]) -> str:
@@ -62,6 +68,13 @@ class Statement(Generic[Row]):
         with translated(conn):
             record = await conn.fetchrow(self.text, *self._bind(values))
         return None if record is None else self._make(record)
+
+
+def _render_details(match: re.Match[str]) -> str:
+    return "".join(
+        match[1].replace("{name}", name).replace("{type}", type_)
+        for name, type_ in DETAIL_COLUMNS.items()
+    )
 
 
 def statement(name: str, row: type[Row]) -> Statement[Row]:

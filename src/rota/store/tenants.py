@@ -6,14 +6,15 @@ a tenant by name is names.py.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from rota.core import quotas as plain
-from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound
+from rota.contract.quotas import from_quotas, read_stored_quotas
+from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound, QuotaExceeded
 from rota.core.quotas import Quotas
-from rota.core.submission import check_name
+from rota.core.submission import check_visible_name
 from rota.store import gates
 from rota.store.driver import Connection
 from rota.store.gates import HEAVIEST
@@ -39,8 +40,10 @@ class Id(NamedTuple):
     id: int
 
 
-class Turn(NamedTuple):
-    held: str
+class Measurable(NamedTuple):
+    id: int
+    quotas: str
+    default_quotas: str
 
 
 class Number(NamedTuple):
@@ -63,7 +66,6 @@ class Tenant:
     created_at: datetime
 
 
-TAKE_TURN = statement("tenants/take_turn", Turn)
 CREATE = statement("tenants/create", Row)
 GET = statement("tenants/get", Row)
 PAGE = statement("tenants/page", Row)
@@ -72,6 +74,8 @@ LOCK = statement("tenants/lock", Id)
 OBSTACLES = statement("tenants/obstacles", Obstacles)
 DELETE = statement("tenants/delete", Id)
 COUNT_JOBS = statement("tenants/count_jobs", Number)
+TAKE_MEASURABLE = statement("tenants/take_measurable", Measurable)
+HOLD_BACK = statement("tenants/hold_back", Id)
 COUNT_QUEUED = statement("tenants/count_queued", Number)
 
 
@@ -79,7 +83,7 @@ async def create(
     conn: Connection, *, name: str, weight: int = 1, quotas: Quotas = UNLIMITED
 ) -> Tenant:
     """Make a tenant."""
-    name = check_name(name, "name")
+    name = check_visible_name(name, "name")
     _demand_weight(weight)
     async with transaction(conn):
         row = await CREATE.one(conn, name=name, weight=weight, quotas=_text(quotas))
@@ -141,14 +145,6 @@ async def delete(conn: Connection, tenant_id: int) -> None:
         await DELETE.one(conn, tenant_id=tenant_id)
 
 
-async def take_turn(conn: Connection, *, tenant_id: int, things: str) -> None:
-    """Let one at a time count and add things of a tenant, until the end of the transaction.
-
-    A statement of its own: the snapshot of the one that counts must be newer than the lock.
-    """
-    await TAKE_TURN.one(conn, tenant_id=tenant_id, things=things)
-
-
 async def count_jobs(conn: Connection, *, tenant_id: int, most: int) -> int:
     """How many jobs of a tenant are not finished; `most` if there are more."""
     async with walking(conn):
@@ -161,6 +157,27 @@ async def count_queued(conn: Connection, *, tenant_id: int, most: int) -> int:
     async with walking(conn):
         row = await COUNT_QUEUED.one(conn, tenant_id=tenant_id, most=most)
     return 0 if row is None else row.number
+
+
+async def allow_one_more(conn: Connection, *, tenant_id: int, quota: str, there: int) -> None:
+    """Refuse one thing more than a tenant may have. For things that are few: the caller counts
+    them, and has the turn.
+    """
+    limit = (await get(conn, tenant_id)).quotas.limit_of(quota)
+    if limit is not None and there >= limit:
+        asked = f"it has {there}, and one more was asked for; delete one first"
+        raise QuotaExceeded(quota, limit, asked)
+
+
+async def take_measurable(conn: Connection, *, age: timedelta, limit: int) -> list[Measurable]:
+    """Take tenants whose use was not measured for `age`, at most so many."""
+    return await TAKE_MEASURABLE.all(conn, age=age, most=limit)
+
+
+async def hold_back(conn: Connection, tenant_id: int, quotas: Mapping[str, int]) -> bool:
+    """Hold a tenant against these default quotas; return whether they were others before."""
+    text = json.dumps(dict(quotas))
+    return await HOLD_BACK.one(conn, tenant_id=tenant_id, quotas=text) is not None
 
 
 def _refuse(obstacles: Obstacles | None) -> None:
@@ -181,7 +198,7 @@ def _tenant(row: Row) -> Tenant:
         id=row.id,
         name=row.name,
         weight=row.weight,
-        quotas=plain.read_stored(json.loads(row.quotas)),
+        quotas=read_stored_quotas(json.loads(row.quotas)),
         paused_at=row.paused_at,
         created_at=row.created_at,
     )
@@ -194,7 +211,7 @@ def _found(row: Row | None, tenant_id: int) -> Tenant:
 
 
 def _text(quotas: Quotas) -> str:
-    return json.dumps(plain.to_plain(quotas))
+    return json.dumps(from_quotas(quotas))
 
 
 def _demand_weight(weight: int) -> None:

@@ -64,6 +64,15 @@ def _refused(error: asyncpg.PostgresError) -> RotaError:
     )
 
 
+def _denied(error: asyncpg.PostgresError) -> RotaError:
+    """A right that the login lacks; `rota migrate` grants the roles of processes theirs."""
+    return StoreRefused(
+        reason=first_line(error),
+        remedy="run `rota migrate` with the URL of the schema's owner, or check which login "
+        "ROTA_DATABASE_URL names",
+    )
+
+
 # By SQLSTATE, then by its class (the first two characters).
 MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     ILLEGAL_MOVE: _illegal,
@@ -75,7 +84,7 @@ MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     "3D000": _refused,  # no such database
     "3F000": _mismatch,  # no such schema
     "40": _unavailable,  # deadlock or serialisation: the same again a little later
-    "42501": _refused,  # not allowed
+    "42501": _denied,  # a right is missing
     "42703": _mismatch,  # no such column
     "42704": _mismatch,  # no such type
     "42883": _mismatch,  # no such function

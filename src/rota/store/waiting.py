@@ -52,6 +52,10 @@ class Subject(NamedTuple):
     queue: str | None
     queue_paused_at: datetime | None
     queue_gate: int | None
+    tenant_queue_paused_at: datetime | None
+    tenant_queue_paused_by: str | None
+    tenant_queue_gate: int | None
+    tenant: str | None
     tenant_paused_at: datetime | None
     tenant_gate: int | None
     kind: str | None
@@ -63,8 +67,8 @@ class Subject(NamedTuple):
 
     @property
     def all_gates(self) -> tuple[int, ...]:
-        """In the order of a claim: its own, the tenant's, the queue's."""
-        wide = (self.tenant_gate, self.queue_gate)
+        """In the order of a claim: its own, the tenant's, those of its queue."""
+        wide = (self.tenant_gate, self.tenant_queue_gate, self.queue_gate)
         return (*(self.gates or ()), *(gate for gate in wide if gate is not None))
 
 
@@ -99,10 +103,13 @@ class Gate(NamedTuple):
 
 
 class Workers(NamedTuple):
-    """Live workers; `slots`, `busy` and `with_room` are of those that serve queue and kind."""
+    """Live workers; `serving_tenant` of those that serve the queue take runs of the tenant there;
+    `slots`, `busy` and `with_room` are of those that serve queue, tenant and kind.
+    """
 
     alive: int
     serving_queue: int
+    serving_tenant: int
     serving: int
     with_room: int
     slots: int
@@ -139,6 +146,17 @@ class JobSubject(NamedTuple):
     now: datetime
 
 
+class ScheduledSubject(NamedTuple):
+    """A submission that waits for its time; without a `scheduler` its shard has no owner."""
+
+    id: UUID
+    due_at: datetime
+    shard: int
+    scheduler: str | None
+    schedulers: int
+    now: datetime
+
+
 READ_RUN = statement("waiting/read_run", Subject)
 READ_GRAPH = statement("waiting/read_graph", GraphSubject)
 READ_GATES = statement("waiting/read_gates", Gate)
@@ -146,6 +164,7 @@ READ_WORKERS = statement("waiting/read_workers", Workers)
 COUNT_AHEAD = statement("waiting/count_ahead", Ahead)
 COUNT_AHEAD_GATED = statement("waiting/count_ahead_gated", Ahead)
 READ_JOB = statement("waiting/read_job", JobSubject)
+READ_SCHEDULED = statement("waiting/read_scheduled", ScheduledSubject)
 
 
 async def run(conn: Connection, *, tenant_id: int, run_id: UUID) -> Subject | None:
@@ -154,6 +173,10 @@ async def run(conn: Connection, *, tenant_id: int, run_id: UUID) -> Subject | No
 
 async def job(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobSubject | None:
     return await READ_JOB.one(conn, tenant_id=tenant_id, job_id=job_id)
+
+
+async def scheduled(conn: Connection, *, tenant_id: int, run_id: UUID) -> ScheduledSubject | None:
+    return await READ_SCHEDULED.one(conn, tenant_id=tenant_id, run_id=run_id)
 
 
 async def gates(conn: Connection, subject: Subject) -> list[Gate]:
@@ -168,6 +191,7 @@ async def gates(conn: Connection, subject: Subject) -> list[Gate]:
         queue_gate=subject.queue_gate,
         tenant_id=subject.tenant_id,
         tenant_gate=subject.tenant_gate,
+        tenant_queue_gate=subject.tenant_queue_gate,
     )
     return sorted(rows, key=lambda row: wanted.index(row.id))
 
@@ -178,8 +202,10 @@ async def graph(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphSubje
 
 
 async def workers(conn: Connection, subject: Subject) -> Workers:
-    row = await READ_WORKERS.one(conn, queue_id=subject.queue_id, kind_id=subject.kind_id)
-    return row or Workers(0, 0, 0, 0, 0, 0, [], [])
+    row = await READ_WORKERS.one(
+        conn, queue_id=subject.queue_id, kind_id=subject.kind_id, tenant=subject.tenant
+    )
+    return row or Workers(0, 0, 0, 0, 0, 0, 0, [], [])
 
 
 async def ahead(conn: Connection, subject: Subject, *, kind_ids: Sequence[int]) -> int:

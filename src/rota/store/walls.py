@@ -4,7 +4,8 @@ The first wall is that every statement names its tenant. This one holds when a s
 behind it a connection is the role `rota_api`, which owns nothing, and PostgreSQL shows it the rows
 of one tenant, or none at all if no tenant is set. It lasts for one transaction, so nothing of it is
 left on a connection that goes back to its pool. It does not hold against somebody who can send SQL
-of their own. The engine and whatever concerns all tenants work as the owner, who passes it.
+of their own. The engine and whatever concerns all tenants work as the owner, who passes it, or as a
+role with a policy for all tenants (roles.py).
 """
 
 from collections.abc import AsyncIterator

@@ -8,6 +8,7 @@ the lock that makes it the only one here, and while no server runs.
 import contextlib
 import locale
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -16,14 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rota.core.errors import EmbeddedFailed
-from rota.store.embedded import diagnosis
+from rota.store.embedded import diagnosis, owner
 from rota.store.embedded.account import Account
 from rota.store.embedded.home import Home, refuse_foreign, sync_folder, write_privately
 from rota.store.embedded.machine import syncs_at_once
+from rota.store.embedded.owner import DATABASE, MARKER, ROLE, SUPERUSER
 from rota.store.embedded.programs import BLANK, Install, run
 
-ROLE = "rota"
-DATABASE = "rota"
+# How the single-user mode shows a name.
+SHOWN_DATABASE = re.compile(r'datname = "([^"]+)"')
 # How Linux names what a process has open.
 OPEN_FILES = Path("/proc/self/fd")
 
@@ -109,8 +111,11 @@ def make(home: Home, tools: Tools) -> None:
         tools.account.own(draft)
         password = secrets.token_urlsafe(32)
         initdb(draft, tools, password=password)
-        # A second database would be three hundred more files to make, and one more to vacuum.
-        alone(draft, tools, f"alter database postgres rename to {DATABASE}")
+        if tools.durable:
+            alone(draft, tools, *owner.statements_of_new(password))
+            mark(draft, tools)
+        else:
+            alone(draft, tools, f"alter database postgres rename to {DATABASE}")
         write_privately(home.password, password)
         home.not_durable.unlink(missing_ok=True)
         if not tools.durable:
@@ -135,7 +140,8 @@ def initdb(folder: Path, tools: Tools, *, password: str) -> None:
     with entrance(folder, account) as way, secret_pipe(password, account) as secret:
         done = run(
             [
-                *(tools.install.program("initdb"), "-D", way.name, "-U", ROLE),
+                *(tools.install.program("initdb"), "-D", way.name),
+                *("-U", SUPERUSER if tools.durable else ROLE),
                 *(f"--pwfile=/dev/fd/{secret}", "--auth=scram-sha-256", "--encoding=UTF8"),
                 *("--data-checksums", "--no-instructions"),
                 *locale_words(tools.install.major),
@@ -184,21 +190,25 @@ def utf8_or_plain() -> str:
     return "C.UTF-8"
 
 
-def alone(folder: Path, tools: Tools, statement: str) -> None:
-    """Run one statement without a server: nobody can connect, no password is asked."""
+def alone(folder: Path, tools: Tools, *statements: str, database: str = "template1") -> str:
+    """Run statements without a server: nobody can connect, no password is asked.
+
+    One line each. Returns what was printed.
+    """
     with entrance(folder, tools.account) as way:
         done = run(
             [
                 *(tools.install.program("postgres"), "--single", "-D", way.name, *BLANK),
                 *("-c", "exit_on_error=on", "-c", f"fsync={'on' if tools.durable else 'off'}"),
-                "template1",
+                database,
             ],
             account=tools.account,
-            said=f"{statement};\n",
+            said="".join(f"{statement};\n" for statement in statements),
             pass_fds=way.pass_fds,
         )
     if done.returncode:
         raise diagnosis.of_output(done.stderr, doing="preparing the cluster", home=folder.parent)
+    return done.stdout
 
 
 def renew_password(home: Home, tools: Tools) -> None:
@@ -206,3 +216,31 @@ def renew_password(home: Home, tools: Tools) -> None:
     password = secrets.token_urlsafe(32)
     alone(home.data, tools, f"alter role {ROLE} password '{password}'")
     write_privately(home.password, password)
+
+
+def has_old_login(home: Home, tools: Tools) -> bool:
+    """Whether an earlier release made the cluster, and its login is the superuser."""
+    # A standby follows its primary, and has no single-user mode.
+    is_standby = (home.data / "standby.signal").exists()
+    return tools.durable and not is_standby and not (home.data / MARKER).exists()
+
+
+def replace_login(home: Home, tools: Tools) -> None:
+    """Let the login of the cluster be no superuser any more; keep its name, password and data."""
+    password = home.password.read_text(encoding="ascii")
+    shown = alone(home.data, tools, owner.read_block("show_superuser"))
+    # Each step can be repeated: a crash between them is no harm.
+    if SUPERUSER not in shown:
+        alone(home.data, tools, owner.read_block("rename_superuser"))
+    alone(home.data, tools, owner.read_block("make_login", password=password))
+    shown = alone(home.data, tools, owner.read_block("show_databases"))
+    for database in SHOWN_DATABASE.findall(shown):
+        alone(home.data, tools, owner.read_block("hand_over"), database=database)
+    mark(home.data, tools)
+
+
+def mark(data: Path, tools: Tools) -> None:
+    """Note that the login is no superuser, for the next start."""
+    marker = data / MARKER
+    write_privately(marker, "the superuser of this cluster cannot log in\n")
+    tools.account.own(marker)

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from rota.store.embedded.cluster import DATABASE, ROLE
 from rota.store.embedded.home import Home, write_privately
+from rota.store.embedded.owner import DATABASE, ROLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@
     ├── server.lock     held by the server's own processes, which inherit it
     ├── endpoint.json   where the server answers; there only while it does
     ├── address.json    port and socket folder of the last start, to be used again
-    ├── password        of the role `rota`, for the owner of the home only
+    ├── password        of the login `rota`, for the owner of the home only
     ├── not-durable     there if the home was made for tests, without fsync
     ├── server.log(.1)  what the server and its keeper say, bounded
     ├── init-*/         a cluster in the making; worthless until it is renamed to data

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 import rota
+from rota.core.child_environment import inherited_environment
 from rota.core.errors import EmbeddedFailed, InvalidSetting
 from rota.store.embedded import binaries, cluster, diagnosis, log, settings
 from rota.store.embedded.endpoint import Endpoint, published, withdraw
@@ -188,7 +189,7 @@ def spawn(order: Order, home: Home) -> None:
         subprocess.run(
             command,
             cwd="/",
-            env={**os.environ, "PYTHONPATH": str(root)},
+            env=inherited_environment(os.environ) | {"PYTHONPATH": str(root)},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,

@@ -79,6 +79,10 @@ class Tending:
         if not self.home.password.exists():
             with server.claimed(self.home, self.tools):
                 cluster.renew_password(self.home, self.tools)
+        if cluster.has_old_login(self.home, self.tools):
+            log.say("the login of this cluster is a superuser; replacing it")
+            with server.claimed(self.home, self.tools):
+                cluster.replace_login(self.home, self.tools)
         wishes = dict(self.order.settings)
         said = ""
         for _ in range(FIRST_TRIES):

@@ -19,8 +19,9 @@ select
     j.payload,
     j.limits,
     p.body as policy,
-    t.quotas,
-    j.graph_id
+    t.default_quotas || t.quotas as quotas,
+    j.graph_id,
+    j.version - j.version_skips as definition_version
 from (
     select distinct w.job_id
     from rota.event_types as w

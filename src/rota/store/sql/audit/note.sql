@@ -1,6 +1,7 @@
 -- Write down one change.
 insert into rota.audit (
-    at, tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
+    at, tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id,
+    origin
 )
 values (
     rota.now(),
@@ -13,6 +14,7 @@ values (
     :thing_id::text,
     :before::jsonb,
     :after::jsonb,
-    :request_id::text
+    :request_id::text,
+    :origin::text
 )
 returning id;

@@ -1,6 +1,6 @@
 -- Write down several changes at once, as note.sql does one.
 insert into rota.audit (
-    tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
+    tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id, origin
 )
 select
     n.tenant_id,
@@ -12,7 +12,8 @@ select
     n.thing_id,
     n.before,
     n.after,
-    n.request_id
+    n.request_id,
+    n.origin
 from
     unnest(
         :tenant_ids::integer[],
@@ -24,7 +25,9 @@ from
         :thing_ids::text[],
         :befores::jsonb[],
         :afters::jsonb[],
-        :request_ids::text[]
+        :request_ids::text[],
+        :origins::text[]
     ) as n (
-        tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id
+        tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id,
+        origin
     );

@@ -11,7 +11,9 @@ with ended as (
         lateral (
             select r.state
             from rota.runs as r
-            where r.id = w.run_id
+            where
+                r.id = w.run_id
+                and r.tenant_id = w.tenant_id
             limit 1
         ) as done
         on true

@@ -1,5 +1,5 @@
--- Whether any run is unfinished, any mark is to be made something of, or any tick is still to come
--- before a time.
+-- Whether any run is unfinished, any mark is to be made something of, or any tick or submission is
+-- still to come before a time.
 -- Each index is looked at from the end that is emptied last, so the answer costs a page or two.
 -- From the other end it would walk over all that was drained so far, while that is measured.
 select
@@ -21,4 +21,17 @@ select
     or exists (
         select 1 from rota.cursors as c
         where c.fire_at < :before::timestamptz
+    )
+    or exists (
+        select 1
+        from generate_series(0, 127) as shards (shard)
+        cross join
+            lateral (
+                select 1
+                from rota.scheduled_runs as s
+                where
+                    s.shard = shards.shard
+                    and s.due_at < :before::timestamptz
+                limit 1
+            ) as due
     ) as is_busy;

@@ -1,5 +1,11 @@
--- The kinds of jobs that some living worker carries out.
-select k.name
+-- The kinds of jobs that some living worker carries out for a tenant. `fields` are all that their
+-- payloads may have, if a worker said so.
+select
+    k.name,
+    case
+        when k.payload_schema ->> 'additionalProperties' = 'false'
+            then array(select jsonb_object_keys(k.payload_schema -> 'properties'))
+    end as fields
 from rota.kinds as k
 where
     exists (
@@ -9,4 +15,8 @@ where
             s.role = 'worker'
             and s.expires_at > (select rota.now())
             and k.id = any(s.kinds)
+            and exists (
+                select 1 from unnest(s.queues) as served (queue_id)
+                where rota.serves_tenant(s.serves, served.queue_id, :tenant::text)
+            )
     );

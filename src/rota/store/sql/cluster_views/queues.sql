@@ -1,11 +1,46 @@
--- The queues, what holds them back, and what of one tenant waits and runs in them. Nothing is
--- counted further than 10,001: that is how much "more than 10,000" costs. The first five columns of
--- an index end with ready_at and id, so each priority is asked for by itself.
-with lanes as (
+-- The queues of a tenant, what holds its runs back there, and what of it waits and runs in them. Or
+-- every queue, with what holds all tenants back. A queue is a tenant's if it created it, named it
+-- in a job, or has a run there. Nothing is counted further than 10,001: that is how much "more than
+-- 10,000" costs. The first five columns of an index end with ready_at and id, so each priority is
+-- asked for by itself.
+with held as (
+    select
+        r.queue_id,
+        count(*) as running
+    from rota.live_runs as r
+    where
+        r.state in ('running', 'cancelling')
+        and r.tenant_id = :tenant_id::integer
+    group by r.queue_id
+),
+
+shown as materialized (
+    select q.*
+    from rota.queues as q
+    where
+        :all_tenants::boolean
+        or exists (
+            select 1 from rota.tenant_queues as tq
+            where
+                tq.tenant_id = :tenant_id::integer
+                and tq.queue_id = q.id
+        )
+        or q.id in (select h.queue_id from held as h)
+        or exists (
+            select 1 from rota.live_runs as r
+            where
+                r.state in ('queued', 'retrying')
+                and r.gates is null
+                and r.queue_id = q.id
+                and r.tenant_id = :tenant_id::integer
+        )
+),
+
+lanes as (
     select
         q.id as queue_id,
         p.priority::smallint as priority
-    from rota.queues as q
+    from shown as q
     cross join generate_series(0, 9) as p (priority)
 ),
 
@@ -59,7 +94,7 @@ gated as (
         count(*) filter (where g.ready_at <= (select rota.now())) as waiting,
         count(*) filter (where g.ready_at > (select rota.now())) as later,
         min(g.ready_at) filter (where g.ready_at <= (select rota.now())) as oldest_at
-    from rota.queues as q
+    from shown as q
     cross join
         lateral (
             select
@@ -98,22 +133,15 @@ waits as (
         from gated as g
     ) as w
     group by w.queue_id
-),
-
-held as (
-    select
-        r.queue_id,
-        count(*) as running
-    from rota.live_runs as r
-    where
-        r.state in ('running', 'cancelling')
-        and r.tenant_id = :tenant_id::integer
-    group by r.queue_id
 )
 
 select
     q.name,
-    q.paused_at,
+    q.paused_at is not null as is_paused_for_all,
+    case
+        when :all_tenants::boolean then q.paused_at
+        else coalesce(q.paused_at, tq.paused_at)
+    end as paused_at,
     a.most,
     a.rate_count,
     a.rate_per,
@@ -123,8 +151,13 @@ select
     least(w.later, 10001)::integer as later,
     least(coalesce(h.running, 0), 10001)::integer as running,
     w.oldest_at
-from rota.queues as q
+from shown as q
 inner join waits as w on q.id = w.queue_id
 left join held as h on q.id = h.queue_id
-left join rota.gates as a on q.gate_id = a.id
+left join rota.tenant_queues as tq
+    on
+        q.id = tq.queue_id
+        and tq.tenant_id = :tenant_id::integer
+        and not :all_tenants::boolean
+left join rota.gates as a on a.id = coalesce(tq.gate_id, q.gate_id)
 order by q.name;

@@ -2,13 +2,15 @@
 -- delay counts from. Asked when a tick comes due, so that finishing a run costs nothing for it.
 select
     j.id as job_id,
-    exists (
-        select 1 from rota.live_runs as l
+    -- Not `exists`: the planner could answer that by reading all that waits.
+    coalesce((
+        select true from rota.live_runs as l
         where
             l.job_id = j.id
             and l.state in ('blocked', 'queued', 'retrying')
             and l.trigger <> 'graph'
-    )
+        limit 1
+    ), false)
     or j.id in (
         select l.job_id from rota.live_runs as l
         where

@@ -44,6 +44,16 @@ paused as materialized (
     where q.paused_at is not null
 ),
 
+-- The same of what tenants have paused for themselves.
+paused_by_tenant as materialized (
+    select
+        tq.tenant_id,
+        tq.queue_id,
+        tq.paused_by
+    from rota.tenant_queues as tq
+    where tq.paused_at is not null
+),
+
 moved as (
     update rota.cursors as c
     set
@@ -92,19 +102,29 @@ decided as (
         case
             when
                 d.may_pass
-                and d.queue_id = any(array(select p.id from paused as p))
+                and (
+                    d.queue_id = any(array(select p.id from paused as p))
+                    or (d.tenant_id, d.queue_id) in (
+                        select
+                            p.tenant_id,
+                            p.queue_id
+                        from paused_by_tenant as p
+                    )
+                )
                 then 'queue_paused'
             when
                 d.overlap = 'skip'
                 and (
-                    exists (
-                        select 1 from rota.live_runs as l
+                    -- Not `exists`: the planner could answer that by reading all that waits.
+                    coalesce((
+                        select true from rota.live_runs as l
                         where
                             l.job_id = d.job_id
                             and l.state in ('blocked', 'queued', 'retrying')
                             and l.trigger <> 'graph'
                             and l.trigger <> 'backfill'
-                    )
+                        limit 1
+                    ), false)
                     or d.job_id in (
                         select l.job_id
                         from rota.live_runs as l
@@ -135,15 +155,23 @@ passed as (
             'code', d.refusal,
             'by', case
                 when d.refusal = 'queue_paused'
-                    then (
-                        select p.paused_by from paused as p
-                        where p.id = d.queue_id
+                    then coalesce(
+                        (
+                            select p.paused_by from paused as p
+                            where p.id = d.queue_id
+                        ),
+                        (
+                            select p.paused_by from paused_by_tenant as p
+                            where
+                                p.tenant_id = d.tenant_id
+                                and p.queue_id = d.queue_id
+                        )
                     )
             end
         ))
     from decided as d
     where d.refusal is not null
-    on conflict (id) do nothing
+    on conflict do nothing
 ),
 
 made as (

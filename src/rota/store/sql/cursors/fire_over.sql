@@ -40,6 +40,16 @@ paused as materialized (
     where q.paused_at is not null
 ),
 
+-- The same of what tenants have paused for themselves.
+paused_by_tenant as materialized (
+    select
+        tq.tenant_id,
+        tq.queue_id,
+        tq.paused_by
+    from rota.tenant_queues as tq
+    where tq.paused_at is not null
+),
+
 -- One that is passed over because its queue is paused does nothing to the runs before it.
 moved as (
     update rota.cursors as c
@@ -60,7 +70,15 @@ moved as (
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
         c.keep_first,
         c.when_queue_paused = 'skip'
-        and c.queue_id = any(array(select p.id from paused as p)) as is_passed
+        and (
+            c.queue_id = any(array(select p.id from paused as p))
+            or (c.tenant_id, c.queue_id) in (
+                select
+                    p.tenant_id,
+                    p.queue_id
+                from paused_by_tenant as p
+            )
+        ) as is_passed
 ),
 
 ended as (
@@ -241,15 +259,23 @@ passed as (
             'code', d.refusal,
             'by', case
                 when d.is_passed
-                    then (
-                        select p.paused_by from paused as p
-                        where p.id = d.queue_id
+                    then coalesce(
+                        (
+                            select p.paused_by from paused as p
+                            where p.id = d.queue_id
+                        ),
+                        (
+                            select p.paused_by from paused_by_tenant as p
+                            where
+                                p.tenant_id = d.tenant_id
+                                and p.queue_id = d.queue_id
+                        )
                     )
             end
         ))
     from decided as d
     where d.refusal is not null
-    on conflict (id) do nothing
+    on conflict do nothing
 ),
 
 made as (

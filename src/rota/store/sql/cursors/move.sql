@@ -88,7 +88,7 @@ told as (
             :record_reasons::jsonb[]
         ) as n (job_id, id, tick_at, due_at, state, reason)
     inner join decided as d on n.job_id = d.job_id
-    on conflict (id) do nothing
+    on conflict do nothing
 )
 
 select d.job_id from decided as d;

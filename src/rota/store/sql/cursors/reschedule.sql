@@ -21,6 +21,7 @@ changed as (
     set
         state = case when p.tick_at is null then 'finished' else j.state end,
         version = j.version + 1,
+        version_skips = j.version_skips + 1,
         updated_at = rota.now()
     from places as p
     where

@@ -19,6 +19,8 @@ fresh as materialized (
         w.xid,
         l.id,
         l.job_id,
+        l.name,
+        l.kind_id,
         l.state,
         w.attempt,
         w.finished_at,
@@ -39,7 +41,7 @@ select
     f.xid,
     f.finished_at as at,
     f.job_id,
-    j.name,
+    coalesce(f.name, j.name, k.name) as name,
     f.id as run_id,
     f.state::text as state,
     f.attempt,
@@ -49,4 +51,5 @@ select
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id
+left join rota.kinds as k on f.kind_id = k.id
 where f.place <= :most::integer;

@@ -7,6 +7,8 @@ with written as materialized (
         rota.full_xid(r.xmin, :xid::bigint) as xid,
         r.id,
         r.job_id,
+        r.name,
+        r.kind_id,
         r.state,
         r.attempt,
         r.finished_at,
@@ -33,7 +35,7 @@ select
     f.xid,
     f.finished_at as at,
     f.job_id,
-    j.name,
+    coalesce(f.name, j.name, k.name) as name,
     f.id as run_id,
     f.state::text as state,
     f.attempt,
@@ -43,4 +45,5 @@ select
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id
+left join rota.kinds as k on f.kind_id = k.id
 where f.place <= :most::integer;

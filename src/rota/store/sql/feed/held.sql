@@ -6,6 +6,8 @@ with fresh as materialized (
         rota.full_xid(l.xmin, :xid::bigint) as xid,
         l.id,
         l.job_id,
+        l.name,
+        l.kind_id,
         l.state,
         l.attempt,
         l.started_at,
@@ -28,7 +30,7 @@ select
     f.xid,
     case when f.state = 'cancelling' then rota.now() else f.started_at end as at,
     f.job_id,
-    j.name,
+    coalesce(f.name, j.name, k.name) as name,
     f.id as run_id,
     f.state::text as state,
     f.attempt,
@@ -38,4 +40,5 @@ select
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id
+left join rota.kinds as k on f.kind_id = k.id
 where f.place <= :most::integer;

@@ -5,6 +5,8 @@ with fresh as materialized (
         rota.full_xid(n.xmin, :xid::bigint) as xid,
         l.id,
         l.job_id,
+        l.name,
+        l.kind_id,
         l.state,
         l.attempt,
         n.noted_at,
@@ -30,7 +32,7 @@ select
     f.xid,
     f.noted_at as at,
     f.job_id,
-    j.name,
+    coalesce(f.name, j.name, k.name) as name,
     f.id as run_id,
     f.state::text as state,
     f.attempt,
@@ -40,4 +42,5 @@ select
     f.total
 from fresh as f
 left join rota.jobs as j on f.job_id = j.id
+left join rota.kinds as k on f.kind_id = k.id
 where f.place <= :most::integer;

@@ -1,23 +1,63 @@
--- What became of the newest runs of all tenants that were due from an id on: how many ended in each
--- state, and how long they waited and took. A sample of at most so many.
+-- What became of the newest runs of all tenants that ended since a time: how many ended in each
+-- state, how late they started and how long they took. A sample of at most so many by their ids,
+-- and of each tenant as many of those that ended more than an hour after the time in theirs.
 with newest as (
+    (
+        select
+            u.state,
+            u.trigger,
+            u.attempt,
+            u.due_at,
+            u.created_at,
+            u.started_at,
+            u.finished_at
+        from rota.runs as u
+        where u.id >= :from_id::uuid
+        order by u.id desc
+        limit :most::integer
+    )
+    union all
+    select late.*
+    from rota.tenants as t
+    cross join
+        lateral (
+            select
+                u.state,
+                u.trigger,
+                u.attempt,
+                u.due_at,
+                u.created_at,
+                u.started_at,
+                u.finished_at
+            from rota.runs as u
+            where
+                u.tenant_id = t.id
+                and u.id < :from_id::uuid
+                and u.finished_at >= :since::timestamptz
+                and u.finished_at - least(u.scheduled_at, u.created_at) > interval '1 hour'
+            order by u.finished_at desc
+            limit :most::integer
+        ) as late
+),
+
+measured as (
     select
-        r.state,
-        case when r.attempt = 1 and r.trigger <> 'replay' then r.started_at - r.due_at end as wait,
-        r.finished_at - r.started_at as duration
-    from rota.runs as r
-    where r.id >= :from_id::uuid
-    order by r.id desc
-    limit :most::integer
+        n.state,
+        rota.start_lag(
+            n.trigger, n.attempt, n.due_at, n.created_at, n.started_at
+        ) as lag,
+        n.finished_at - n.started_at as duration
+    from newest as n
+    where n.finished_at >= :since::timestamptz
 )
 
 select
-    n.state,
+    m.state,
     count(*) as number,
-    percentile_cont(0.5) within group (order by n.wait) as wait_p50,
-    percentile_cont(0.99) within group (order by n.wait) as wait_p99,
-    percentile_cont(0.5) within group (order by n.duration) as duration_p50,
-    percentile_cont(0.99) within group (order by n.duration) as duration_p99
-from newest as n
-group by grouping sets ((n.state), ())
-order by n.state;
+    percentile_cont(0.5) within group (order by m.lag) as lag_p50,
+    percentile_cont(0.99) within group (order by m.lag) as lag_p99,
+    percentile_cont(0.5) within group (order by m.duration) as duration_p50,
+    percentile_cont(0.99) within group (order by m.duration) as duration_p99
+from measured as m
+group by grouping sets ((m.state), ())
+order by m.state;

@@ -1,4 +1,4 @@
--- How many jobs of a tenant have a tick that should have been decided before a time, and the oldest
+-- How many jobs and submissions of a tenant should have been fired before a time, and the oldest
 -- of these. Of each shard the first so many overdue ticks are looked at: while no scheduler is
 -- alive, all are overdue.
 select
@@ -7,15 +7,29 @@ select
 from generate_series(0, 127) as shard (id)
 cross join
     lateral (
-        select
-            c.tenant_id,
-            c.fire_at
-        from rota.cursors as c
-        where
-            c.fire_at is not null
-            and c.shard = shard.id
-            and c.fire_at < :before::timestamptz
-        order by c.fire_at
-        limit :most::integer
+        (
+            select
+                c.tenant_id,
+                c.fire_at
+            from rota.cursors as c
+            where
+                c.fire_at is not null
+                and c.shard = shard.id
+                and c.fire_at < :before::timestamptz
+            order by c.fire_at
+            limit :most::integer
+        )
+        union all
+        (
+            select
+                s.tenant_id,
+                s.due_at
+            from rota.scheduled_runs as s
+            where
+                s.shard = shard.id
+                and s.due_at < :before::timestamptz
+            order by s.due_at
+            limit :most::integer
+        )
     ) as late
 where late.tenant_id = :tenant_id::integer;

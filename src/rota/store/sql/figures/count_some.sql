@@ -1,11 +1,28 @@
--- How many runs of a tenant ended within a range of ids, at most so many.
-select count(*) as number
-from (
-    select 1
-    from rota.runs as r
-    where
-        r.tenant_id = :tenant_id::integer
-        and r.id >= :from_id::uuid
-        and r.id < :to_id::uuid
-    limit :most::integer
-) as counted;
+-- How many runs of a tenant have to be looked at to count those that ended in a time: at most so
+-- many of a range of ids, and as many of those that ended more than an hour after theirs.
+select
+    (
+        select count(*)
+        from (
+            select 1
+            from rota.runs as u
+            where
+                u.tenant_id = :tenant_id::integer
+                and u.id >= :from_id::uuid
+                and u.id < :to_id::uuid
+            limit :most::integer
+        ) as near
+    )
+    + (
+        select count(*)
+        from (
+            select 1
+            from rota.runs as u
+            where
+                u.tenant_id = :tenant_id::integer
+                and u.finished_at >= :since::timestamptz
+                and u.finished_at < :until::timestamptz
+                and u.finished_at - least(u.scheduled_at, u.created_at) > interval '1 hour'
+            limit :most::integer
+        ) as late
+    ) as number;

@@ -1,13 +1,27 @@
--- How many of the newest runs of a tenant ended since a time, and when the first of them did. Runs
--- lie by the time in their ids, so those that are due no longer ago than `from_id` are looked at.
+-- How many runs of a tenant ended since a time, and when the first of them did: of the newest by
+-- their ids, and of those that ended more than an hour after the time in theirs, at most so many.
 with newest as (
-    select r.finished_at
-    from rota.runs as r
-    where
-        r.tenant_id = :tenant_id::integer
-        and r.id >= :from_id::uuid
-    order by r.id desc
-    limit :most::integer
+    (
+        select u.finished_at
+        from rota.runs as u
+        where
+            u.tenant_id = :tenant_id::integer
+            and u.id >= :from_id::uuid
+        order by u.id desc
+        limit :most::integer
+    )
+    union all
+    (
+        select u.finished_at
+        from rota.runs as u
+        where
+            u.tenant_id = :tenant_id::integer
+            and u.id < :from_id::uuid
+            and u.finished_at > :since::timestamptz
+            and u.finished_at - least(u.scheduled_at, u.created_at) > interval '1 hour'
+        order by u.finished_at desc
+        limit :most::integer
+    )
 )
 
 select

@@ -1,5 +1,5 @@
 -- The cluster in one row: what runs, who is alive, which shards nobody holds, how late the most
--- overdue tick is.
+-- overdue tick or submission is.
 select
     (
         select count(*) from rota.live_runs as l
@@ -25,19 +25,29 @@ select
     ) as shards_unowned,
     coalesce(
         (
-            select rota.now() - min(head.fire_at)
+            select rota.now() - min(head.at)
             from rota.shards as h
             cross join
                 lateral (
-                    select c.fire_at
-                    from rota.cursors as c
-                    where
-                        c.fire_at is not null
-                        and c.shard = h.id
-                    order by c.fire_at
-                    limit 1
+                    (
+                        select c.fire_at as at
+                        from rota.cursors as c
+                        where
+                            c.fire_at is not null
+                            and c.shard = h.id
+                        order by c.fire_at
+                        limit 1
+                    )
+                    union all
+                    (
+                        select s.due_at as at
+                        from rota.scheduled_runs as s
+                        where s.shard = h.id
+                        order by s.due_at
+                        limit 1
+                    )
                 ) as head
-            where head.fire_at <= rota.now()
+            where head.at <= rota.now()
         ),
         '0'
     ) as fire_lag,

@@ -2,7 +2,14 @@
 -- queue, once for runs with gates and once for those without.
 select
     q.name as queue,
-    q.paused_at is not null as is_paused,
+    q.paused_at is not null
+    or exists (
+        select 1 from rota.tenant_queues as tq
+        where
+            tq.tenant_id = :tenant_id::integer
+            and tq.queue_id = q.id
+            and tq.paused_at is not null
+    ) as is_paused,
     open.number + gated.number as ready,
     least(heads.oldest_at, gated.oldest_at) as oldest_at
 from rota.queues as q

@@ -1,5 +1,6 @@
 -- Runs that are ready to pass, with all the gates they must pass: those of each lane given, and the
 -- heads of the gates that keep an order. A head that is not ready yields nobody: that is the order.
+-- Of these tenants only; null is all.
 select
     c.id,
     c.tenant_id,
@@ -7,7 +8,8 @@ select
     c.ready_at,
     c.gates,
     t.gate_id as tenant_gate,
-    q.gate_id as queue_gate
+    q.gate_id as queue_gate,
+    tq.gate_id as tenant_queue_gate
 from (
     select walked.*
     from unnest(:gate_ids::integer[], :priorities::smallint[]) as lane (gate_id, priority)
@@ -56,4 +58,9 @@ from (
         and head.kind_id = any(:kind_ids::integer[])
 ) as c
 left join rota.tenants as t on c.tenant_id = t.id
-left join rota.queues as q on q.id = :queue_id::integer;
+left join rota.queues as q on q.id = :queue_id::integer
+left join rota.tenant_queues as tq
+    on
+        c.tenant_id = tq.tenant_id
+        and tq.queue_id = :queue_id::integer
+where :tenant_ids::integer[] is null or c.tenant_id = any(:tenant_ids::integer[]);

@@ -27,6 +27,11 @@ where
                 select q.id from rota.queues as q
                 where q.paused_at is not null
             ))
+            -- One number of the two: the planner would turn a pair into a join.
+            and w.tenant_id * 4294967296 + w.queue_id <> all(array(
+                select tq.tenant_id * 4294967296 + tq.queue_id from rota.tenant_queues as tq
+                where tq.paused_at is not null
+            ))
             and exists (
                 select 1 from rota.sessions as s
                 where

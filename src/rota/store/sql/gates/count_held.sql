@@ -1,6 +1,7 @@
--- How many runs are held now behind each of these gates, in each of these queues, and of each of
--- these tenants. Reads all that is held, which is what all workers together execute. A graph run is
--- held at its own gates while its steps run; of queues and tenants its steps count, not itself.
+-- How many runs are held now behind each of these gates, in each of these queues, of each of these
+-- tenants, and of a tenant in a queue, which is told by its gate. Reads all that is held, which is
+-- what all workers together execute. A graph run is held at its own gates while its steps run; of
+-- queues and tenants its steps count, not itself.
 with held as materialized (
     select
         l.gates,
@@ -45,4 +46,15 @@ select
     count(*)::integer as held
 from held
 where held.tenant_id = any(:tenant_ids::integer[])
-group by held.tenant_id;
+group by held.tenant_id
+union all
+select
+    'tenant queue' as sort,
+    pair.gate_id as id,
+    count(*)::integer as held
+from
+    unnest(
+        :pair_tenant_ids::integer[], :pair_queue_ids::integer[], :pair_gate_ids::integer[]
+    ) as pair (tenant_id, queue_id, gate_id)
+inner join held on pair.tenant_id = held.tenant_id and pair.queue_id = held.queue_id
+group by pair.gate_id;

@@ -1,5 +1,5 @@
--- The gates that all runs of these queues and of any tenant pass, and the tenants whose weight is
--- not 1. A claimer asks about once a second.
+-- The gates that all runs of these queues, of any tenant, and of a tenant in these queues pass, and
+-- the tenants whose weight is not 1. A claimer asks about once a second.
 select
     q.id as queue_id,
     null::integer as tenant_id,
@@ -18,4 +18,14 @@ select
 from rota.tenants as t
 where
     t.gate_id is not null
-    or t.weight <> 1;
+    or t.weight <> 1
+union all
+select
+    tq.queue_id,
+    tq.tenant_id,
+    tq.gate_id,
+    1::smallint as weight
+from rota.tenant_queues as tq
+where
+    tq.queue_id = any(:queue_ids::integer[])
+    and tq.gate_id is not null;

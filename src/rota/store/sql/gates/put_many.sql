@@ -1,7 +1,8 @@
 -- Make gates, or give those that exist these limits; only a gate that says something else is
 -- written, so that submitting the same job again locks nothing. Sorted by key: two that make the
 -- same gates do so in the same order. No row for a key means that somebody made it since this
--- statement began; asking again finds it.
+-- statement began; asking again finds it. Or its tenant may make only so many keys: then nothing
+-- new is made for it before somebody has counted them.
 with wanted as materialized (
     select
         n.tenant_id,
@@ -30,6 +31,9 @@ known as materialized (
         g.in_order as was_in_order
     from wanted as w
     inner join rota.gates as g on w.tenant_id = g.tenant_id and w.key = g.key
+    where
+        g.unused_since is null
+        or rota.keep_interned('gates', g.id)
 ),
 
 changing as (
@@ -77,6 +81,15 @@ made as (
             where
                 g.tenant_id = w.tenant_id
                 and g.key = w.key
+        )
+        and (
+            :is_counted::boolean
+            or not exists (
+                select 1 from rota.tenants as t
+                where
+                    t.id = w.tenant_id
+                    and (t.default_quotas || t.quotas) ->> 'max_limit_keys' is not null
+            )
         )
     order by w.tenant_id, w.key
     on conflict (tenant_id, key) do nothing

@@ -3,6 +3,7 @@
 -- Hops from lane to lane, so ten thousand runs behind one gate cost as much as one. Whether a gate
 -- is open is a hint here: it is decided when the gate is locked. A gate that is shut by the runs
 -- behind it costs a hop and no more; who they are is read once, and only if there are lanes at all.
+-- A gate of a tenant that is not among the given ones is not open to this worker; null is all.
 with recursive hops as (
     select
         :after_gate::integer as gate_id,
@@ -111,7 +112,14 @@ select
     and g.tenant_id not in (
         select t.id from rota.tenants as t
         where t.paused_at is not null
-    ) as is_open
+    )
+    and g.tenant_id not in (
+        select tq.tenant_id from rota.tenant_queues as tq
+        where
+            tq.queue_id = :queue_id::integer
+            and tq.paused_at is not null
+    )
+    and (:tenant_ids::integer[] is null or g.tenant_id = any(:tenant_ids::integer[])) as is_open
 from hops as h
 inner join rota.gates as g on h.gate_id = g.id
 where h.head_at is not null

@@ -15,7 +15,9 @@ with chosen as (
 taken as (
     delete from rota.runs as r
     using chosen as c
-    where r.id = c.id
+    where
+        r.id = c.id
+        and r.tenant_id = c.tenant_id
     returning r.id
 ),
 

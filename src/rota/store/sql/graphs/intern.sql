@@ -7,6 +7,17 @@ with given as (
     from unnest(:digests::text[], :definitions::jsonb[]) as n (digest, definition)
 ),
 
+known as materialized (
+    select
+        k.id,
+        k.digest
+    from rota.graphs as k
+    where
+        k.tenant_id = :tenant_id::integer
+        and k.digest = any(:digests::text[])
+        and (k.unused_since is null or rota.keep_interned('graphs', k.id))
+),
+
 made as (
     insert into rota.graphs (tenant_id, digest, definition)
     select
@@ -14,13 +25,7 @@ made as (
         g.digest,
         g.definition
     from given as g
-    where
-        not exists (
-            select 1 from rota.graphs as old
-            where
-                old.tenant_id = :tenant_id::integer
-                and old.digest = g.digest
-        )
+    where g.digest not in (select known.digest from known)
     order by g.digest
     on conflict (tenant_id, digest) do nothing
     returning id, digest
@@ -32,9 +37,6 @@ select
 from made as m
 union all
 select
-    old.id,
-    old.digest
-from rota.graphs as old
-where
-    old.tenant_id = :tenant_id::integer
-    and old.digest = any(:digests::text[]);
+    k.id,
+    k.digest
+from known as k;

@@ -23,7 +23,7 @@ unfolded as (
     where
         r.id = g.id
         and g.was = 'running'
-    returning r.id, r.state, r.tenant_id, r.job_id, r.started_at
+    returning r.id, r.state, r.tenant_id, r.job_id, r.job_version, r.started_at
 ),
 
 opened as (
@@ -32,10 +32,12 @@ opened as (
         u.id,
         u.tenant_id,
         u.job_id,
-        j.graph_id,
+        -- That of the definition it was made of, if that is known.
+        coalesce(d.graph_id, j.graph_id),
         u.started_at
     from unfolded as u
     left join rota.jobs as j on u.job_id = j.id
+    left join lateral rota.definition_used(u.job_id, u.job_version) as d on true
     on conflict (run_id) do update
         set
             board = case when o.ended_at is null then o.board else '' end,

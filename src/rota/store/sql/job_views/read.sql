@@ -3,7 +3,7 @@ select
     j.id,
     j.name,
     rota.shown_state(j) as state,
-    j.version,
+    j.version - j.version_skips as version,
     k.name as kind,
     q.name as queue,
     j.priority,
@@ -22,7 +22,8 @@ select
     j.updated_at,
     c.tick_at as next_tick_at,
     c.fire_at as next_fire_at,
-    g.definition as graph
+    g.definition as graph,
+    null::uuid as run_id /* each detail: , j.{name} */
 from unnest(:ids::uuid[]) as i (id)
 inner join rota.jobs as j on i.id = j.id
 left join rota.kinds as k on j.kind_id = k.id

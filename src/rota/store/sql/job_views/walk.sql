@@ -13,6 +13,17 @@ with looked as materialized (
             and (:queue_id::integer is null or j.queue_id = :queue_id::integer)
             and (:label_key::text is null or j.labels ->> :label_key::text = :label_value::text)
             and (:pattern::text is null or j.name ilike :pattern::text)
+            and (
+                :is_one_time::boolean is null
+                or :is_one_time::boolean = coalesce(
+                    j.schedule ?| array['immediate', 'at']
+                    and jsonb_typeof(j.schedule -> 'at') is distinct from 'array'
+                    and not j.schedule ?| array[
+                        'cron', 'every', 'fixed_delay', 'rrule', 'event', 'on_demand'
+                    ],
+                    false
+                )
+            )
             and case
                 when j.state = 'deleted'
                     then coalesce('deleted' = any(:states::rota.job_state[]), false)

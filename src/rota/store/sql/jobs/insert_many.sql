@@ -32,10 +32,12 @@ with given as materialized (
             :graph_ids::integer[],
             -- Empty if all of them are as usual.
             :when_queue_paused::rota.when_queue_paused[]
+            /* each detail: , :each_{name}::{type}[] */
         ) as n (
             id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap,
             guarantee, schedule, payload, labels, user_id, limits, keep_first, tick_at, fire_at,
             fired, schedule_id, shard, gates, deadline, graph_id, when_queue_paused
+            /* each detail: , {name} */
         )
 ),
 
@@ -55,12 +57,15 @@ placed as (
 
 insert into rota.jobs (
     id, tenant_id, name, state, kind_id, queue_id, policy_id, priority, overlap, guarantee,
-    schedule, payload, labels, user_id, limits, keep_first, graph_id, when_queue_paused
+    schedule, payload, labels, user_id, limits, keep_first, graph_id, when_queue_paused,
+    defined_since
+    /* each detail: , {name} */
 )
 select
     g.id, g.tenant_id, g.name, g.state, g.kind_id, g.queue_id, g.policy_id, g.priority,
     g.overlap, g.guarantee, g.schedule, g.payload, g.labels, g.user_id, g.limits, g.keep_first,
-    g.graph_id, coalesce(g.when_queue_paused, 'skip')
+    g.graph_id, coalesce(g.when_queue_paused, 'skip'), 1
+    /* each detail: , g.{name} */
 from given as g
 -- Two that write the same names do so in the same order.
 order by g.tenant_id, g.name;

@@ -23,6 +23,7 @@ update rota.jobs as j
 set
     state = 'paused',
     version = j.version + 1,
+    version_skips = j.version_skips + 1,
     held = :held::jsonb,
     paused_stretches = null,
     updated_at = rota.now()

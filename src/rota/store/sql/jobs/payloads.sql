@@ -1,9 +1,10 @@
 -- What a worker needs to know of jobs to carry their runs out: the payload, for runs that carry
--- none of their own, and whether runs of a job must not overlap. A one-time submission has one run.
+-- none of their own, and whether runs of a job must not overlap. The payload is that of the
+-- definition in force at the version of the run; where that is not known any more, that of now.
 select
     j.id,
-    j.version,
-    j.payload,
+    i.version,
+    case when u.number is null then j.payload else u.payload end as payload,
     (
         j.overlap <> 'allow'
         and coalesce(
@@ -14,5 +15,6 @@ select
             false
         )
     ) as forbids_overlap
-from rota.jobs as j
-where j.id = any(:ids::uuid[]);
+from unnest(:ids::uuid[], :versions::integer[]) as i (id, version)
+inner join rota.jobs as j on i.id = j.id
+left join lateral rota.definition_used(i.id, i.version) as u on true;

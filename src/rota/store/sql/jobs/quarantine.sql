@@ -23,6 +23,7 @@ update rota.jobs as j
 set
     state = 'quarantined',
     version = j.version + 1,
+    version_skips = j.version_skips + 1,
     held = jsonb_build_object('by', 'scheduler', 'at', rota.now(), 'reason', :reason::text),
     updated_at = rota.now()
 from chosen as ch

@@ -16,8 +16,9 @@ select
     j.payload,
     j.limits,
     p.body as policy,
-    t.quotas,
-    j.graph_id
+    t.default_quotas || t.quotas as quotas,
+    j.graph_id,
+    j.version - j.version_skips as definition_version
 from rota.jobs as j
 inner join rota.policies as p on j.policy_id = p.id
 left join rota.tenants as t on j.tenant_id = t.id

@@ -18,5 +18,5 @@ from
         :payloads::jsonb[],
         :reasons::jsonb[]
     ) as n (id, scheduled_at, due_at, state, payload, reason)
-on conflict (id) do nothing
+on conflict do nothing
 returning id;

@@ -5,6 +5,7 @@ with changed as (
     set
         state = :state::rota.job_state,
         version = j.version + 1,
+        version_skips = j.version_skips + (not :is_edit::boolean)::integer,
         kind_id = :kind_id::integer,
         graph_id = :graph_id::integer,
         queue_id = :queue_id::integer,

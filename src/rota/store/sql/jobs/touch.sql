@@ -1,8 +1,11 @@
--- Raise the version of a job and of its cursor. A tick that is being decided at this moment read
--- the old one: it changes nothing, is decided again, and then sees the run that is written here.
+-- Raise the version of a job and of its cursor; its definition stays the same. A tick that is
+-- being decided at this moment read the old one: it changes nothing, is decided again, and then
+-- sees the run that is written here.
 with touched as (
     update rota.jobs as j
-    set version = j.version + 1
+    set
+        version = j.version + 1,
+        version_skips = j.version_skips + 1
     where j.id = :id::uuid
     returning j.id, j.version
 ),

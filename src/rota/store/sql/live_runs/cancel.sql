@@ -33,10 +33,10 @@ asked as (
 
 told as (
     insert into rota.runs (
-        id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id,
-        queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
-        attempt, failures, losses, payload, reason, gates, graph_run_id, step,
-        member
+        id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id, queue_id,
+        kind_id, policy_id, job_version, state, left_state, trigger, priority, attempt, failures,
+        losses, payload, reason, gates, graph_run_id, step, member, name, labels, user_id,
+        submitter, address
     )
     select
         e.id,
@@ -63,7 +63,12 @@ told as (
         e.gates,
         e.graph_run_id,
         e.step,
-        e.member
+        e.member,
+        e.name,
+        e.labels,
+        e.user_id,
+        e.submitter,
+        e.address
     from ended as e
 ),
 

@@ -57,6 +57,12 @@ where
                     q.id = :queue_id::integer
                     and q.paused_at is not null
             )
+            and lane.tenant_id <> all(array(
+                select tq.tenant_id from rota.tenant_queues as tq
+                where
+                    tq.queue_id = :queue_id::integer
+                    and tq.paused_at is not null
+            ))
         limit :room::integer
     ))
 returning

@@ -6,6 +6,8 @@ where
     l.id = any(:ids::uuid[])
     and exists (
         select 1 from rota.runs as done
-        where done.id = l.id
+        where
+            done.id = l.id
+            and done.tenant_id = l.tenant_id
     )
 returning l.id;

@@ -48,8 +48,8 @@ marked as (
 insert into rota.runs (
     id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id, queue_id,
     kind_id, policy_id, job_version, state, left_state, trigger, priority, attempt, failures,
-    losses, payload, reason, gates, graph_run_id, step,
-    member
+    losses, payload, reason, gates, graph_run_id, step, member, name, labels, user_id, submitter,
+    address
 )
 select
     e.id,
@@ -76,6 +76,11 @@ select
     e.gates,
     e.graph_run_id,
     e.step,
-    e.member
+    e.member,
+    e.name,
+    e.labels,
+    e.user_id,
+    e.submitter,
+    e.address
 from ended as e
 returning id;

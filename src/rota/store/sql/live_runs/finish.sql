@@ -29,9 +29,9 @@ with ended as (
 told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
-        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, result, reason, gates, graph_run_id, step,
-        member
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
+        attempt, failures, losses, payload, result, reason, gates, graph_run_id, step, member, name,
+        labels, user_id, submitter, address
     )
     select
         e.id,
@@ -60,7 +60,12 @@ told as (
         e.gates,
         e.graph_run_id,
         e.step,
-        e.member
+        e.member,
+        e.name,
+        e.labels,
+        e.user_id,
+        e.submitter,
+        e.address
     from ended as e
     cross join (select rota.now() as now) as clock
     returning id, state, tenant_id, graph_run_id, step, member

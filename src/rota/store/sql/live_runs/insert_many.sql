@@ -48,7 +48,9 @@ cross join (select rota.now() as now) as clock
 where
     not exists (
         select 1 from rota.runs as done
-        where done.id = n.id
+        where
+            done.id = n.id
+            and done.tenant_id = n.tenant_id
     )
 on conflict (id) do nothing
 returning id;

@@ -36,6 +36,6 @@ where
         select 1 from rota.tenants as t
         where
             t.id = j.tenant_id
-            and t.quotas ? 'max_queued'
+            and (t.default_quotas || t.quotas) ->> 'max_queued' is not null
     )
 returning id;

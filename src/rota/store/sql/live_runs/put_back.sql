@@ -71,9 +71,9 @@ kept as (
 told as (
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
-        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, reason, gates, graph_run_id, step,
-        member
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
+        attempt, failures, losses, payload, reason, gates, graph_run_id, step, member, name, labels,
+        user_id, submitter, address
     )
     select
         c.id,
@@ -101,7 +101,12 @@ told as (
         c.gates,
         c.graph_run_id,
         c.step,
-        c.member
+        c.member,
+        c.name,
+        c.labels,
+        c.user_id,
+        c.submitter,
+        c.address
     from cancelled as c
     returning id, state, tenant_id, graph_run_id, step, member
 ),

@@ -1,6 +1,7 @@
 -- Bring finished runs back for a new series of attempts. The id stays, so the outside world sees
 -- the same idempotency key, and attempts go on counting, so the fence goes on growing. What the run
--- had come to is kept in attempts. Only dead letters and cancelled runs can come back.
+-- had come to is kept in attempts. Only dead letters and cancelled runs can come back. A run comes
+-- back with the payload that it used, and carries it from now on.
 with chosen as (
     select r.*
     from rota.runs as r
@@ -24,7 +25,9 @@ with chosen as (
 taken as (
     delete from rota.runs as r
     using chosen as c
-    where r.id = c.id
+    where
+        r.id = c.id
+        and r.tenant_id = c.tenant_id
     returning r.id
 ),
 
@@ -52,7 +55,7 @@ kept as (
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
     policy_id, job_version, state, trigger, priority, attempt, guarantee, payload, gates,
-    changed_at
+    name, labels, user_id, submitter, address, changed_at
 )
 select
     c.id,
@@ -71,10 +74,20 @@ select
     c.priority,
     c.attempt,
     coalesce(p.body ->> 'guarantee', 'at_least_once')::rota.guarantee,
-    coalesce(:payload::jsonb, c.payload),
+    coalesce(
+        :payload::jsonb,
+        c.payload,
+        case when u.number is not null then coalesce(u.payload, 'null') end
+    ),
     c.gates,
+    c.name,
+    c.labels,
+    c.user_id,
+    c.submitter,
+    c.address,
     rota.now()
 from chosen as c
 inner join taken as t on c.id = t.id
 left join rota.policies as p on c.policy_id = p.id
+left join lateral rota.definition_used(c.job_id, c.job_version) as u on true
 returning id;

@@ -1,4 +1,4 @@
--- Whom a login belongs to, if it and its key are valid now.
+-- Whom a login belongs to, if it and its key are valid now and a person used it lately.
 select
     k.id as key_id,
     k.tenant_id,
@@ -14,5 +14,6 @@ where
     l.digest = :digest::bytea
     and not l.is_ticket
     and l.expires_at > rota.now()
+    and coalesce(l.used_at, l.created_at) > rota.now() - :idle::interval
     and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > rota.now());

@@ -6,12 +6,16 @@ with known as (
         k.id,
         k.name
     from rota.queues as k
-    where k.name = any(:names::text[])
+    where
+        k.name = any(:names::text[])
+        and (k.unused_since is null or rota.keep_interned('queues', k.id))
 ),
 
 made as (
-    insert into rota.queues (name)
-    select n.name
+    insert into rota.queues (name, made_by)
+    select
+        n.name,
+        :made_by::integer
     from unnest(:names::text[]) as n (name)
     where n.name not in (select known.name from known)
     order by n.name

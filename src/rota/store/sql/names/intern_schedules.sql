@@ -5,7 +5,9 @@ with known as (
         k.id,
         k.digest
     from rota.schedules as k
-    where k.digest = any(:digests::bytea[])
+    where
+        k.digest = any(:digests::bytea[])
+        and (k.unused_since is null or rota.keep_interned('schedules', k.id))
 ),
 
 made as (

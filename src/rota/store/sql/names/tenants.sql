@@ -2,6 +2,6 @@
 select
     t.id,
     t.name,
-    t.quotas
+    t.default_quotas || t.quotas as quotas
 from rota.tenants as t
 where t.name = any(:names::text[]);

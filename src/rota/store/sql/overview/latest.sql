@@ -1,15 +1,37 @@
--- The runs that ended after a time, oldest first, with the names of their jobs.
+-- The runs that ended after a time, oldest first, with the names of their jobs: those of a range of
+-- ids, and of each tenant those that ended more than an hour after the time in theirs.
+with ended as (
+    select u.*
+    from rota.runs as u
+    where
+        u.id >= :from_id::uuid
+        and u.finished_at > :since::timestamptz
+    union all
+    select late.*
+    from rota.tenants as t
+    cross join
+        lateral (
+            select u.*
+            from rota.runs as u
+            where
+                u.tenant_id = t.id
+                and u.id < :from_id::uuid
+                and u.finished_at > :since::timestamptz
+                and u.finished_at - least(u.scheduled_at, u.created_at) > interval '1 hour'
+            order by u.finished_at
+            limit :most::integer
+        ) as late
+)
+
 select
-    j.name,
-    r.state,
-    r.attempt,
-    r.started_at,
-    r.finished_at,
-    r.reason
-from rota.runs as r
-left join rota.jobs as j on r.job_id = j.id
-where
-    r.id >= :from_id::uuid
-    and r.finished_at > :since::timestamptz
-order by r.finished_at
+    coalesce(e.name, j.name, k.name) as name,
+    e.state,
+    e.attempt,
+    e.started_at,
+    e.finished_at,
+    e.reason
+from ended as e
+left join rota.jobs as j on e.job_id = j.id
+left join rota.kinds as k on e.kind_id = k.id
+order by e.finished_at
 limit :most::integer;

@@ -1,27 +1,48 @@
--- The oldest dead letters of a tenant that match. What was dropped is none any more.
-select r.id
-from rota.runs as r
-inner join rota.kinds as k on r.kind_id = k.id
-inner join rota.queues as q on r.queue_id = q.id
-where
-    r.tenant_id = :tenant_id::integer
-    and r.state in ('dead', 'lost', 'quarantined')
-    and r.dropped_at is null
-    and r.trigger <> 'graph'
-    and (
-        :of_deleted::boolean
-        or exists (
-            select 1 from rota.jobs as j
-            where
-                j.id = r.job_id
-                and j.state <> 'deleted'
+-- How many dead letters of a tenant match, counted no further than asked, and the ids of the oldest
+-- of them. What counts, requeues, edits and drops dead letters finds them here; the list
+-- (run_views/walk_bad.sql) and groups (run_views/dead_groups.sql) have the same conditions.
+with matching as materialized (
+    select r.id
+    from rota.runs as r
+    where
+        (r.tenant_id, r.id)
+        >= (:tenant_id::integer, '00000000-0000-0000-0000-000000000000'::uuid)
+        and (r.tenant_id, r.id)
+        <= (:tenant_id::integer, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        and r.state in ('dead', 'lost', 'quarantined')
+        and r.dropped_at is null
+        -- The dead letter of a graph is its run, not its steps.
+        and r.trigger <> 'graph'
+        and (:job_id::uuid is null or r.job_id = :job_id::uuid)
+        and (
+            :kind::text is null
+            or r.kind_id = (
+                select k.id from rota.kinds as k
+                where k.name = :kind::text
+            )
         )
-    )
-    and (:job_id::uuid is null or r.job_id = :job_id::uuid)
-    and (:kind::text is null or k.name = :kind::text)
-    and (:queue::text is null or q.name = :queue::text)
-    and (:error::text is null or r.reason ->> 'type' = :error::text)
-    and (:since::timestamptz is null or r.finished_at >= :since::timestamptz)
-    and (:until::timestamptz is null or r.finished_at < :until::timestamptz)
-order by r.id
-limit :most::integer;
+        and (
+            :queue::text is null
+            or r.queue_id = (
+                select q.id from rota.queues as q
+                where q.name = :queue::text
+            )
+        )
+        and (:since::timestamptz is null or r.finished_at >= :since::timestamptz)
+        and (:until::timestamptz is null or r.finished_at < :until::timestamptz)
+        and (:error::text is null or r.reason ->> 'type' = :error::text)
+        and (
+            :fingerprint::text is null
+            or rota.failure_fingerprint(r.reason) = :fingerprint::text
+        )
+    order by r.tenant_id, r.id
+    limit :most::integer
+)
+
+select
+    (select count(*) from matching)::integer as found,
+    array(
+        select m.id from matching as m
+        order by m.id
+        limit :batch::integer
+    ) as ids;

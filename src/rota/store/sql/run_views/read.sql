@@ -1,13 +1,13 @@
 -- Runs of a tenant by id, alive or finished, with the names of what they point to. What is gone has
--- no name. Without a payload of its own a run has its job's, as long as that is the one it was made
--- with: an edit gives the living runs their own, the finished ones only know the job's version.
+-- no name. A run without a payload of its own has that of the definition in force at its version;
+-- where that is not known any more, a run that is alive gets that of now.
 with found as (
     select
         l.id, l.job_id, l.job_version, l.state, l.scheduled_at, l.due_at, l.ready_at,
         l.created_at, l.started_at, null::timestamptz as finished_at, l.attempt, l.failures,
         l.losses, l.trigger, l.priority, l.kind_id, l.queue_id, l.session_id, l.payload,
         null::jsonb as result, null::jsonb as reason, l.deadline_at, l.graph_run_id, l.step,
-        l.member, l.changed_at
+        l.member, l.changed_at, l.name, l.labels, l.user_id, l.submitter, l.address
     from unnest(:ids::uuid[]) as i (id)
     inner join rota.live_runs as l on i.id = l.id
     where l.tenant_id = :tenant_id::integer
@@ -17,7 +17,8 @@ with found as (
         null::timestamptz as ready_at, r.created_at, r.started_at, r.finished_at, r.attempt,
         r.failures, r.losses, r.trigger, r.priority, r.kind_id, r.queue_id, r.session_id,
         r.payload, r.result, r.reason, null::timestamptz as deadline_at, r.graph_run_id, r.step,
-        r.member, null::timestamptz as changed_at
+        r.member, null::timestamptz as changed_at, r.name, r.labels, r.user_id, r.submitter,
+        r.address
     from unnest(:ids::uuid[]) as i (id)
     inner join rota.runs as r on i.id = r.id
     where r.tenant_id = :tenant_id::integer
@@ -26,7 +27,7 @@ with found as (
 select
     f.id,
     f.job_id,
-    j.name as job,
+    coalesce(f.name, j.name, k.name) as job,
     f.state,
     f.scheduled_at,
     f.due_at,
@@ -46,7 +47,7 @@ select
     f.reason,
     coalesce(
         f.payload,
-        case when f.finished_at is null or f.job_version = j.version then j.payload end
+        case when u.number is null and f.finished_at is null then j.payload else u.payload end
     ) as payload,
     f.result,
     f.deadline_at,
@@ -58,9 +59,15 @@ select
     -- Nulls do not count.
     coalesce(
         f.finished_at, greatest(f.created_at, f.started_at, f.changed_at, n.noted_at)
-    ) as modified_at
+    ) as modified_at,
+    coalesce(f.labels, u.labels, '{}') as labels,
+    coalesce(f.user_id, j.user_id) as user_id,
+    f.submitter,
+    f.address,
+    case when j.id is null then f.job_version else u.number end as job_version
 from found as f
 left join rota.jobs as j on f.job_id = j.id
+left join lateral rota.definition_used(f.job_id, f.job_version) as u on true
 left join rota.kinds as k on f.kind_id = k.id
 left join rota.queues as q on f.queue_id = q.id
 left join rota.sessions as s on f.session_id = s.id

@@ -13,6 +13,12 @@ with looked as materialized (
             and (:kind_id::integer is null or r.kind_id = :kind_id::integer)
             and (:trigger::rota.run_trigger is null or r.trigger = :trigger::rota.run_trigger)
             and (:session_ids::uuid[] is null or r.session_id = any(:session_ids::uuid[]))
+            and (:ended_after::timestamptz is null or r.finished_at >= :ended_after::timestamptz)
+            and (:ended_before::timestamptz is null or r.finished_at < :ended_before::timestamptz)
+            and (
+                :fingerprint::text is null
+                or rota.failure_fingerprint(r.reason) = :fingerprint::text
+            )
         ) as fits
     from rota.runs as r
     where

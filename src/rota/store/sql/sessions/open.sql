@@ -1,5 +1,5 @@
 -- Register the start of a process. Its id was minted at that start and is never used again (F18).
-insert into rota.sessions (id, role, name, queues, kinds, slots, expires_at)
+insert into rota.sessions (id, role, name, queues, kinds, slots, serves, expires_at)
 values (
     :id::uuid,
     :role::rota.session_role,
@@ -7,6 +7,7 @@ values (
     :queues::integer[],
     :kinds::integer[],
     :slots::integer,
+    :serves::jsonb,
     rota.now() + :ttl::interval
 )
 returning expires_at;

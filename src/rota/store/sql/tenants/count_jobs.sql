@@ -1,4 +1,5 @@
--- How many jobs of a tenant are not finished, counted up to `most`.
+-- How many jobs of a tenant are not finished, counted up to `most`. A submission that waits for its
+-- instant counts as one.
 select count(*) as number
 from (
     select 1
@@ -6,5 +7,9 @@ from (
     where
         j.tenant_id = :tenant_id::integer
         and j.state in ('active', 'paused', 'quarantined')
+    union all
+    select 1
+    from rota.scheduled_runs as s
+    where s.tenant_id = :tenant_id::integer
     limit :most::integer
 ) as counted;

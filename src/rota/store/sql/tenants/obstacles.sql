@@ -6,9 +6,15 @@ select
             j.tenant_id = :tenant_id::integer
             and j.state <> 'deleted'
     ) as has_jobs,
-    exists(
-        select 1 from rota.live_runs as r
-        where r.tenant_id = :tenant_id::integer
+    (
+        exists (
+            select 1 from rota.live_runs as r
+            where r.tenant_id = :tenant_id::integer
+        )
+        or exists (
+            select 1 from rota.scheduled_runs as s
+            where s.tenant_id = :tenant_id::integer
+        )
     ) as has_runs,
     exists(
         select 1 from rota.api_keys as k

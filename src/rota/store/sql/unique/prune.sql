@@ -13,6 +13,19 @@ where
                 select 1 from rota.live_runs as l
                 where l.id = old.run_id
             )
+            -- A submission that was put off holds its key, whether its run was made before or not.
+            and not exists (
+                select 1 from rota.scheduled_runs as s
+                where
+                    s.tenant_id = old.tenant_id
+                    and s.id = old.job_id
+            )
+            and not exists (
+                select 1 from rota.scheduled_runs as s
+                where
+                    s.tenant_id = old.tenant_id
+                    and s.job_id = old.job_id
+            )
             and (
                 old.run_id is not null
                 or not exists (

@@ -31,6 +31,19 @@ with alive as (
     where
         c.job_id = :job_id::uuid
         and :run_id::uuid is null
+    union all
+    -- So is a submission that waits for its instant.
+    select 'queued'::rota.run_state as state
+    from rota.scheduled_runs as s
+    where
+        s.tenant_id = :tenant_id::integer
+        and s.id = :job_id::uuid
+    union all
+    select 'queued'::rota.run_state as state
+    from rota.scheduled_runs as s
+    where
+        s.tenant_id = :tenant_id::integer
+        and s.job_id = :job_id::uuid
 )
 
 select

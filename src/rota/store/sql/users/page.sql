@@ -1,27 +1,73 @@
--- Whom the jobs and the keys of a tenant name, in the order of the names. The index is entered anew
--- for each name, so a user with a million jobs costs as much as one with a single job.
+-- Whom the jobs, the unfinished submissions and the keys of a tenant name, in the order of the
+-- names. The indexes are entered anew for each name, so a user with a million jobs costs as much as
+-- one with a single job.
 with recursive owners as (
-    (
-        select j.user_id
-        from rota.jobs as j
-        where
-            j.tenant_id = :tenant_id::integer
-            and j.user_id is not null
-            and j.user_id > :after::text
-        order by j.user_id
-        limit 1
-    )
+    select
+        least(
+            (
+                select j.user_id
+                from rota.jobs as j
+                where
+                    j.tenant_id = :tenant_id::integer
+                    and j.user_id is not null
+                    and j.user_id > :after::text
+                order by j.user_id
+                limit 1
+            ),
+            (
+                select s.user_id
+                from rota.scheduled_runs as s
+                where
+                    s.tenant_id = :tenant_id::integer
+                    and s.user_id is not null
+                    and s.user_id > :after::text
+                order by s.user_id
+                limit 1
+            ),
+            (
+                select l.user_id
+                from rota.live_runs as l
+                where
+                    l.tenant_id = :tenant_id::integer
+                    and l.user_id is not null
+                    and l.user_id > :after::text
+                order by l.user_id
+                limit 1
+            )
+        ) as user_id
     union all
     select
-        (
-            select j.user_id
-            from rota.jobs as j
-            where
-                j.tenant_id = :tenant_id::integer
-                and j.user_id is not null
-                and j.user_id > o.user_id
-            order by j.user_id
-            limit 1
+        least(
+            (
+                select j.user_id
+                from rota.jobs as j
+                where
+                    j.tenant_id = :tenant_id::integer
+                    and j.user_id is not null
+                    and j.user_id > o.user_id
+                order by j.user_id
+                limit 1
+            ),
+            (
+                select s.user_id
+                from rota.scheduled_runs as s
+                where
+                    s.tenant_id = :tenant_id::integer
+                    and s.user_id is not null
+                    and s.user_id > o.user_id
+                order by s.user_id
+                limit 1
+            ),
+            (
+                select l.user_id
+                from rota.live_runs as l
+                where
+                    l.tenant_id = :tenant_id::integer
+                    and l.user_id is not null
+                    and l.user_id > o.user_id
+                order by l.user_id
+                limit 1
+            )
         )
     from owners as o
     where o.user_id is not null
@@ -51,12 +97,33 @@ select
     (
         select count(*)
         from (
-            select 1
-            from rota.jobs as j
-            where
-                j.tenant_id = :tenant_id::integer
-                and j.user_id = n.user_id
-                and j.state <> 'deleted'
+            (
+                select 1
+                from rota.jobs as j
+                where
+                    j.tenant_id = :tenant_id::integer
+                    and j.user_id = n.user_id
+                    and j.state <> 'deleted'
+                limit :counted::integer
+            )
+            union all
+            (
+                select 1
+                from rota.scheduled_runs as s
+                where
+                    s.tenant_id = :tenant_id::integer
+                    and s.user_id = n.user_id
+                limit :counted::integer
+            )
+            union all
+            (
+                select 1
+                from rota.live_runs as l
+                where
+                    l.tenant_id = :tenant_id::integer
+                    and l.user_id = n.user_id
+                limit :counted::integer
+            )
             limit :counted::integer
         ) as found
     ) as jobs,

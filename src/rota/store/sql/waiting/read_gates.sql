@@ -46,6 +46,12 @@ behind as (
                 and h.tenant_id = :tenant_id::integer
                 and not h.is_unfolded
             )
+            or (
+                g.id = :tenant_queue_gate::integer
+                and h.tenant_id = :tenant_id::integer
+                and h.queue_id = :queue_id::integer
+                and not h.is_unfolded
+            )
     where g.id = any(:ids::integer[])
 )
 

@@ -37,8 +37,8 @@ select
             and l.trigger <> 'graph'
         limit 5
     ) as running_ids,
-    q.paused_at as queue_paused_at,
-    q.paused_by as queue_paused_by,
+    coalesce(q.paused_at, tq.paused_at) as queue_paused_at,
+    case when q.paused_at is null then tq.paused_by else q.paused_by end as queue_paused_by,
     rota.now() as now
 from rota.jobs as j
 left join rota.cursors as c on j.id = c.job_id
@@ -48,6 +48,13 @@ left join rota.queues as q
     on
         j.queue_id = q.id
         and q.paused_at is not null
+        and j.when_queue_paused = 'skip'
+        and not j.schedule ? 'at'
+left join rota.tenant_queues as tq
+    on
+        j.tenant_id = tq.tenant_id
+        and j.queue_id = tq.queue_id
+        and tq.paused_at is not null
         and j.when_queue_paused = 'skip'
         and not j.schedule ? 'at'
 where

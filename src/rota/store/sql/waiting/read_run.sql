@@ -1,5 +1,6 @@
 -- One run of a tenant, alive or finished, with what stands around it: its queue, its kind, the
--- pauses and gates of queue and tenant, who holds it, and how its last attempt ended.
+-- pauses and gates of queue, tenant and the tenant's queue, who holds it, and how its last attempt
+-- ended.
 with found as (
     select
         l.id,
@@ -71,6 +72,10 @@ select
     q.name as queue,
     q.paused_at as queue_paused_at,
     q.gate_id as queue_gate,
+    tq.paused_at as tenant_queue_paused_at,
+    tq.paused_by as tenant_queue_paused_by,
+    tq.gate_id as tenant_queue_gate,
+    t.name as tenant,
     t.paused_at as tenant_paused_at,
     t.gate_id as tenant_gate,
     k.name as kind,
@@ -81,6 +86,7 @@ select
     rota.now() as now
 from found as f
 left join rota.queues as q on f.queue_id = q.id
+left join rota.tenant_queues as tq on f.tenant_id = tq.tenant_id and f.queue_id = tq.queue_id
 left join rota.tenants as t on f.tenant_id = t.id
 left join rota.kinds as k on f.kind_id = k.id
 left join rota.sessions as s on f.session_id = s.id

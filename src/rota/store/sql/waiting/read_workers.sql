@@ -1,13 +1,17 @@
--- The workers that could take a run of this queue and kind: how many are alive at all, how many of
--- them serve the queue, which kinds those serve, and how full those are that serve both. A worker
--- that drains takes nothing more.
+-- The workers that could take a run of this queue, tenant and kind: how many are alive at all, how
+-- many of them serve the queue, how many of those take runs of the tenant, which kinds those serve,
+-- and how full those are that serve all three. A worker that drains takes nothing more.
 with alive as (
     select
         s.id,
         s.slots,
         s.kinds,
         :queue_id::integer = any(s.queues) as serves_queue,
-        :queue_id::integer = any(s.queues) and :kind_id::integer = any(s.kinds) as serves
+        :queue_id::integer = any(s.queues)
+        and rota.serves_tenant(s.serves, :queue_id::integer, :tenant::text) as serves_tenant,
+        :queue_id::integer = any(s.queues)
+        and rota.serves_tenant(s.serves, :queue_id::integer, :tenant::text)
+        and :kind_id::integer = any(s.kinds) as serves
     from rota.sessions as s
     where
         s.role = 'worker'
@@ -27,6 +31,7 @@ busy as (
 select
     count(*) as alive,
     count(*) filter (where a.serves_queue) as serving_queue,
+    count(*) filter (where a.serves_tenant) as serving_tenant,
     count(*) filter (where a.serves) as serving,
     count(*) filter (where a.serves and coalesce(b.held, 0) < a.slots) as with_room,
     coalesce(sum(a.slots) filter (where a.serves), 0) as slots,
@@ -36,7 +41,7 @@ select
         from alive as w
         cross join lateral unnest(w.kinds) as served (kind_id)
         inner join rota.kinds as k on served.kind_id = k.id
-        where w.serves_queue
+        where w.serves_tenant
         order by k.name
     ) as kinds,
     array(

@@ -1,0 +1,90 @@
+"""Groups of dead letters: those of one kind of work that failed alike. Room: store.
+
+The database's `rota.failure_fingerprint` says which failures are alike. The list of dead letters
+(run_views.py) and what acts on many of them (revival.py) filter by the same function, the same kind
+and the same time, so a group is exactly what is listed, counted and changed.
+"""
+
+import json
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.bulk import MOST_COUNTED, RunFilter
+from rota.store import names
+from rota.store.driver import Connection
+from rota.store.statement import statement
+from rota.store.walking import walking
+
+# The newest dead letters that are grouped for one list of groups.
+GROUPED_MAX: Final = 5000
+# The newest dead letters that are looked at for one group: as many as one action may change.
+GROUP_LOOK_MAX: Final = MOST_COUNTED
+HOURS_SHOWN: Final = 24
+
+
+class DeadGroup(NamedTuple):
+    """Dead letters of one kind that failed alike; `message` and `sample_id` are of the newest.
+
+    `hours` is JSON: how many ended so many hours ago. `versions` are those of the definitions.
+    `jobs` is JSON: the five that failed most; submissions are one entry without an id.
+    `is_partial`: there were more dead letters than are looked at.
+    """
+
+    kind: str
+    type: str
+    message: str
+    frame: str | None
+    fingerprint: str
+    number: int
+    first_at: datetime
+    last_at: datetime
+    hours: str | None
+    versions: list[int]
+    jobs: str
+    job_count: int
+    sample_id: UUID
+    is_partial: bool
+
+    def counts_per_hour(self) -> list[int]:
+        """How many ended in each of the last 24 hours, the oldest hour first."""
+        ended: dict[str, int] = json.loads(self.hours or "{}")
+        return [ended.get(str(ago), 0) for ago in range(HOURS_SHOWN - 1, -1, -1)]
+
+
+DEAD_GROUPS = statement("run_views/dead_groups", DeadGroup)
+
+
+async def list_groups(
+    conn: Connection, which: RunFilter, *, tenant_id: int, limit: int = 50
+) -> list[DeadGroup]:
+    """Group the newest dead letters that ended in the time of the filter, the last seen first."""
+    return await _read_groups(conn, which, tenant_id=tenant_id, most=limit, look=GROUPED_MAX)
+
+
+async def get_group(conn: Connection, which: RunFilter, *, tenant_id: int) -> DeadGroup | None:
+    """The group of this kind and fingerprint; None if no dead letter is in it."""
+    found = await _read_groups(conn, which, tenant_id=tenant_id, most=1, look=GROUP_LOOK_MAX)
+    return found[0] if found else None
+
+
+async def _read_groups(
+    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, look: int
+) -> list[DeadGroup]:
+    kind_id = None
+    if which.kind is not None:
+        kind_id = (await names.known_kinds(conn, [which.kind])).get(which.kind)
+        if kind_id is None:
+            return []
+    async with walking(conn):
+        return await DEAD_GROUPS.all(
+            conn,
+            tenant_id=tenant_id,
+            since=which.since,
+            until=which.until,
+            job_id=which.job_id,
+            kind_id=kind_id,
+            fingerprint=which.fingerprint,
+            most=most,
+            look=look,
+        )

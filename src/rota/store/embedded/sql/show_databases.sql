@@ -1,0 +1,2 @@
+-- The databases that hold what users have made.
+select datname from pg_database where datallowconn and not datistemplate;

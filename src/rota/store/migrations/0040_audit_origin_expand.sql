@@ -1,0 +1,3 @@
+-- Where a change came from: code that declares jobs, a file, the command line, the dashboard …
+-- (rota/core/origins.py). Null for entries of earlier releases.
+alter table rota.audit add column origin text;

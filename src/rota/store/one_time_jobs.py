@@ -1,0 +1,76 @@
+"""Turns one-time jobs of earlier releases into submissions. Room: store.
+
+An earlier release wrote a row of `rota.jobs` for every one-time submission. They are moved in
+bounded batches while processes of that release keep working (docs/adr/0044-submissions.md).
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.core.ids import tick_run_id
+from rota.core.time.durations import iso
+from rota.core.time.policies import Misfire
+from rota.store.driver import Connection
+from rota.store.statement import statement
+
+_USUAL: Final = Misfire()
+# What is stored of a schedule that says nothing about late ticks, without its nulls.
+MISFIRE_DEFAULT: Final = json.dumps(
+    {
+        "on_outage": _USUAL.on_outage.value,
+        "on_resume": _USUAL.on_resume.value,
+        "on_edit": _USUAL.on_edit.value,
+        "max_catchup": _USUAL.max_catchup,
+        "late_after": iso(_USUAL.late_after),
+    }
+)
+
+
+class OneTimeJob(NamedTuple):
+    """A job that is locked. `tick_at` and `version` are its cursor's, None if it has none."""
+
+    id: UUID
+    tick_at: datetime | None
+    version: int | None
+    is_movable: bool
+
+
+class MovedJob(NamedTuple):
+    id: UUID
+
+
+class LockedRun(NamedTuple):
+    id: UUID
+
+
+READ = statement("one_time_jobs/read", OneTimeJob)
+SCHEDULE = statement("one_time_jobs/schedule", MovedJob)
+LOCK_RUNS = statement("one_time_jobs/lock_runs", LockedRun)
+ARCHIVE = statement("one_time_jobs/archive", MovedJob)
+
+
+async def read_jobs(conn: Connection, *, after: UUID, limit: int) -> list[OneTimeJob]:
+    """Lock the jobs that follow an id, at most so many; the caller is in a transaction."""
+    return await READ.all(conn, after=after, look=limit, misfire=MISFIRE_DEFAULT)
+
+
+async def move_jobs(conn: Connection, jobs: Sequence[OneTimeJob]) -> int:
+    """Turn jobs that were read in this transaction into submissions; return how many."""
+    waiting = [job for job in jobs if job.tick_at is not None]
+    over = [job.id for job in jobs if job.tick_at is None]
+    moved = 0
+    if waiting:
+        scheduled = await SCHEDULE.all(
+            conn,
+            job_ids=[job.id for job in waiting],
+            versions=[job.version for job in waiting],
+            run_ids=[tick_run_id(job.id, job.tick_at) for job in waiting if job.tick_at],
+        )
+        moved += len(scheduled)
+    if over:
+        await LOCK_RUNS.all(conn, job_ids=over)
+        moved += len(await ARCHIVE.all(conn, job_ids=over))
+    return moved

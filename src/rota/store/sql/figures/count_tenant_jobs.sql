@@ -1,0 +1,12 @@
+-- How many jobs of a tenant there are in each state, by looking at at most so many.
+select
+    counted.state,
+    count(*) as number
+from (
+    select j.state
+    from rota.jobs as j
+    where j.tenant_id = :tenant_id::integer
+    limit :most::integer
+) as counted
+group by counted.state
+order by counted.state;

@@ -1,0 +1,8 @@
+-- Whether entries of the audit log from before a time belong to no month.
+select
+    exists(
+        select 1 from rota.audit as a
+        where
+            a.tableoid = 'rota.audit'::regclass
+            and a.at < :before::timestamptz
+    ) as is_left;

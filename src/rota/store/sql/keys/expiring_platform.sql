@@ -1,0 +1,13 @@
+-- The valid bootstrap admin keys that end within this time, the first to end first.
+select
+    k.id,
+    k.name,
+    k.expires_at
+from rota.api_keys as k
+where
+    k.role = 'platform'
+    and k.name = :name::text
+    and k.revoked_at is null
+    and k.expires_at > rota.now()
+    and k.expires_at <= rota.now() + :within::interval
+order by k.expires_at;

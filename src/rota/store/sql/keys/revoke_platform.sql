@@ -1,0 +1,9 @@
+-- Revoke the valid bootstrap admin keys but this one.
+update rota.api_keys
+set revoked_at = rota.now()
+where
+    role = 'platform'
+    and name = :name::text
+    and id <> :kept_id::uuid
+    and revoked_at is null
+returning id;

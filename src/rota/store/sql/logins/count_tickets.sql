@@ -1,0 +1,7 @@
+-- How many tickets of a key were made lately and not used.
+select count(*) as number
+from rota.logins as l
+where
+    l.key_id = :key_id::uuid
+    and l.is_ticket
+    and l.created_at > rota.now() - :age::interval;

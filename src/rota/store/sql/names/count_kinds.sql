@@ -1,0 +1,4 @@
+-- How many kind names the submissions of a tenant have made.
+select count(*) as number
+from rota.kinds as k
+where k.made_by = :tenant_id::integer;

@@ -1,0 +1,6 @@
+-- The queues of these names that are there; asking makes none.
+select
+    k.id,
+    k.name
+from rota.queues as k
+where k.name = any(:names::text[]);

@@ -1,0 +1,7 @@
+-- The names of a few tenants: enough to tell whether there is more than one.
+select
+    t.id,
+    t.name
+from rota.tenants as t
+order by t.id
+limit 2;

@@ -1,0 +1,20 @@
+-- Cancel a submission that waits for its time: history has it as a run that never started.
+with taken as (
+    delete from rota.scheduled_runs as s
+    where
+        s.tenant_id = :tenant_id::integer
+        and s.id = :id::uuid
+    returning s.*
+)
+
+insert into rota.runs (
+    id, job_id, scheduled_at, due_at, created_at, finished_at, tenant_id, queue_id, kind_id,
+    policy_id, job_version, state, left_state, trigger, priority, payload, reason, gates, name,
+    labels, user_id, submitter, address
+)
+select
+    t.id, coalesce(t.job_id, t.id), t.due_at as scheduled_at, t.due_at, t.created_at, rota.now(),
+    t.tenant_id, t.queue_id, t.kind_id, t.policy_id, 1, 'cancelled', 'queued', 'api', t.priority,
+    t.payload, :reason::jsonb, t.gates, t.name, t.labels, t.user_id, t.submitter, t.address
+from taken as t
+returning id;

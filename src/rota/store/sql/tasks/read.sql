@@ -1,0 +1,15 @@
+-- The kinds that a tenant may see: those of these ids, of these names, and those that its own
+-- submissions have named.
+select
+    k.id,
+    k.name,
+    k.description,
+    k.payload_schema,
+    k.default_policy,
+    k.exactly_once
+from rota.kinds as k
+where
+    k.id = any(:ids::integer[])
+    or k.name = any(:names::text[])
+    or k.made_by = :tenant_id::integer
+order by k.name;

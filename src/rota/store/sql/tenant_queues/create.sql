@@ -1,0 +1,5 @@
+-- Make a queue one of a tenant's own. No row: it is already.
+insert into rota.tenant_queues (tenant_id, queue_id)
+values (:tenant_id::integer, :queue_id::integer)
+on conflict (tenant_id, queue_id) do nothing
+returning queue_id as id;

@@ -1,0 +1,6 @@
+-- Put all runs of a tenant in a queue behind a gate, or behind none.
+insert into rota.tenant_queues as tq (tenant_id, queue_id, gate_id)
+values (:tenant_id::integer, :queue_id::integer, :gate_id::integer)
+on conflict (tenant_id, queue_id) do update
+    set gate_id = excluded.gate_id
+returning tq.queue_id as id;

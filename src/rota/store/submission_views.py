@@ -1,0 +1,238 @@
+"""One-time submissions as the API shows them: one, or a page of those that fit. Room: store.
+
+Reads only. A submission is a run that is no run of a job (docs/adr/0044-submissions.md). It waits
+in rota.scheduled_runs until it is due, then it is in rota.live_runs, and in the end in rota.runs.
+It is shown as a job that runs once, so the rows here are those of job_views.py. A walk looks at a
+bounded number of rows, so a page may be short and still have a place to go on from.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from rota.core.outcome import Guarantee
+from rota.core.overlap import Overlap, WhenQueuePaused
+from rota.core.states import JobState
+from rota.core.time import durations, moments
+from rota.store.driver import Connection
+from rota.store.job_views import (
+    FIRST_TIME,
+    LAST_TIME,
+    Doing,
+    JobFilter,
+    JobRow,
+    name_pattern,
+)
+from rota.store.run_views import (
+    FIRST_ID,
+    LAST_ID,
+    NAMES,
+    Found,
+    first_id_from,
+    refuse_odd_limit,
+)
+from rota.store.statement import statement
+from rota.store.walking import LOOK, walking
+
+# A run that is due this soon after it was asked for was asked for at once.
+IMMEDIATE_WITHIN: Final = timedelta(seconds=1)
+# The first version is the only one: a submission that has started cannot be changed.
+VERSION: Final = 1
+
+
+class SubmissionRow(NamedTuple):
+    """A submission as it is stored; JSON as text. Before its run is made it has no `state`."""
+
+    job_id: UUID
+    run_id: UUID
+    state: str | None
+    name: str
+    kind: str | None
+    queue: str | None
+    priority: int
+    guarantee: Guarantee
+    due_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    payload: str | None
+    labels: str
+    policy: str | None
+    user_id: str | None
+    gates: list[int] | None
+
+
+class RunOf(NamedTuple):
+    id: UUID
+
+
+class GateLimit(NamedTuple):
+    id: int
+    key: str
+    most: int | None
+    rate_count: int | None
+    rate_per: timedelta | None
+    rate_burst: int | None
+
+
+class SubmissionPage(NamedTuple):
+    """Submissions, the one that is due last first, and the run id to go on after; None if that was
+    all.
+    """
+
+    rows: list[JobRow]
+    after: UUID | None
+
+
+READ = statement("submission_views/read", SubmissionRow)
+FIND = statement("submission_views/find", RunOf)
+LIMITS = statement("submission_views/limits", GateLimit)
+WALK = statement("submission_views/walk", Found)
+WALK_USER = statement("submission_views/walk_user", Found)
+
+
+async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
+    """The submission with this id, until retention removes its runs."""
+    rows = await READ.all(conn, tenant_id=tenant_id, ids=[job_id])
+    rows = [row for row in rows if row.job_id == job_id]
+    if not rows:
+        found = await FIND.one(conn, tenant_id=tenant_id, job_id=job_id)
+        if found is not None:
+            rows = await READ.all(conn, tenant_id=tenant_id, ids=[found.id])
+    shown = await _show(conn, rows[:1])
+    return shown[0] if shown else None
+
+
+async def page(
+    conn: Connection,
+    *,
+    tenant_id: int,
+    filter: JobFilter,  # noqa: A002 — the word of the API
+    after: UUID | None = None,
+    limit: int = 50,
+) -> SubmissionPage:
+    """Submissions that fit, the one that is due last first, after the run with the id `after`."""
+    refuse_odd_limit(limit)
+    conditions = await _conditions(conn, filter, after)
+    if conditions is None:
+        return SubmissionPage([], None)
+    walk, more = WALK, {}
+    if filter.user_id is not None:
+        walk, more = WALK_USER, {"user_id": filter.user_id}
+    async with walking(conn):
+        found = await walk.all(
+            conn, tenant_id=tenant_id, most=limit + 1, look=LOOK, **conditions, **more
+        )
+    ids, following = _cut(found, limit=limit)
+    if following is not None and following <= conditions["from_id"]:
+        following = None
+    rows = await READ.all(conn, tenant_id=tenant_id, ids=ids)
+    return SubmissionPage(await _show(conn, rows), following)
+
+
+async def _conditions(
+    conn: Connection, chosen: JobFilter, after: UUID | None
+) -> dict[str, Any] | None:
+    """The filter as the walks take it; None if nothing can fit it."""
+    names = await NAMES.one(conn, queue=chosen.queue, kind=chosen.kind)
+    queue_id, kind_id = (None, None) if names is None else names
+    if (chosen.queue is not None and queue_id is None) or (
+        chosen.kind is not None and kind_id is None
+    ):
+        return None
+    places = _places(chosen)
+    if not any(places.values()):
+        return None
+    key, value = chosen.label or (None, None)
+    return places | {
+        "kind_id": kind_id,
+        "queue_id": queue_id,
+        "label_key": key,
+        "label_value": value,
+        "pattern": name_pattern(chosen.q),
+        "before_id": after or LAST_ID,
+        # It is never due before it was asked for, and the id begins with the time it is due.
+        "from_id": first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID,
+        "from_at": chosen.created_after or FIRST_TIME,
+        "until_at": chosen.created_before or LAST_TIME,
+    }
+
+
+def _places(chosen: JobFilter) -> dict[str, bool]:
+    """Where submissions in the states that are asked for can be."""
+    every = not chosen.states and not chosen.doing
+    made = every or JobState.FINISHED in chosen.states
+    return {
+        "scheduled": every or JobState.ACTIVE in chosen.states or Doing.PENDING in chosen.doing,
+        "waiting": made or Doing.PENDING in chosen.doing,
+        "held": made or Doing.RUNNING in chosen.doing,
+        "ended": made,
+    }
+
+
+def _cut(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | None]:
+    """The ids of a page, and where to go on: after its last one, or where the first of the looks
+    ended. What lies beyond that waits for its turn.
+    """
+    horizon = max((each.id for each in found if not each.fits), default=None)
+    ids = sorted({each.id for each in found if each.fits}, reverse=True)
+    if horizon is not None:
+        ids = [id_ for id_ in ids if id_ >= horizon]
+    if len(ids) > limit:
+        return ids[:limit], ids[limit - 1]
+    return ids, horizon
+
+
+async def _show(conn: Connection, rows: Sequence[SubmissionRow]) -> list[JobRow]:
+    wanted = {gate for row in rows for gate in row.gates or ()}
+    limits: dict[int, dict[str, Any]] = {}
+    if wanted:
+        read = await LIMITS.all(conn, ids=sorted(wanted))
+        limits = {row.id: _limit(row) for row in read}
+    return [_as_job(row, limits) for row in rows]
+
+
+def _limit(row: GateLimit) -> dict[str, Any]:
+    rate = None
+    if row.rate_count is not None and row.rate_per is not None:
+        per = durations.iso(row.rate_per)
+        rate = {"count": row.rate_count, "per": per, "burst": row.rate_burst}
+    return {"key": row.key, "max": row.most, "rate": rate}
+
+
+def _as_job(row: SubmissionRow, limits: dict[int, dict[str, Any]]) -> JobRow:
+    """A submission as a job that runs once."""
+    is_made = row.state is not None
+    passed = [limits[gate] for gate in row.gates or () if gate in limits]
+    return JobRow(
+        id=row.job_id,
+        name=row.name,
+        state=JobState.FINISHED if is_made else JobState.ACTIVE,
+        version=VERSION,
+        kind=row.kind,
+        queue=row.queue,
+        priority=row.priority,
+        overlap=Overlap.SKIP,
+        keep_first=False,
+        when_queue_paused=WhenQueuePaused.SKIP,
+        guarantee=row.guarantee,
+        schedule=json.dumps(_schedule(row)),
+        payload=row.payload,
+        labels=row.labels,
+        limits=json.dumps(passed) if passed else None,
+        policy=row.policy,
+        user_id=row.user_id,
+        held=None,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        next_tick_at=None if is_made else row.due_at,
+        next_fire_at=None if is_made else row.due_at,
+        run_id=row.run_id,
+    )
+
+
+def _schedule(row: SubmissionRow) -> dict[str, object]:
+    if row.state is not None and row.due_at - row.created_at < IMMEDIATE_WITHIN:
+        return {"immediate": True, "timezone": "UTC"}
+    return {"at": moments.rfc3339(row.due_at), "timezone": "UTC"}

@@ -1,0 +1,165 @@
+"""Writes one-time submissions, and moves those that are due into the hot table. Room: store.
+
+A submission is one row: in live_runs if it is due now, otherwise in scheduled_runs until a
+scheduler that holds its shard moves it (docs/adr/0044-submissions.md). All rows of one call belong
+to one tenant. Reading and changing them is submission_views.py.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from rota.core.outcome import Guarantee
+from rota.core.shard import shard_of
+from rota.store.cursors import Ownership
+from rota.store.driver import Connection
+from rota.store.statement import Nothing, statement
+
+
+class SubmissionModel(NamedTuple):
+    """What submissions of one batch share. `submitter` is the actor, `address` the client's."""
+
+    queue_id: int
+    kind_id: int
+    policy_id: int
+    priority: int
+    guarantee: Guarantee
+    deadline: timedelta | None
+    submitter: str | None
+    address: str | None
+
+
+class NewSubmission(NamedTuple):
+    """A submission to write; JSON as text, `gates` as PostgreSQL reads an array."""
+
+    id: UUID
+    due_at: datetime
+    model: SubmissionModel
+    name: str | None = None
+    payload: str | None = None
+    labels: str | None = None
+    user_id: str | None = None
+    gates: str | None = None
+
+
+class DueShard(NamedTuple):
+    shard: int
+    due_at: datetime
+
+
+class MovedSubmissions(NamedTuple):
+    """The runs that were made, the shard that each was in, their queues, when the first of them was
+    due, and when the next submission of each shard that is still held is due.
+    """
+
+    ids: list[UUID] | None
+    of_shards: list[int] | None
+    queue_ids: list[int] | None
+    first_due_at: datetime | None
+    shards: list[int] | None
+    next_due_ats: list[datetime | None] | None
+
+
+class OverdueCount(NamedTuple):
+    number: int
+
+
+INSERT_NOW = statement("submissions/insert_now", Nothing)
+INSERT_LATER = statement("submissions/insert_later", Nothing)
+NEXT_DUE = statement("submissions/next_due", DueShard)
+MOVE_DUE = statement("submissions/move_due", MovedSubmissions)
+MOVE_OVERDUE = statement("submissions/move_overdue", OverdueCount)
+
+
+async def insert_now(
+    conn: Connection, tenant_id: int, rows: Sequence[NewSubmission], *, due_at: datetime
+) -> None:
+    """Write submissions as runs that are due at `due_at`, which is now."""
+    ids, _, models, *own = zip(*rows, strict=True)
+    await INSERT_NOW.all(
+        conn, tenant_id=tenant_id, ids=ids, due_at=due_at, **_shared(models), **_own(own)
+    )
+
+
+async def insert_later(conn: Connection, tenant_id: int, rows: Sequence[NewSubmission]) -> None:
+    """Write submissions that wait for their instant."""
+    ids, due_ats, models, *own = zip(*rows, strict=True)
+    await INSERT_LATER.all(
+        conn,
+        tenant_id=tenant_id,
+        ids=ids,
+        shards=list(map(shard_of, ids)),
+        due_ats=due_ats,
+        **_shared(models),
+        **_own(own),
+    )
+
+
+async def next_due(conn: Connection, *, shards: Sequence[int]) -> list[DueShard]:
+    """When the next submission of each of these shards is due; a shard without any is left out."""
+    return await NEXT_DUE.all(conn, shards=shards)
+
+
+async def move_due(
+    conn: Connection,
+    ownership: Ownership,
+    shards: Sequence[int],
+    *,
+    per_shard: int,
+    ahead: timedelta = timedelta(0),
+) -> MovedSubmissions:
+    """Make runs of the submissions of these shards that are due, or will be `ahead` from now, at
+    most so many of each shard.
+    """
+    epochs = ownership.epochs
+    held = [shard for shard in shards if shard in epochs]
+    row = await MOVE_DUE.one(
+        conn,
+        owner=ownership.owner,
+        shards=held,
+        epochs=[epochs[shard] for shard in held],
+        per_shard=per_shard,
+        ahead=ahead,
+    )
+    return row or MovedSubmissions(None, None, None, None, None, None)
+
+
+async def move_overdue(conn: Connection, *, late: timedelta, limit: int) -> int:
+    """Make runs of submissions of any shard that are overdue by more than `late`; return how
+    many.
+    """
+    row = await MOVE_OVERDUE.one(conn, late=late, most=limit)
+    return 0 if row is None else row.number
+
+
+def _shared(models: Sequence[SubmissionModel]) -> dict[str, Any]:
+    """The columns of the models, and which of them each row has: empty if there is one only."""
+    places: dict[int, int] = {}
+    numbers = [places.setdefault(id(model), len(places) + 1) for model in models]
+    distinct = {id(model): model for model in models}.values()
+    queue_ids, kind_ids, policy_ids, priorities, guarantees, deadlines, submitters, addresses = zip(
+        *distinct, strict=True
+    )
+    return {
+        "models": [] if len(places) == 1 else numbers,
+        "queue_ids": queue_ids,
+        "kind_ids": kind_ids,
+        "policy_ids": policy_ids,
+        "priorities": priorities,
+        "guarantees": guarantees,
+        "deadlines": deadlines,
+        "submitters": submitters,
+        "addresses": addresses,
+    }
+
+
+def _own(columns: Sequence[Sequence[str | None]]) -> dict[str, Any]:
+    """The columns that each row has for itself. One without any value is sent empty: unnest fills
+    it with nulls, which costs less than to encode them.
+    """
+    names = ("names", "payloads", "labels", "user_ids", "gates")
+    return {
+        name: column if any(value is not None for value in column) else []
+        for name, column in zip(names, columns, strict=True)
+    }

@@ -1,0 +1,152 @@
+"""Tasks of a tenant: the kinds that it may see, and what its runs of each came to. Room: store.
+
+Reads only. Every statement has a bound on the rows that it looks at. No index begins with the kind:
+it would cost every run that ends, so the runs of other kinds are read and left out. What the
+figures mean is flow/observe/tasks.py's.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from rota.core import bins
+from rota.core.states import RunState
+from rota.store.driver import Connection
+from rota.store.figures import Slice, first_id_before, id_at
+from rota.store.statement import statement
+from rota.store.walking import walking
+
+# Waiting runs, and scheduled ones, that a count looks at: about 60 ms.
+LIVE_COUNT_MAX: Final = 200_000
+# Ended runs that the list of tasks looks at: about 40 ms.
+ENDED_COUNT_MAX: Final = 32_000
+# Jobs that the list of tasks looks at.
+JOBS_COUNT_MAX: Final = 10_000
+
+
+class TaskRow(NamedTuple):
+    """A kind and what a worker told about it; JSON as text."""
+
+    id: int
+    name: str
+    description: str | None
+    payload_schema: str | None
+    default_policy: str | None
+    exactly_once: bool | None
+
+
+class LiveCount(NamedTuple):
+    kind_id: int
+    waiting: int
+    running: int
+    scheduled: int
+
+
+class EndedCount(NamedTuple):
+    """Runs of one kind that ended since a time. `near_runs` and `first_at` are of all kinds."""
+
+    kind_id: int
+    ended: int
+    failed: int
+    succeeded: int
+    last_finished_at: datetime
+    near_runs: int
+    first_at: datetime | None
+
+
+class KindJobCount(NamedTuple):
+    kind_id: int
+    number: int
+
+
+class TaskEnding(NamedTuple):
+    """Runs of one bucket that ended in one state, with bins of core/bins.py and their counts."""
+
+    bucket: int
+    state: RunState
+    number: int
+    wait_bins: list[int] | None
+    wait_counts: list[int] | None
+    duration_bins: list[int] | None
+    duration_counts: list[int] | None
+
+
+class SampledCount(NamedTuple):
+    number: int
+
+
+READ = statement("tasks/read", TaskRow)
+COUNT_LIVE = statement("tasks/count_live", LiveCount)
+COUNT_ENDED = statement("tasks/count_ended", EndedCount)
+COUNT_JOBS = statement("tasks/count_jobs", KindJobCount)
+COUNT_SLICES = statement("tasks/count_slices", TaskEnding)
+COUNT_SAMPLED = statement("tasks/count_sampled", SampledCount)
+
+
+async def read(
+    conn: Connection, *, tenant_id: int, ids: Collection[int], names: Collection[str]
+) -> list[TaskRow]:
+    """Return kinds by id, by name, and those that the tenant's submissions have named."""
+    return await READ.all(conn, tenant_id=tenant_id, ids=sorted(ids), names=sorted(names))
+
+
+async def count_live(conn: Connection, *, tenant_id: int) -> list[LiveCount]:
+    """Count what waits, runs and is scheduled, up to `LIVE_COUNT_MAX` of each."""
+    async with walking(conn):
+        return await COUNT_LIVE.all(conn, tenant_id=tenant_id, most=LIVE_COUNT_MAX)
+
+
+async def count_ended(conn: Connection, *, tenant_id: int, since: datetime) -> list[EndedCount]:
+    """Count the runs that ended since a time, among the newest `ENDED_COUNT_MAX`."""
+    async with walking(conn):
+        return await COUNT_ENDED.all(
+            conn,
+            tenant_id=tenant_id,
+            since=since,
+            from_id=first_id_before(since),
+            most=ENDED_COUNT_MAX,
+        )
+
+
+async def count_jobs(conn: Connection, *, tenant_id: int) -> list[KindJobCount]:
+    return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=JOBS_COUNT_MAX)
+
+
+async def count_sampled(conn: Connection, *, tenant_id: int, due: Sequence[Slice]) -> int:
+    """Return how many runs of all kinds have a time in these slices in their ids."""
+    row = await COUNT_SAMPLED.one(
+        conn,
+        tenant_id=tenant_id,
+        lows=[id_at(each.low) for each in due],
+        highs=[id_at(each.high) for each in due],
+    )
+    return 0 if row is None else row.number
+
+
+async def count_slices(
+    conn: Connection,
+    *,
+    tenant_id: int,
+    kind_id: int,
+    starts: Sequence[datetime],
+    until: datetime,
+    slices: tuple[Sequence[Slice], Sequence[Slice]],
+) -> list[TaskEnding]:
+    """Count the runs of one kind that ended in buckets that begin at `starts`.
+
+    `slices` are times in ids, and times of endings more than an hour after those.
+    """
+    due, late = slices
+    return await COUNT_SLICES.all(
+        conn,
+        tenant_id=tenant_id,
+        kind_id=kind_id,
+        starts=list(starts),
+        until=until,
+        lows=[id_at(each.low) for each in due],
+        highs=[id_at(each.high) for each in due],
+        late_lows=[each.low for each in late],
+        late_highs=[each.high for each in late],
+        shortest=bins.SHORTEST.total_seconds(),
+        bins_per_e=bins.PER_E,
+    )
