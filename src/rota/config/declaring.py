@@ -1,7 +1,7 @@
 """How a setting is declared: its bounds, what it must be, what it means. Room: config."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -12,6 +12,11 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 # What "forever" means in a duration that allows it.
 FOREVER = timedelta.max
+
+
+TENANT_LIST = 'a list of names of tenants, or ["*"] for all'
+TENANTS_MAX = 1000
+TenantNames = tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...]
 
 
 def number(least: int, most: int, meaning: str) -> Meta:
@@ -34,3 +39,8 @@ def choice(meaning: str) -> Meta:
 def text(wanted: str, meaning: str, *, secret: bool = False, **bounds: Any) -> Meta:
     """Text; `wanted` completes the sentence "it must be …". A secret is never shown."""
     return Meta(description=meaning, extra={"wanted": wanted, "secret": secret}, **bounds)
+
+
+def tenant_list(meaning: str) -> Meta:
+    """The tenants that may use something; `meaning` says what."""
+    return text(TENANT_LIST, f"{meaning} Default: the default tenant only.", max_length=TENANTS_MAX)

@@ -10,7 +10,17 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-from rota.config.declaring import MINUTE, SECOND, choice, number, span, text
+from rota.config.declaring import (
+    MINUTE,
+    SECOND,
+    TenantNames,
+    choice,
+    number,
+    span,
+    tenant_list,
+    text,
+)
+from rota.core.tenancy import DEFAULT_TENANTS
 
 
 class Channel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,6 +42,7 @@ class Channel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timeout: Annotated[
         timedelta, span(SECOND, 5 * MINUTE, "Longest time that one message may take.")
     ] = 30 * SECOND
+    tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
         return f"Channel(url='***', allow_to={self.allow_to}, …)"
@@ -59,6 +70,7 @@ class Webhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_length=100,
         ),
     ] = ()
+    tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
         return f"Webhook(secrets='***', hosts={self.hosts})"
@@ -112,6 +124,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ()
     read_only: Annotated[bool, choice("Whether jobs may read from it only.")] = False
+    tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
         return f"Place(url='***', read_only={self.read_only}, …)"
@@ -133,6 +146,7 @@ class Connection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ]
     read_only: Annotated[bool, choice("Whether jobs may read from it only.")] = False
+    tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
         return f"Connection(url='***', read_only={self.read_only})"
@@ -155,9 +169,14 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | None,
         text(
             "the name of a user",
-            "Whom programs run as, if the worker is root; otherwise as the worker's own user.",
+            "User that programs of `shell` jobs run as. A worker that runs as root and allows "
+            "programs does not start without it; a worker of another user runs programs as itself. "
+            "`root` gives every shell job all rights on the machine. Default: none.",
         ),
     ] = None
+    shell_tenants: Annotated[
+        TenantNames, tenant_list("Tenants whose jobs may be of the kind `shell`.")
+    ] = DEFAULT_TENANTS
     http_allow_networks: Annotated[
         tuple[str, ...],
         text(
@@ -190,6 +209,14 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_length=100,
         ),
     ] = ()
+    http_allow_tenants: Annotated[
+        TenantNames,
+        tenant_list(
+            "Tenants for whom `http_allow_networks`, `http_allow_hosts` and `http_allow_ports` "
+            "hold, also in jobs of the kind `webhook`. Jobs of the others reach the public "
+            "internet on the usual ports."
+        ),
+    ] = DEFAULT_TENANTS
     channels: Annotated[
         dict[str, Channel],
         text(
@@ -230,6 +257,13 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "which no path leads them. Without it they have no files.",
         ),
     ] = None
+    data_folder_tenants: Annotated[
+        TenantNames,
+        tenant_list(
+            "Tenants whose jobs may read and write files in `data_folder`. They all see the same "
+            "files."
+        ),
+    ] = DEFAULT_TENANTS
     etl_memory: Annotated[
         int,
         number(32, 1_048_576, "Megabytes of memory that one `etl` job may use in its transform."),

@@ -287,24 +287,31 @@ def read_named(given: Given) -> dict[str, object]:
     """A table of named things; each of their settings is read by itself, so that a refusal can say
     which it is. In a variable it is written as an inline table of TOML.
     """
-    value = given.value
-    if given.is_text and isinstance(value, str):
-        try:
-            document = tomllib.loads(f"value = {value}")
-        except ValueError:
-            document = {}
-        # A line end in the variable would begin settings of others.
-        value = document.get("value") if len(document) == 1 else None
+    value = parse_table(given)
     if not isinstance(value, Mapping):
         raise given.refused(given.field.wanted)
     return {str(name): read_thing(given, str(name), table) for name, table in value.items()}
 
 
+def parse_table(given: Given) -> object:
+    """The value of a table; in a variable it is written as an inline table of TOML."""
+    if not given.is_text or not isinstance(given.value, str):
+        return given.value
+    try:
+        document = tomllib.loads(f"value = {given.value}")
+    except ValueError:
+        document = {}
+    # A line end in the variable would begin settings of others.
+    return document.get("value") if len(document) == 1 else None
+
+
 def read_table(given: Given) -> dict[str, object]:
-    """A table whose meaning is somebody else's: the options of a source."""
-    if not isinstance(given.value, Mapping):
-        raise given.refused(given.field.wanted)
-    return {str(name): value for name, value in given.value.items()}
+    """A table that holds plain values: the options of a source, the tenants of queues."""
+    try:
+        table: dict[str, object] = msgspec.convert(parse_table(given), given.field.annotation)
+    except msgspec.ValidationError:
+        raise given.refused(given.field.wanted) from None
+    return table
 
 
 def read_thing(given: Given, name: str, table: object) -> object:

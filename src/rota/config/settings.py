@@ -18,17 +18,24 @@ from rota.config.declaring import (
     MILLISECOND,
     MINUTE,
     SECOND,
+    TENANT_LIST,
+    TenantNames,
     choice,
     number,
     span,
+    tenant_list,
     text,
 )
 from rota.config.executors import Executors
+from rota.config.listener import ListenerSettings
+from rota.config.retention import Retention
 from rota.config.sources import Source
+from rota.core.tenancy import DEFAULT_TENANTS
 from rota.core.time.durations import words
 
 COLLECTOR_URL = r"^https?://[^\s@]+\Z"
 HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}: ?[ -~]{1,4096}\Z"
+VARIABLE_PATTERN = r"^([A-Za-z_][A-Za-z0-9_]*\*?|\*)\Z"
 QUEUE_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
 
 
@@ -78,6 +85,21 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ("default",)
     slots: Annotated[int, number(1, 10_000, "Runs that it carries out at the same time.")] = 16
+    tenants: Annotated[
+        TenantNames,
+        tenant_list(
+            "Tenants whose runs this worker takes. While the default tenant is the only one, that "
+            "is everybody."
+        ),
+    ] = DEFAULT_TENANTS
+    queue_tenants: Annotated[
+        dict[Annotated[str, Meta(pattern=QUEUE_NAME)], TenantNames],
+        text(
+            f"a table of queue names, each with {TENANT_LIST}",
+            "Tenants whose runs this worker takes from a queue, where they differ from "
+            "`worker.tenants`. Default: no queue differs.",
+        ),
+    ] = field(default_factory=dict)
     lease: Annotated[
         timedelta,
         span(
@@ -133,6 +155,18 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "attempts on that loop are handed back and start again.",
         ),
     ] = 5 * SECOND
+    pass_environment: Annotated[
+        tuple[Annotated[str, Meta(pattern=VARIABLE_PATTERN)], ...],
+        text(
+            "a list of names of variables such as APP_URL, or of their beginnings such as APP_*",
+            'Variables of the worker that handlers with isolation="process" inherit, beside those '
+            "that a program needs to start (PATH, HOME, LANG, LC_*, TZ, TMPDIR, PYTHON*, "
+            "VIRTUAL_ENV and the like). `*` passes all. Variables that begin with ROTA_, and those "
+            "that settings refer to as ${NAME}, are never passed; of these, ROTA_URL and ROTA_DATA "
+            "are always inherited, and ROTA_API_KEY if it is named. Default: [].",
+            max_length=100,
+        ),
+    ] = ()
     breaker_after: Annotated[
         int,
         number(
@@ -161,7 +195,7 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 5 * MINUTE
 
 
-class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Api(ListenerSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The HTTP API and the dashboard."""
 
     host: Annotated[
@@ -197,6 +231,15 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "without it.",
         ),
     ] = None
+    login_idle: Annotated[
+        timedelta,
+        span(
+            MINUTE,
+            12 * HOUR,
+            "How long an unused login at the dashboard lasts. A page that only refreshes "
+            "itself does not count as use. Every login ends after 12 hours. Default: 30 minutes.",
+        ),
+    ] = 30 * MINUTE
     requests_per_second: Annotated[
         int, number(1, 1_000_000, "Requests that one key may make in a second, over time.")
     ] = 1000
@@ -215,32 +258,6 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     connections: Annotated[
         int, number(1, 1000, "Database connections that the API uses at most.")
     ] = 8
-
-
-class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long history is kept. It is stored by the day and dropped by the day."""
-
-    runs: Annotated[timedelta, span(DAY, 3650 * DAY, "Age at which finished runs are dropped.")] = (
-        30 * DAY
-    )
-    events: Annotated[
-        timedelta,
-        span(
-            8 * DAY,
-            3650 * DAY,
-            "Age at which events are dropped. So long the same event is known again, and can be "
-            "replayed.",
-        ),
-    ] = 30 * DAY
-    partitions_ahead: Annotated[
-        timedelta,
-        span(
-            2 * DAY,
-            90 * DAY,
-            "How far ahead the tables of coming days are made; as long may this duty be broken "
-            "before anybody suffers.",
-        ),
-    ] = 7 * DAY
 
 
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -324,6 +341,9 @@ def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from lease_contradictions(
         "worker", settings.worker, "beat_every", settings.worker.beat_every
     )
+    for queue in settings.worker.queue_tenants:
+        if queue not in settings.worker.queues:
+            yield "worker.queue_tenants", f"of queues in worker.queues only; {queue} is not"
     if settings.worker.breaker_longest < settings.worker.breaker_pause:
         least = words(settings.worker.breaker_pause)
         yield "worker.breaker_longest", f"worker.breaker_pause at least, {least}"

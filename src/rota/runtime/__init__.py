@@ -12,6 +12,8 @@ clock.py      SystemClock, and MovedClock for tests
 database_clock.py  the time by the database's clock, from measurements of it (offset.py)
 collector.py  how often Python looks for cyclic garbage
 backoff.py    jittered waiting while the database is away
+address_file.py  where the API listens, as a file in the data folder
+tracebacks.py  the traceback of an exception as data
 events.py     what can happen here, as values
 
 Settings do not reach this room: the room node turns them into plain values.

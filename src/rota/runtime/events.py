@@ -6,7 +6,7 @@ here formats text.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from rota.core.events import EngineEvent
 
@@ -85,6 +85,14 @@ class SpansLost:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminKeyExpires:
+    """The bootstrap admin key ends soon; `rota keys renew-admin` makes another."""
+
+    key_id: str
+    expires_at: datetime
+
+
 RuntimeEvent = (
     StoreAway
     | StoreBack
@@ -95,6 +103,7 @@ RuntimeEvent = (
     | ServiceCancelled
     | RequestFailed
     | SpansLost
+    | AdminKeyExpires
 )
 
 Emit = Callable[[RuntimeEvent | EngineEvent], None]

@@ -2,6 +2,10 @@
 
 The first signal drains, the second cancels; more of them change nothing. Belongs around `run_node`,
 in the main thread; outside it the previous handlers are back.
+
+A server handles SIGINT even if it was started with SIGINT ignored, as a shell does in the
+background: the signal is an operator's order to drain. Commands that only talk to a server leave an
+ignored signal ignored.
 """
 
 import asyncio

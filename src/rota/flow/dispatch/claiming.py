@@ -10,7 +10,8 @@ A claim whose answer was lost may have taken runs that this worker does not know
 started, so the next pass first lets them wait again.
 
 What starts a claimed run is flow/execute; who may go first is core/lanes.py; what a claimer
-remembers is lanes.py.
+remembers is lanes.py. Only lanes of tenants that the worker serves are surveyed (served.py), so it
+claims from no others.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -156,7 +157,10 @@ class Claiming:
         return claimed
 
     async def _survey(self, conn: Connection, view: QueueView) -> int:
-        found = await live_runs.survey(conn, queue_id=view.queue_id, known=view.memory.known())
+        tenant_ids = self.limits.tenant_ids(view.queue_id)
+        found = await live_runs.survey(
+            conn, queue_id=view.queue_id, known=view.memory.known(), tenant_ids=tenant_ids
+        )
         view.memory.learn(found, now=self._database_now())
         return len(found)
 

@@ -53,11 +53,12 @@ class GatedClaims:
         queue_id: int,
         kind_ids: Sequence[int],
         room: int,
+        tenant_ids: Sequence[int] | None = None,
     ) -> list[Claimed]:
-        """Take at most `room` runs whose gates let them pass now."""
+        """Take at most `room` runs whose gates let them pass now, of these tenants or of all."""
         ready: list[Ready] = []
         for _ in range(MOST_ROUNDS if room > 0 else 0):
-            seen = await self._look(conn, queue_id)
+            seen = await self._look(conn, queue_id, tenant_ids)
             if seen.lanes:
                 ready = await gates.candidates(
                     conn,
@@ -65,6 +66,7 @@ class GatedClaims:
                     kind_ids=kind_ids,
                     lanes=seen.lanes,
                     share=min(room, MOST_SHARE, 1 + 2 * room // len(seen.lanes)),
+                    tenant_ids=tenant_ids,
                 )
             if ready or seen.all_round:
                 break
@@ -72,9 +74,13 @@ class GatedClaims:
             return []
         return await _pass(conn, ready, session_id=session_id, queue_id=queue_id, room=room)
 
-    async def _look(self, conn: Connection, queue_id: int) -> Seen:
+    async def _look(
+        self, conn: Connection, queue_id: int, tenant_ids: Sequence[int] | None
+    ) -> Seen:
         after = self._turns.get(queue_id, _START)
-        lanes = await gates.survey(conn, queue_id=queue_id, after=after, most=MOST_LANES)
+        lanes = await gates.survey(
+            conn, queue_id=queue_id, after=after, most=MOST_LANES, tenant_ids=tenant_ids
+        )
         wanted = [lane for lane in lanes if lane.is_open][:MOST_OPEN]
         all_round = len(lanes) < MOST_LANES and len(wanted) < MOST_OPEN
         if lanes:
@@ -93,6 +99,11 @@ async def _pass(
         gates=frozenset(gate for run in ready for gate in run.gates),
         queues={} if queue_gate is None else {queue_id: queue_gate},
         tenants={run.tenant_id: run.tenant_gate for run in ready if run.tenant_gate is not None},
+        tenant_queues={
+            (run.tenant_id, queue_id): run.tenant_queue_gate
+            for run in ready
+            if run.tenant_queue_gate is not None
+        },
     )
     async with transaction(conn):
         entered = await gates.enter(conn, entry)
@@ -109,7 +120,7 @@ async def _pass(
 
 
 def _candidate(run: Ready) -> Candidate:
-    wide = (run.tenant_gate, run.queue_gate)
+    wide = (run.tenant_gate, run.tenant_queue_gate, run.queue_gate)
     return Candidate(
         id=run.id,
         tenant=run.tenant_id,

@@ -1,8 +1,9 @@
 """Claims from queues and of tenants that are limited as a whole (E7, T1). Room: flow/dispatch.
 
-Such a limit is a gate that every run of the queue or tenant passes. The claim enters these gates,
-turns what is free behind them into smaller shares, and walks the lanes as always; without a limit
-in force it is the plain claim and nothing else. Runs with gates of their own are gated.py's.
+Such a limit is a gate that every run of the queue, of the tenant, or of the tenant in the queue
+passes. The claim enters these gates, turns what is free behind them into smaller shares, and walks
+the lanes as always; without a limit in force it is the plain claim and nothing else. Runs with
+gates of their own are gated.py's.
 """
 
 from collections import Counter
@@ -21,12 +22,13 @@ from rota.store.transaction import transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """What limits whole queues and tenants, as of a moment ago: their gates by id of the queue or
-    tenant, and the tenants whose weight is not 1.
+    """What limits whole queues and tenants, as of a moment ago: their gates by id of the queue, of
+    the tenant or of both, and the tenants whose weight is not 1.
     """
 
     queues: Mapping[int, int] = field(default_factory=dict)
     tenants: Mapping[int, int] = field(default_factory=dict)
+    tenant_queues: Mapping[tuple[int, int], int] = field(default_factory=dict)
     weights: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -46,8 +48,21 @@ async def gates_in_force(conn: Connection, queue_ids: Sequence[int]) -> InForce:
     """Read what is in force; about once a second is often enough."""
     guards = await gates.guards(conn, queue_ids)
     return InForce(
-        queues={g.queue_id: g.gate_id for g in guards if g.queue_id and g.gate_id},
-        tenants={g.tenant_id: g.gate_id for g in guards if g.tenant_id and g.gate_id},
+        queues={
+            g.queue_id: g.gate_id
+            for g in guards
+            if g.gate_id and g.queue_id and g.tenant_id is None
+        },
+        tenants={
+            g.tenant_id: g.gate_id
+            for g in guards
+            if g.gate_id and g.tenant_id and g.queue_id is None
+        },
+        tenant_queues={
+            (g.tenant_id, g.queue_id): g.gate_id
+            for g in guards
+            if g.gate_id and g.tenant_id and g.queue_id
+        },
         weights={g.tenant_id: g.weight for g in guards if g.tenant_id and g.weight != 1},
     )
 
@@ -73,7 +88,7 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and wh
         ahead=ahead,
     )
     entry = _entry(want, in_force)
-    if not entry.queues and not entry.tenants:
+    if not (entry.queues or entry.tenants or entry.tenant_queues):
         return await _claim(conn, want, walks, room)
     async with transaction(conn):
         entered = await gates.enter(conn, entry)
@@ -85,10 +100,14 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and wh
 
 def _entry(want: Want, in_force: InForce) -> Entry:
     queue = in_force.queues.get(want.queue_id)
-    tenants = {walk.lane.tenant for walk in want.walks} & in_force.tenants.keys()
+    walked = {walk.lane.tenant for walk in want.walks}
+    pairs = {(tenant, want.queue_id) for tenant in walked} if in_force.tenant_queues else set()
     return Entry(
         queues={} if queue is None else {want.queue_id: queue},
-        tenants={tenant: in_force.tenants[tenant] for tenant in tenants},
+        tenants={each: in_force.tenants[each] for each in walked & in_force.tenants.keys()},
+        tenant_queues={
+            pair: in_force.tenant_queues[pair] for pair in pairs & in_force.tenant_queues.keys()
+        },
     )
 
 
@@ -101,6 +120,8 @@ async def _within(conn: Connection, want: Want, entry: Entry, entered: Entered) 
     for gate in entry.queues.values():
         room = _places(entered, gate, wanted=room)
     caps = {tenant: _places(entered, gate, wanted=room) for tenant, gate in entry.tenants.items()}
+    for (tenant, _), gate in entry.tenant_queues.items():
+        caps[tenant] = min(caps.get(tenant, room), _places(entered, gate, wanted=room))
     claimed: list[Claimed] = []
     waiting = [walk for walk in want.walks if caps.get(walk.lane.tenant, 1)]
     while waiting and len(claimed) < room:
@@ -135,5 +156,9 @@ async def _claim(conn: Connection, want: Want, walks: Sequence[Walk], room: int)
 
 
 def _gates_of(run: Claimed, queue_id: int, entry: Entry) -> tuple[int, ...]:
-    found = (entry.queues.get(queue_id), entry.tenants.get(run.tenant_id))
+    found = (
+        entry.queues.get(queue_id),
+        entry.tenants.get(run.tenant_id),
+        entry.tenant_queues.get((run.tenant_id, queue_id)),
+    )
     return tuple(gate for gate in found if gate is not None)

@@ -12,17 +12,18 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from rota.contract.limits import read_stored_limits
+from rota.contract.policy import read_stored_policy
+from rota.contract.schedule import read_stored_schedule
 from rota.core.arrivals.matching import Waiting
 from rota.core.arrivals.payloads import bare_payload, is_single, payload_of
 from rota.core.binding import only_written
 from rota.core.documents import check_known
 from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.gates import keys_of
-from rota.core.limits import Limit, limit_from_plain
-from rota.core.policy import read_stored as read_policy
+from rota.core.limits import Limit
 from rota.core.states import JobState
 from rota.core.submission import json_text
-from rota.core.time import plain
 from rota.core.time.schedule import Schedule
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
@@ -97,17 +98,17 @@ class Mould:
 
 @lru_cache(maxsize=4096)
 def _schedule(text: str) -> Schedule:
-    return plain.read_stored(json.loads(text))
+    return read_stored_schedule(json.loads(text))
 
 
 @lru_cache(maxsize=1024)
 def _deadline(text: str) -> timedelta | None:
-    return read_policy(json.loads(text)).deadline
+    return read_stored_policy(json.loads(text)).deadline
 
 
 @lru_cache(maxsize=1024)
 def _limits(text: str | None) -> tuple[Limit, ...]:
-    return tuple(limit_from_plain(each) for each in json.loads(text or "[]"))
+    return read_stored_limits(json.loads(text or "null"))
 
 
 async def make_runs(

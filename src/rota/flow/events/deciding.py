@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, NamedTuple, Self
 from uuid import UUID
 
-from rota.core import quotas as plain_quotas
+from rota.contract.quotas import read_stored_quotas
 from rota.core.arrivals.event import Event, patterns_of
 from rota.core.arrivals.gathering import Added, Folded, Pile, fold
 from rota.core.arrivals.matching import MOST_WHY, Match, Outcome, match, missing_types
@@ -238,7 +238,7 @@ async def _allow(conn: Connection, casts: Sequence[Cast], tenant_id: int) -> Non
     """Refuse more waiting runs than a tenant may have: all of what was handed in, or nothing."""
     if not casts or casts[0].mould.job.quotas is None:
         return
-    most = plain_quotas.read_stored(json.loads(casts[0].mould.job.quotas)).max_queued
+    most = read_stored_quotas(json.loads(casts[0].mould.job.quotas)).max_queued
     if most is None:
         return
     there = await tenants.count_queued(conn, tenant_id=tenant_id, most=most + 1)

@@ -7,7 +7,7 @@ written behind the wall of the hook's tenant, like everything that comes from ou
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from rota.core.arrivals import hooks as signed
@@ -18,15 +18,23 @@ from rota.store import hooks
 from rota.store.driver import Connection
 from rota.store.walls import behind_wall
 
+REPLAYED: Final = (
+    "this request was accepted before, and its event is past retention; a signature without a time "
+    "is accepted once"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """A request to a hook; `read` makes data of the body, once it is known to be signed."""
+    """A request to a hook; `read` makes data of the body, once it is known to be signed.
+    `on_verified` is called with the hook's id as soon as it is, and may raise.
+    """
 
     hook_id: UUID
     headers: Mapping[str, str]
     body: bytes
     read: Callable[[bytes], Any]
+    on_verified: Callable[[UUID], object] = lambda _hook_id: None
 
 
 async def hear(
@@ -44,8 +52,16 @@ async def hear(
         sent_id = signed.verified(Style(hook.style), handed.headers, handed.body, secrets, now=now)
     except InvalidSignature as error:
         raise Unauthenticated(str(error)) from None
+    handed.on_verified(hook.id)
     source = f"hooks/{hook.name}"
     event = signed.event_of(hook.type, source, sent_id, handed.read(handed.body), handed.headers)
     async with behind_wall(conn, hook.tenant_id) as taken_at:
         await hooks.touch(conn, hook.id)
-        return await take(conn, hook.tenant_id, [event], now=taken_at, new_id=new_id)
+        is_replay = hook.style == Style.GITHUB and not await hooks.remember(
+            conn, hook, bytes.fromhex(sent_id)
+        )
+        taken = await take(conn, hook.tenant_id, [event], now=taken_at, new_id=new_id)
+        if is_replay and not taken.events[0].duplicate:
+            # Raised inside, so that nothing of it stays.
+            raise Unauthenticated(REPLAYED)
+        return taken

@@ -25,11 +25,11 @@ from random import Random
 from typing import Final, TypeVar
 from uuid import UUID
 
+from rota.contract.messages import Reading, event_of
 from rota.core.arrivals.event import NewEvent, checked
 from rota.core.clock import Clock
 from rota.core.errors import InvalidInput, LeaseLost, NotFound, QuotaExceeded, RotaError
 from rota.core.events import Emit, EventsTaken, MessageRefused, SourceFailed, SourceHeld
-from rota.core.messages import Reading, event_of
 from rota.core.source import LONGEST_POSITION, Batch, Message, Source
 from rota.flow.events.taking import take
 from rota.runtime.backoff import Backoff

@@ -18,6 +18,7 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import Executor, Member, Stream
 from rota.core.outcome import Outcome
 from rota.core.policy import Policy
+from rota.core.tenancy import DEFAULT_TENANT
 from rota.flow.execute.output import Output
 from rota.store.live_runs import Claimed
 
@@ -84,6 +85,7 @@ class Attempt:
         "stop_grace",
         "stopping",
         "task",
+        "tenant",
         "veil",
     )
 
@@ -101,6 +103,8 @@ class Attempt:
         self.policy = policy
         self.payload = payload
         self.executor = executor
+        # The name of its tenant, by which resources of the worker are opened to it.
+        self.tenant = DEFAULT_TENANT
         self.task: asyncio.Task[None] | None = None
         # Monotonic times: when it began, before which it must not start, when to ask it to stop,
         # and when to wait for it no longer.
@@ -199,7 +203,12 @@ class Attempt:
     def read(self, secrets: Mapping[str, str] | None = None) -> Any:
         """Let the executor check the payload, with these secrets in it."""
         value = self.decoded()
-        return self.executor.read(self.kind, bound(value, secrets) if secrets else value)
+        if secrets:
+            value = bound(value, secrets)
+        read_for = getattr(self.executor, "read_for", None)
+        if read_for is None:
+            return self.executor.read(self.kind, value)
+        return read_for(self.tenant, self.kind, value)
 
     def write(self, stream: Stream, chunk: bytes) -> None:
         if self.veil is not None:

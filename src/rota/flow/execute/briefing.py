@@ -1,7 +1,7 @@
-"""What a claimed run does not carry itself: its policy, and what its job says. Room: flow/execute.
+"""What a claimed run does not carry itself: its policy, its tenant's name, and what its job says.
 
-Both are looked up once and kept: policies never change, and a job is known by its version. A claim
-of a thousand runs costs at most one question for each.
+Room: flow/execute. They are looked up once and kept: policies and names of tenants never change,
+and a job is known by its version. A claim of a thousand runs costs at most one question for each.
 """
 
 from collections import OrderedDict
@@ -11,7 +11,8 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.policy import Policy, known_policy
+from rota.contract.policy import known_policy
+from rota.core.policy import Policy
 from rota.store import jobs, names
 from rota.store.driver import Source
 from rota.store.jobs import Payload
@@ -44,24 +45,39 @@ class Briefing:
     def __init__(self, source: Source) -> None:
         self._source = source
         self.policies: dict[int, Policy] = {}
+        # The names of tenants, which never change; a tenant that is gone has none.
+        self.tenants: dict[int, str] = {}
         self._known: OrderedDict[Version, JobBrief] = OrderedDict()
 
     def policy(self, policy_id: int) -> Policy:
         return self.policies[policy_id]
 
     async def brief(self, runs: Sequence[Claimed]) -> list[JobBrief]:
-        """Make sure that all policies are known; return what is known of the job of each run."""
+        """Make sure that all policies and tenants are known; return what is known of the job of
+        each run.
+        """
         unknown = {run.policy_id for run in runs} - self.policies.keys()
+        nameless = {run.tenant_id for run in runs} - self.tenants.keys()
+        if nameless:
+            await self._name_tenants(nameless)
         known, lacking, briefs = self._known, set[Version](), list[JobBrief]()
         for run in runs:
+            if run.job_id == run.id:
+                # A submission carries everything itself.
+                briefs.append(GONE)
+                continue
             job = known.get((run.job_id, run.job_version), NO_JOB)
             if job is NO_JOB or (job.is_large and run.payload is None):
                 lacking.add((run.job_id, run.job_version))
             briefs.append(job)
         if unknown or lacking:
             found = await self._look_up(unknown, lacking)
-            versions = [(run.job_id, run.job_version) for run in runs]
-            briefs = [found.get(version) or known[version] for version in versions]
+            briefs = [
+                job if job is GONE else found.get(version) or known[version]
+                for version, job in zip(
+                    ((run.job_id, run.job_version) for run in runs), briefs, strict=True
+                )
+            ]
         return briefs
 
     async def _look_up(self, unknown: set[int], lacking: set[Version]) -> dict[Version, JobBrief]:
@@ -72,15 +88,16 @@ class Briefing:
                 for policy_id, body in bodies.items():
                     self.policies[policy_id] = known_policy(msgspec.json.decode(body))
             if lacking:
-                ids = [job_id for job_id, _ in lacking]
-                current = {row.id: row for row in await jobs.payloads(conn, ids)}
-                for job_id, version in lacking:
-                    # Only the job's last payload is stored; an edit has written the old one into
-                    # the runs that were there already.
-                    row = current.get(job_id)
-                    found[job_id, version] = GONE if row is None else known_of(row)
+                found = dict.fromkeys(lacking, GONE)
+                for row in await jobs.payloads(conn, sorted(lacking)):
+                    found[row.id, row.version] = known_of(row)
         self._keep(found)
         return found
+
+    async def _name_tenants(self, ids: set[int]) -> None:
+        async with self._source.acquire() as conn:
+            found = await names.tenant_names(conn, sorted(ids))
+        self.tenants |= {tenant_id: found.get(tenant_id, "") for tenant_id in ids}
 
     def _keep(self, found: dict[Version, JobBrief]) -> None:
         for version, job in found.items():

@@ -143,6 +143,7 @@ class Crew:
     ) -> list[Attempt]:
         """An attempt for each run; they are all vouched for, or none is."""
         policies, by_kind, kinds = self._briefing.policies, self._by_kind, self._kinds
+        tenants = self._briefing.tenants
         is_bound = gated or self._stops_all_for_lease
         made = {}
         for run, job in zip(runs, briefs, strict=True):
@@ -150,6 +151,7 @@ class Crew:
             payload = job.payload if run.payload is None else run.payload
             policy = policies[run.policy_id]
             attempt = Attempt(run, kind, policy, payload, by_kind[kind], self._effects)
+            attempt.tenant = tenants[run.tenant_id]
             attempt.is_gated = gated
             attempt.forbids_overlap = is_bound or job.forbids_overlap
             if run.started_at == run.ready_at:  # claimed ahead of its time

@@ -10,11 +10,11 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from rota.core.executor import Stream
+from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_CUT
 
-# Stored per attempt, and in one piece (reliability 5.9).
-MOST_LOG: Final = 1_000_000
+# Stored in one piece (reliability 5.9).
 MOST_PIECE: Final = 16_000
-CUT: Final = b"[the rest of the output was cut: it is over 1 MB]\n"
+ERROR_BYTES_MAX: Final = 64_000
 
 
 class Said(NamedTuple):
@@ -25,7 +25,17 @@ class Said(NamedTuple):
 
 
 class Output:
-    __slots__ = ("_begun_at", "_cut", "_lock", "_ready", "_seq", "_size", "_stream", "_tail")
+    __slots__ = (
+        "_begun_at",
+        "_cut",
+        "_error_size",
+        "_lock",
+        "_ready",
+        "_seq",
+        "_size",
+        "_stream",
+        "_tail",
+    )
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -35,19 +45,26 @@ class Output:
         self._begun_at: datetime | None = None
         self._seq = 0
         self._size = 0
+        self._error_size = 0
         self._cut = False
 
     def write(self, stream: Stream, chunk: bytes, at: datetime) -> None:
         """Add `chunk`, said at `at`; what is over the limit is cut, once and visibly."""
         with self._lock:
+            if stream is Stream.ERROR:
+                # Why it failed matters most: it has room of its own.
+                room = max(0, ERROR_BYTES_MAX - self._error_size)
+                self._error_size += len(chunk)
+                self._append(stream, chunk[:room], at)
+                return
             if self._cut:
                 return
-            room = MOST_LOG - self._size
+            room = ATTEMPT_LOG_MAX_BYTES - self._size
             self._size += len(chunk)
             self._append(stream, chunk[:room], at)
             if len(chunk) > room:
                 self._cut = True
-                self._append(Stream.ROTA, CUT, at)
+                self._append(Stream.ROTA, LOG_CUT, at)
 
     def take(self, most: int) -> list[Said]:
         """The oldest pieces, at most so many."""

@@ -6,6 +6,7 @@ what a handler raises is an outcome. What becomes of the run then is core/settle
 
 import asyncio
 import re
+from dataclasses import replace
 from datetime import timedelta
 from time import monotonic
 from typing import Final, assert_never
@@ -28,9 +29,11 @@ from rota.core.outcome import (
     Succeeded,
 )
 from rota.core.policy import NewerPolicy
-from rota.flow.execute import exactly_once, tracebacks, unlocking
+from rota.core.tracebacks import render_text
+from rota.flow.execute import exactly_once, unlocking
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
+from rota.runtime.tracebacks import locate_error, message_of, trace_error
 
 # Until a run whose policy only newer code knows is offered to the workers again.
 SET_ASIDE_FOR: Final = timedelta(seconds=30)
@@ -64,7 +67,8 @@ async def perform(
             return _failed(attempt, "CancelledError", "the handler cancelled itself")
         return stopped(attempt.stopping, started=attempt.is_started)
     except InvalidInput as error:
-        failure = Failure(type="InvalidInput", message=_sentence(attempt, error))
+        said = _sentence(attempt, error)
+        failure = Failure(type="InvalidInput", message=said, frame=locate_error(error))
         return Failed(failure=failure, final=True)
     except Fail as error:
         return Failed(failure=_failure(error), final=True)
@@ -73,8 +77,7 @@ async def perform(
     except Snooze as error:
         return Snoozed(delay=error.delay)
     except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
-        attempt.write(Stream.ROTA, _traceback(attempt, error).encode(errors="replace"))
-        return Failed(failure=_failure(error))
+        return _raised(attempt, error)
 
 
 async def _carry_out(attempt: Attempt, breakers: Breakers) -> Outcome:
@@ -154,9 +157,15 @@ def _failed(attempt: Attempt, type_: str, message: str) -> Failed:
     return Failed(failure=Failure(type=type_, message=message))
 
 
-def _traceback(attempt: Attempt, error: BaseException) -> str:
-    told = tracebacks.told(error)
-    return told if attempt.veil is None else attempt.veil.text(told)
+def _raised(attempt: Attempt, error: BaseException) -> Failed:
+    """A failure with its traceback, which the log of the attempt has as well. Secrets are masked
+    here for the log, which the veil sees in pieces only, and in `close` for what is stored.
+    """
+    failure = replace(_failure(error), traceback=trace_error(error))
+    text = render_text(failure.traceback, failure.message)
+    text = text if attempt.veil is None else attempt.veil.text(text)
+    attempt.write(Stream.ERROR, text.encode(errors="replace"))
+    return Failed(failure=failure)
 
 
 def _sentence(attempt: Attempt, error: InvalidInput) -> str:
@@ -166,7 +175,11 @@ def _sentence(attempt: Attempt, error: InvalidInput) -> str:
 
 
 def _failure(error: BaseException) -> Failure:
-    return Failure(type=type(error).__name__, message=_cut(str(error)))
+    return Failure(
+        type=type(error).__name__,
+        message=message_of(error, MOST_MESSAGE),
+        frame=locate_error(error),
+    )
 
 
 def _cut(text: str) -> str:

@@ -13,6 +13,7 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
 from rota.core.masking import HIDDEN, SHORTEST, Mask
 from rota.core.outcome import Failed, Failure, Outcome
+from rota.core.tracebacks import mask_errors
 
 
 class Veil:
@@ -53,7 +54,12 @@ class Veil:
         """The ending as it may be stored; `result` is JSON."""
         if isinstance(outcome, Failed):
             failure = outcome.failure
-            told = Failure(type=self.text(failure.type), message=self.text(failure.message))
+            told = Failure(
+                type=self.text(failure.type),
+                message=self.text(failure.message),
+                traceback=mask_errors(failure.traceback, self.text),
+                frame=None if failure.frame is None else self.text(failure.frame),
+            )
             outcome = replace(outcome, failure=told)
         return outcome, self.over_json(result)
 

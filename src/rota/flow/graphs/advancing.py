@@ -106,6 +106,7 @@ class Advancing:
         if self._kicked and now < self._began + GATHER:
             return self._began + GATHER - now
         self._began = now
+        self.plans.forget_older(now)
         if self._kicked:
             await self._advance_some(self._kicked, self._busy)
         elif self._busy:

@@ -11,13 +11,13 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.errors import Conflict, IllegalMove, NotFound
+from rota.core.errors import Conflict, IllegalMove
 from rota.core.graphs import StepState, note, restart, restarted, state_of
 from rota.core.states import BAD, RunState
 from rota.core.submission import canonical, check_name
 from rota.flow.graphs.closing import count_members
 from rota.flow.graphs.plans import read
-from rota.store import graphs, jobs, live_runs, revival
+from rota.store import graphs, live_runs, revival
 from rota.store.driver import Connection
 from rota.store.graphs import Asked, Mark
 from rota.store.transaction import transaction
@@ -75,8 +75,6 @@ async def retry_failed(
             raise Conflict("run", A_STEP)
         if not found.has_ended or run.state not in REVIVABLE:
             raise IllegalMove("run", run.state.value, RETRIED)
-        if not await jobs.read(conn, [run.job_id]):
-            raise NotFound("job", str(run.job_id))
         if await graphs.live_steps(conn, [run_id], stopping=True, most=1):
             raise Conflict("run", STOPPING)
         marks = await graphs.take_marks(conn, [run_id])

@@ -1,8 +1,10 @@
 """What a graph run needs to know of its definition, read once and kept. Room: flow/graphs.
 
-A definition never changes, so a plan is good for ever: the graph as core reads it, and for each
-step the small integers that its run carries. They are looked up outside the transactions that use
-them: a name that was interned in one that is rolled back would be an id of nothing.
+A definition never changes, so a plan is kept: the graph as core reads it, and for each step the
+small integers that its run carries. All are read again once a day, which keeps the rows that these
+integers stand for from being removed as unused (store/retention.py). They are looked up outside
+the transactions that use them: a name that was interned in one that is rolled back would be an id
+of nothing.
 """
 
 from collections import OrderedDict
@@ -13,24 +15,18 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from rota.contract.graph import read_stored_graph
+from rota.contract.policy import from_policy, read_stored_policy, step_policy
 from rota.core.errors import InvalidInput, NewerDocument
-from rota.core.graphs import (
-    Advanced,
-    Graph,
-    Scope,
-    Step,
-    StepState,
-    advance,
-    policy_of,
-    read_stored_graph,
-)
+from rota.core.graphs import Advanced, Graph, Scope, Step, StepState, advance
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy, read_stored, to_plain
+from rota.core.policy import Policy
 from rota.core.submission import canonical
 from rota.store import graphs, names
 from rota.store.driver import Connection
 
 MOST_PLANS: Final = 1_000
+PLANS_KEPT_S: Final = 24 * 3600.0
 # Standings of one graph of which is kept what follows.
 MOST_DECIDED: Final = 1_000
 NO_GRAPH: Final = "its job had no graph any more when it started"
@@ -96,6 +92,13 @@ class Plans:
     def __init__(self, most: int = MOST_PLANS) -> None:
         self._most = most
         self._plans: OrderedDict[Key, Plan | Unreadable] = OrderedDict()
+        self._kept_since = float("-inf")
+
+    def forget_older(self, now: float) -> None:
+        """Forget all plans if a day went by since this was last done; `now` is monotonic."""
+        if now - self._kept_since >= PLANS_KEPT_S:
+            self._plans.clear()
+            self._kept_since = now
 
     def get(self, key: Key) -> Plan | Unreadable | None:
         return self._plans.get(key)
@@ -126,10 +129,10 @@ async def _plan(conn: Connection, key: Key, text: str | None, body: str) -> Plan
     if text is None:
         return Unreadable(NO_GRAPH)
     try:
-        job = read_stored(msgspec.json.decode(body))
+        job = read_stored_policy(msgspec.json.decode(body))
         graph = _within(read_stored_graph(msgspec.json.decode(text)), key.path)
         for step in graph.steps:
-            policy_of(step, job)
+            step_policy(step.policy, job)
     except NewerDocument as error:
         return Unreadable(str(error), is_newer=True)
     except InvalidInput as error:
@@ -170,8 +173,8 @@ async def _ids(
     steps = [step for step in graph.steps if step.graph is None]
     sources = {step.map.source.kind for step in steps if step.map and step.map.source}
     kinds = await names.kind_ids(conn, {step.kind for step in steps} | sources)
-    policies = {step.index: policy_of(step, job) for step in steps}
-    bodies = {index: canonical(to_plain(policy)) for index, policy in policies.items()}
+    policies = {step.index: step_policy(step.policy, job) for step in steps}
+    bodies = {index: canonical(from_policy(policy)) for index, policy in policies.items()}
     interned = await names.policy_ids(conn, set(bodies.values()))
 
     def ids_of(step: Step) -> Ids | None:

@@ -12,16 +12,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from rota.contract.graph import read_stored_graph
 from rota.core.errors import NotFound
-from rota.core.graphs import (
-    Graph,
-    Step,
-    StepState,
-    Times,
-    critical_path,
-    first_board,
-    read_stored_graph,
-)
+from rota.core.graphs import Graph, Step, StepState, Times, critical_path, first_board
 from rota.core.graphs.board import FINAL, WORDS
 from rota.core.ids import step_run_id
 from rota.core.states import RunState

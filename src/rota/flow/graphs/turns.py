@@ -190,7 +190,7 @@ class Turn:
             return _NOTHING
         given = self.given
         results: dict[int, object] = {}
-        errors: dict[int, object] = {
+        errors: dict[int, Any] = {
             int(step): {"type": "StepFailed", "message": why} for step, why in self.told.items()
         }
         members: dict[int, object] = {}
@@ -201,6 +201,10 @@ class Turn:
                 results[step] = _decode(row.result)
             if row.reason is not None and row.state is not RunState.SUCCEEDED:
                 errors[step] = _decode(row.reason)
+                if isinstance(errors[step], dict):
+                    # Expressions and payloads are made of what went wrong, not of where.
+                    errors[step].pop("traceback", None)
+                    errors[step].pop("frame", None)
         return Scope(
             input=None if given is None or given.payload is None else _decode(given.payload),
             run_id=str(self.run_id),

@@ -6,7 +6,7 @@ there was nothing to run. A code that is not known here is shown as it is, never
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from rota.core.states import RunState
@@ -53,7 +53,7 @@ def said_ending(run: Subject) -> str:
     if run.state is RunState.SUCCEEDED:
         took = ""
         if run.started_at is not None and run.finished_at is not None:
-            took = f" after running for {words(run.finished_at - run.started_at)}"
+            took = f" after running for {words(rounded(run.finished_at - run.started_at))}"
         return f"It succeeded at {at}{took}, in attempt {run.attempt}."
     why = because(read(run.reason))
     if run.state is RunState.QUARANTINED:
@@ -87,9 +87,12 @@ def failure(reason: Mapping[str, Any]) -> str:
 
 
 def read(reason: str | None) -> dict[str, Any]:
-    """The stored reason; what is no object is no reason."""
+    """The stored reason without its traceback; what is no object is no reason."""
     found = None if reason is None else json.loads(reason)
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    found.pop("traceback", None)
+    return found
 
 
 def short(value: object) -> str:
@@ -101,6 +104,12 @@ def short(value: object) -> str:
 def shown(moment: datetime) -> str:
     """A time for people; the details have it exactly."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def rounded(length: timedelta) -> timedelta:
+    """To the millisecond, and beyond ten seconds to the tenth."""
+    seconds = length.total_seconds()
+    return timedelta(seconds=round(seconds, 3 if seconds < 10 else 1))
 
 
 def counted(number: int, thing: str) -> str:

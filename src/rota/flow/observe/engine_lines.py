@@ -10,6 +10,7 @@ from rota.flow.observe.lines import Level, LogLine
 
 NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.SessionOpened: ("session.opened", Level.INFO),
+    events.TenantsUnknown: ("tenants.unknown", Level.WARNING),
     events.JobsDeclared: ("jobs.declared", Level.INFO),
     events.JobForgotten: ("job.forgotten", Level.WARNING),
     events.ShardsMoved: ("shards.moved", Level.INFO),

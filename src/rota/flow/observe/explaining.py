@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from rota.core.documents import Unread
+from rota.contract.schedule import read_stored_schedule
+from rota.contract.trigger import read_stored_trigger
 from rota.core.errors import InvalidInput, NewerDocument, NotFound
 from rota.core.limits import admit
 from rota.core.states import FINAL, JobState, RunState
-from rota.core.time import plain, trigger
 from rota.core.time.durations import words
 from rota.flow.observe.endings import counted, failure, read, said_ending, short, shown
 from rota.flow.observe.graph_steps import listed, live_steps
@@ -111,6 +111,13 @@ def _paused(run: Subject) -> Explanation | None:
     if run.queue_paused_at is not None:
         sentence = f"Its queue {run.queue} has been paused since {shown(run.queue_paused_at)}."
         return _told("queue_paused", sentence, since=run.queue_paused_at, queue=run.queue)
+    if run.tenant_queue_paused_at is not None:
+        since, by = run.tenant_queue_paused_at, run.tenant_queue_paused_by
+        who = f" by {short(by)}" if by else ""
+        sentence = (
+            f"Its queue {run.queue} was paused for tenant {run.tenant}{who} at {shown(since)}."
+        )
+        return _told("tenant_queue_paused", sentence, since=since, by=by, queue=run.queue)
     return None
 
 
@@ -155,6 +162,12 @@ def _unserved(run: Subject, workers: Workers) -> Explanation | None:
         others = "; there are workers for other queues" if workers.alive else ""
         sentence = f"No live worker serves its queue {run.queue}{others}."
         return _told("no_worker_for_queue", sentence, queue=run.queue, workers=workers.alive)
+    if not workers.serving_tenant:
+        sentence = (
+            f"No worker that serves its queue {run.queue} takes runs of tenant {run.tenant}; "
+            "set worker.tenants or worker.queue_tenants on a worker."
+        )
+        return _told("no_worker_for_tenant", sentence, queue=run.queue, tenant=run.tenant)
     if not workers.serving:
         served = ", ".join(workers.kinds[:MOST_KINDS]) or "none"
         if len(workers.kinds) > MOST_KINDS:
@@ -241,8 +254,10 @@ def _out_of_turn(gate: Gate, now: datetime) -> Explanation:
 
 
 def _place(gate: Gate, run: Subject) -> str:
-    """What the limit belongs to: `queue mail`, `tenant`, `key customer:7`."""
+    """What the limit belongs to: `queue mail`, `tenant in queue mail`, `tenant`, `key …`."""
     sort, _, name = gate.key.partition(":")
+    if gate.id == run.tenant_queue_gate:
+        return f"tenant in queue {run.queue}"
     if sort == "queue":
         return f"queue {run.queue}"
     return f"key {short(name)}" if sort == "key" else sort
@@ -266,7 +281,7 @@ def _held(job: JobSubject) -> Explanation | None:
     if newer is not None:
         return newer
     if job.event is not None:
-        waits = trigger.read(json.loads(job.event), "event", Unread())
+        waits = read_stored_trigger(json.loads(job.event))
         types = " and ".join(waits.types)
         sentence = f"It waits for {short(types)}; `rota events list` tells what has come."
         return _told("waits_for_event", sentence, types=list(waits.types))
@@ -276,7 +291,7 @@ def _held(job: JobSubject) -> Explanation | None:
 def _newer(job: JobSubject) -> Explanation | None:
     """Its schedule has a value that this version of Rota does not know."""
     try:
-        plain.read_stored(json.loads(job.schedule or '{"on_demand": true}'))
+        read_stored_schedule(json.loads(job.schedule or '{"on_demand": true}'))
     except NewerDocument as error:
         return _told("newer_version", f"It was set aside: {error}.")
     except InvalidInput:

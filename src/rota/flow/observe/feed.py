@@ -155,6 +155,7 @@ class Feed:
         self._summed_up_at: datetime | None = None
         # A stream is opened between two looks, never during one: it would miss or repeat some.
         self._turn = asyncio.Lock()
+        self._is_closed = False
 
     async def tick(self) -> float:
         """Tell all streams what is new."""
@@ -174,13 +175,18 @@ class Feed:
         async with self._turn, self._source.acquire() as conn:
             await self._begin(conn, stream, last)
             self._streams.append(stream)
+        if self._is_closed:
+            stream.close()
         try:
             yield stream
         finally:
             self._streams.remove(stream)
 
     def close(self) -> None:
-        """End all streams: their readers get what waits, and then nothing."""
+        """End all streams, also those that are being opened: their readers get what waits, and
+        then nothing.
+        """
+        self._is_closed = True
         for stream in self._streams:
             stream.close()
 

@@ -14,6 +14,7 @@ from rota.core.events import AttemptsEnded, EngineEvent, TicksFired
 from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level, LogLine
 from rota.runtime.events import (
+    AdminKeyExpires,
     DatabaseReached,
     NodeDraining,
     RequestFailed,
@@ -94,6 +95,13 @@ def describe_runtime(event: RuntimeEvent) -> LogLine:
         case SpansLost():
             fields = {"count": event.count, "reason": event.reason}
             return LogLine("spans.lost", Level.WARNING, fields)
+        case AdminKeyExpires():
+            fields = {
+                "key": event.key_id,
+                "expires_at": event.expires_at.isoformat(),
+                "remedy": "rota keys renew-admin",
+            }
+            return LogLine("admin_key.expires", Level.WARNING, fields)
         case _:
             assert_never(event)
 

@@ -131,6 +131,7 @@ def _service_failed(event: runtime_events.ServiceFailed) -> list[Count]:
 # What each event adds to which counters. A test holds this against all events there are.
 COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.SessionOpened: lambda e: [Count("rota_sessions_opened_total", 1, e.role)],
+    events.TenantsUnknown: lambda _: [],
     events.JobsDeclared: lambda _: [],
     events.JobForgotten: lambda _: [],
     events.ShardsMoved: _moved,
@@ -174,6 +175,7 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     runtime_events.WaitingForDatabase: lambda _: [],
     runtime_events.DatabaseReached: lambda _: [],
     runtime_events.NodeDraining: lambda _: [],
+    runtime_events.AdminKeyExpires: lambda _: [],
     runtime_events.SpansLost: lambda e: [Count("rota_spans_lost_total", e.count)],
     runtime_events.RequestFailed: lambda _: [Count("rota_requests_failed_total")],
     runtime_events.ServiceFailed: _service_failed,

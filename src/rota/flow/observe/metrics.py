@@ -17,10 +17,11 @@ from rota.flow.observe.exposition import Family, Sample, Sort, gauge, gauges, re
 from rota.flow.observe.meter import MOST_VALUES, OTHER, Meter
 from rota.store import figures
 from rota.store.driver import Connection
-from rota.store.figures import Cluster, Connections, Owner, Queue, Recent
+from rota.store.figures import Cluster, Connections, Owner, Queue, Recent, TableSize
 
 DAY: Final = timedelta(days=1)
 RECENT: Final = timedelta(minutes=5)
+TABLES_MAX: Final = 12
 
 __all__ = ["Meter", "gather", "without_database"]
 
@@ -59,6 +60,7 @@ async def _families(conn: Connection) -> list[Family]:
         ),
         *_recent(await figures.recent(conn, since=cluster.now - RECENT)),
         *_connections(await figures.connections(conn)),
+        *_table_sizes(await figures.table_sizes(conn)),
     ]
 
 
@@ -86,7 +88,7 @@ def _cluster(row: Cluster) -> list[Family]:
         gauge("rota_shards_unowned", "Shards that no scheduler holds.", row.shards_unowned),
         gauge(
             "rota_fire_lag_seconds",
-            "How long the most overdue tick has waited to be decided.",
+            "How long the most overdue tick or submission has waited for a scheduler.",
             row.fire_lag.total_seconds(),
         ),
     ]
@@ -139,7 +141,7 @@ def _recent(rows: Sequence[Recent]) -> list[Family]:
     found = [
         gauges(
             "rota_recent_runs",
-            "Runs due within five minutes that ended, by state; of the newest 10,000.",
+            "Runs that ended within five minutes, by state; of the newest 10,000.",
             "state",
             {state.value: numbers.get(state.value, 0) for state in sorted(FINAL)},
         )
@@ -147,7 +149,7 @@ def _recent(rows: Sequence[Recent]) -> list[Family]:
     for row in rows:
         if row.state is None:
             found += [
-                _quantiles("wait", "from due to started", row.wait_p50, row.wait_p99),
+                _quantiles("wait", "lag, from when it could start on", row.lag_p50, row.lag_p99),
                 _quantiles("duration", "of last attempts", row.duration_p50, row.duration_p99),
             ]
     return found
@@ -158,7 +160,7 @@ def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | No
     measured = {"0.5": p50, "0.99": p99}
     return gauges(
         f"rota_recent_{what}_seconds",
-        f"Seconds {about}, of the newest 10,000 runs due within five minutes.",
+        f"Seconds {about}, of the newest 10,000 runs that ended within five minutes.",
         "quantile",
         {name: _seconds(value) for name, value in measured.items() if value is not None},
     )
@@ -176,6 +178,30 @@ def _connections(rows: Sequence[Connections]) -> list[Family]:
             "rota_database_connections_max",
             "Connections that the database server allows.",
             max((row.most for row in rows), default=0),
+        ),
+    ]
+
+
+def _table_sizes(rows: Sequence[TableSize]) -> list[Family]:
+    """The largest tables by name, and the rest together."""
+    named, rest = rows[:TABLES_MAX], rows[TABLES_MAX:]
+    sizes = {row.relation: float(row.bytes) for row in named}
+    numbers = {row.relation: float(row.estimated_rows) for row in named}
+    if rest:
+        sizes[OTHER] = sum(row.bytes for row in rest)
+        numbers[OTHER] = sum(row.estimated_rows for row in rest)
+    return [
+        gauges(
+            "rota_table_bytes",
+            "Size of each of the largest tables with its indexes and partitions.",
+            "table",
+            sizes,
+        ),
+        gauges(
+            "rota_table_rows",
+            "Rows of the same tables, as the database's planner estimates them.",
+            "table",
+            numbers,
         ),
     ]
 

@@ -1,10 +1,14 @@
 """What a tenant's runs came to: an overview, and series for charts (I2, O5). Room: flow/observe.
 
-A run is counted at the time it was due, which is the time in its id: so a window is a range of ids
-and costs what is in it. A window that holds more than `MOST_EXACT` runs is not read whole: of a
-month one second in 601 is counted, and multiplied. The stride has no factor in common with a minute
-or an hour, so the seconds that are looked at wander through both, and the many jobs that fire at
-second 0 weigh no more than they should. Figures that were made so are marked as estimates.
+A run is counted at the time it ended. Runs lie by the time in their ids, and nearly all end within
+an hour of it: so a window is a range of ids that begins an hour earlier, and those that ended later
+are found by an index of their own. A window with more than `MOST_EXACT` runs to look at is not read
+whole: of a month one second in 601 is counted, and multiplied. The stride has no factor in common
+with a minute or an hour, so the seconds that are looked at wander through both, and the many jobs
+that fire at second 0 weigh no more than they should. Figures that were made so are marked as
+estimates.
+
+Lag is how long a run that could start waited for its start; docs/reference/metrics.md defines it.
 """
 
 from collections import Counter
@@ -29,9 +33,8 @@ LONGEST: Final = timedelta(days=31)
 SECOND: Final = timedelta(seconds=1)
 # A tick that is decided this late is late; schedulers take a fraction of it.
 LATE: Final = timedelta(seconds=1)
-# Runs per second are those of the last seconds, of runs that were due within the last hour.
+# Runs per second are those of the last seconds.
 PACE_OVER: Final = timedelta(seconds=10)
-PACE_DUE: Final = timedelta(hours=1)
 PACE_SAMPLE: Final = 20_000
 
 
@@ -45,18 +48,18 @@ class Span(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """What became of the runs that were due from `start` on, until the next bucket's start.
+    """What became of the runs that ended from `start` on, until the next bucket's start.
 
-    Waits are of first attempts, from due to started; their percentiles are to a twentieth
-    (core/bins.py). None where there is nothing to measure.
+    The percentiles of their lags are to a twentieth (core/bins.py). None where there is nothing to
+    measure.
     """
 
     start: datetime
     ended: Mapping[RunState, int] = field(default_factory=dict)
-    mean_wait: timedelta | None = None
-    longest_wait: timedelta | None = None
-    wait_p50: timedelta | None = None
-    wait_p99: timedelta | None = None
+    mean_lag: timedelta | None = None
+    longest_lag: timedelta | None = None
+    lag_p50: timedelta | None = None
+    lag_p99: timedelta | None = None
     mean_duration: timedelta | None = None
 
     @property
@@ -77,7 +80,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A tenant at one moment. `ended` and `times` are of runs that were due since `since`."""
+    """A tenant at one moment. `ended` and `times` are of runs that ended since `since`."""
 
     now: datetime
     since: datetime
@@ -146,55 +149,56 @@ def stride_for(length: timedelta) -> int:
     return 61 if length <= timedelta(days=2) else 601
 
 
-def slices(starts: list[datetime], *, until: datetime, stride: int | None) -> list[Slice]:
-    """Where to look: at all of each bucket, or at one second of it in every `stride`."""
-    ends = [*starts[1:], until]
+def slices(
+    start: datetime, end: datetime, *, stride: int | None, width: timedelta = SECOND
+) -> list[Slice]:
+    """Where to look: at all of the time, or at `width` of it in every `stride` seconds."""
     if stride is None:
-        pairs = enumerate(zip(starts, ends, strict=True))
-        return [Slice(n, figures.id_at(low), figures.id_at(high)) for n, (low, high) in pairs]
-    found: list[Slice] = []
-    at, bucket = starts[0], 0
-    while at < until:
-        while bucket + 1 < len(starts) and at >= starts[bucket + 1]:
-            bucket += 1
-        high = min(at + SECOND, until)
-        found.append(Slice(bucket, figures.id_at(at), figures.id_at(high)))
-        at += SECOND * stride
-    return found
+        return [Slice(start, end)]
+    number = -((start - end) // (SECOND * stride))
+    seconds = (start + SECOND * stride * place for place in range(number))
+    return [Slice(second, min(second + width, end)) for second in seconds]
 
 
 async def _counted(
     conn: Connection, tenant_id: int, starts: list[datetime], *, until: datetime
 ) -> Series:
-    # A run that is due this very millisecond belongs to the window.
-    end = until + timedelta(milliseconds=1)
+    # A run that ends this very microsecond belongs to the window.
+    start, end = starts[0], until + timedelta(microseconds=1)
     some = await figures.count_some(
-        conn, tenant_id=tenant_id, start=starts[0], end=end, most=MOST_EXACT + 1
+        conn, tenant_id=tenant_id, start=start, end=end, most=MOST_EXACT + 1
     )
-    stride = stride_for(end - starts[0]) if some > MOST_EXACT else None
-    looked_at = slices(starts, until=end, stride=stride)
-    rows = await figures.count_slices(conn, tenant_id=tenant_id, slices=looked_at)
+    stride = stride_for(end - start) if some > MOST_EXACT else None
+    first = start - figures.LATE_AFTER - figures.CLOCK_MARGIN
+    rows = await figures.count_slices(
+        conn,
+        tenant_id=tenant_id,
+        starts=starts,
+        until=end,
+        due=slices(first, end + figures.CLOCK_MARGIN, stride=stride),
+        late=slices(start, end, stride=stride),
+    )
     buckets = [
-        _bucket(start, [row for row in rows if row.bucket == n], times=stride or 1)
-        for n, start in enumerate(starts)
+        _bucket(begins, [row for row in rows if row.bucket == n], times=stride or 1)
+        for n, begins in enumerate(starts)
     ]
     width = (starts[1] if len(starts) > 1 else until) - starts[0]
     return Series(width=width, buckets=tuple(buckets), is_estimate=stride is not None)
 
 
 def _bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
-    waits, durations = sum(row.waits for row in rows), sum(row.durations for row in rows)
-    waited = sum((row.waited for row in rows), timedelta(0))
+    lags, durations = sum(row.lags for row in rows), sum(row.durations for row in rows)
+    lagged = sum((row.lagged for row in rows), timedelta(0))
     lasted = sum((row.lasted for row in rows), timedelta(0))
-    longest = max((row.longest_wait for row in rows), default=timedelta(0))
+    longest = max((row.longest_lag for row in rows), default=timedelta(0))
     half, most = _percentiles(rows, longest)
     return Bucket(
         start=start,
         ended={row.state: row.number * times for row in rows},
-        mean_wait=waited / waits if waits else None,
-        longest_wait=longest if waits else None,
-        wait_p50=half,
-        wait_p99=most,
+        mean_lag=lagged / lags if lags else None,
+        longest_lag=longest if lags else None,
+        lag_p50=half,
+        lag_p99=most,
         mean_duration=lasted / durations if durations else None,
     )
 
@@ -202,11 +206,11 @@ def _bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
 def _percentiles(
     rows: list[Ended], longest: timedelta
 ) -> tuple[timedelta | None, timedelta | None]:
-    """The wait of half and of 99 in 100; the middle of a bin may lie beyond the longest wait."""
+    """The lag of half and of 99 in 100; the middle of a bin may lie beyond the longest lag."""
     counts: Counter[int] = Counter()
     for row in rows:
-        # A bin comes once for each slice that has such waits.
-        for place, number in zip(row.bins or (), row.bin_waits or (), strict=True):
+        # A bin comes once for each slice that has such lags.
+        for place, number in zip(row.bins or (), row.bin_lags or (), strict=True):
             counts[place] += number
     half, most = quantile(counts, 0.5), quantile(counts, 0.99)
     if half is None or most is None:
@@ -218,7 +222,6 @@ async def _pace(conn: Connection, tenant_id: int, now: datetime) -> float:
     pace = await figures.pace(
         conn,
         tenant_id=tenant_id,
-        due_since=now - PACE_DUE,
         since=now - PACE_OVER,
         most=PACE_SAMPLE,
     )

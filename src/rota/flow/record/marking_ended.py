@@ -8,7 +8,7 @@ for those who look for jobs by their state. So there is time: a bounded batch, t
 from dataclasses import dataclass
 from typing import Final
 
-from rota.store import jobs
+from rota.store import ended_jobs
 from rota.store.driver import Source
 from rota.store.transaction import transaction
 
@@ -24,5 +24,5 @@ class MarkingEnded:
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn, transaction(conn):
-            marked = await jobs.mark_ended(conn, most=MOST)
+            marked = await ended_jobs.mark_ended(conn, most=MOST)
         return BETWEEN if marked >= MOST else EVERY

@@ -265,6 +265,10 @@ def told(outcome: Outcome) -> str | None:
         case Failed():
             failure = outcome.failure
             reason = {"type": failure.type, "message": failure.message}
+            if failure.frame is not None:
+                reason["frame"] = failure.frame
+            if failure.traceback:
+                reason["traceback"] = failure.traceback
         case TurnedAway():
             reason = {
                 "code": "target_down",

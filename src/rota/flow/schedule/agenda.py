@@ -10,18 +10,21 @@ A shard is complete up to its horizon: every tick until then is in the wheel or 
 Schedules are evaluated here, ahead of the moment of firing; a faulty one is noted in `faults`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, Self
 from uuid import UUID
 
-from rota.core.errors import NewerDocument, RotaError
+from rota.core.errors import NewerDocument, RotaError, SearchTooLong
 from rota.core.ids import tick_run_id
 from rota.core.overlap import Overlap
+from rota.core.time.budget import SearchBudget
 from rota.core.time.planning import Planned
 from rota.core.wheel import Wheel
 from rota.flow.schedule.rulebook import FAULTS, Rulebook, remember
+from rota.flow.schedule.submissions import DueSubmissions
 from rota.store.cursors import PAST, Due, Firing
+from rota.store.submissions import DueShard
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FUTURE: Final = datetime(9999, 1, 1, tzinfo=UTC)
@@ -64,6 +67,9 @@ class Agenda:
         self.rulebook = rulebook
         self.horizons: dict[int, datetime] = {}
         self.faults: list[Fault] = []
+        self.submissions = DueSubmissions()
+        # Cursors whose next tick takes too long to find on the event loop.
+        self._long_searches: dict[UUID, Due] = {}
         # Where the cursors of jobs stand that only newer code can schedule.
         self._newer: dict[UUID, tuple[int, datetime]] = {}
         self._told_newer: list[Fault] = []
@@ -80,6 +86,11 @@ class Agenda:
         """How many jobs are in it."""
         return len(self._known)
 
+    def learn_submissions(self, found: Sequence[DueShard]) -> None:
+        """Note when shards have submissions to move."""
+        if self.submissions.learn(found):
+            self._wake()
+
     def begin_reading(self) -> None:
         """What was decided before is visible to a reading that begins now."""
         self._decided = {}
@@ -88,12 +99,44 @@ class Agenda:
         """Have a cursor that was read fired at its time, if it is news."""
         if not self.is_news(due):
             return
+        if due.job_id in self._long_searches:
+            self._long_searches[due.job_id] = due
+            return
+        self._prepare(due)
+
+    def _prepare(self, due: Due) -> None:
         try:
             self._put(prepared(due, self.rulebook))
+        except SearchTooLong:
+            self._long_searches[due.job_id] = due
         except NewerDocument as error:
             self.set_aside(due, error)
         except FAULTS as error:
             self.faults.append(Fault.of(due, error))
+
+    @property
+    def has_long_searches(self) -> bool:
+        return bool(self._long_searches)
+
+    def take_long_searches(self) -> list[Due]:
+        """The cursors whose next tick is to be found off the event loop, with `search`."""
+        found, self._long_searches = list(self._long_searches.values()), {}
+        return found
+
+    def search_later(self, due: Due) -> None:
+        """Keep a cursor for a later pass."""
+        self._long_searches.setdefault(due.job_id, due)
+
+    def took_long(self, due: Due, found: Entry | Exception) -> None:
+        """Have a cursor fired whose next tick was found at last, or set it aside."""
+        if not self.is_news(due):
+            return
+        if isinstance(found, NewerDocument):
+            self.set_aside(due, found)
+        elif isinstance(found, Exception):
+            self.faults.append(Fault.of(due, found))
+        else:
+            self._put(found)
 
     def set_aside(self, due: Due, error: NewerDocument) -> None:
         """Leave a job whose documents only newer code knows where it stands; tell of it once."""
@@ -113,12 +156,10 @@ class Agenda:
         soon = due.fire_at <= self.horizons.get(due.shard, PAST)
         if not soon or not self.rulebook.knows(due.schedule_id):
             return
-        try:
-            self._put(on_course(due, course) if course else prepared(due, self.rulebook))
-        except NewerDocument as error:
-            self.set_aside(due, error)
-        except FAULTS as error:
-            self.faults.append(Fault.of(due, error))
+        if course:
+            self._put(on_course(due, course))
+        else:
+            self._prepare(due)
 
     def take_faults(self) -> list[Fault]:
         faults, self.faults = self.faults, []
@@ -189,7 +230,7 @@ class Agenda:
             self._known.pop(entry.firing.due.job_id, None)
 
 
-def prepared(due: Due, rulebook: Rulebook) -> Entry:
+def prepared(due: Due, rulebook: Rulebook, budget: SearchBudget | None = None) -> Entry:
     """Compute ahead what firing this needs. Raises what a faulty schedule raises."""
     if due.overlap not in OVERLAPS:
         raise NewerDocument("overlap", due.overlap, " or ".join(Overlap))
@@ -199,7 +240,7 @@ def prepared(due: Due, rulebook: Rulebook) -> Entry:
     rule = rulebook.rule(due.schedule_id, due.job_id)
     if rule.schedule.follows_end:
         return Entry(Firing(due, run_id, None, None), PAST)
-    planned = rulebook.following(due)
+    planned = rulebook.following(due, budget)
     late_at = (due.tick_at if rule.is_paced else due.fire_at) + rule.patience
     if planned is None:
         return Entry(Firing(due, run_id, None, None), FUTURE if rule.always_runs else late_at)

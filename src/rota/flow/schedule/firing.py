@@ -8,6 +8,8 @@ get it for a few milliseconds at a time, so that they delay nobody (looking_clos
 Ticks are decided a few milliseconds ahead, as long as deciding them and waking a worker take. Their
 runs are ready at their instants and not before, so nothing starts early (docs/adr/0012-firing.md).
 
+Submissions for a later instant are moved into the hot table the same way, on the same connection.
+
 A tick that the statement does not return was decided by somebody else or moved by an edit; it is
 forgotten here and read again if there is anything left of it. The database's clock, the epoch of
 the shard and the place of the cursor are compared in the statement: what is in memory decides
@@ -27,9 +29,10 @@ from rota.core.events import Emit, FiresRefused, TicksFired
 from rota.flow.schedule.agenda import Agenda, Entry, Fault
 from rota.flow.schedule.looking_closer import LookingCloser
 from rota.flow.schedule.quarantining import set_aside, tell_newer
+from rota.flow.schedule.submissions import next_of
 from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
-from rota.store import cursors
+from rota.store import cursors, submissions
 from rota.store.cursors import Decided, Firing, Ownership
 from rota.store.driver import Connection, Source
 
@@ -85,17 +88,37 @@ class FiringDue:
         soon = now + AHEAD
         entries = self.agenda.take(soon, self.batch)
         late = self._next_late()
-        if not entries and not late:
+        shards = self.agenda.submissions.take(soon, self.tenure.epochs)
+        if not entries and not late and not shards:
             await self._warm_up()
-            return self.agenda.rest(now + WAKE, longest=IDLE)
+            return self._rest(now)
         try:
             async with self.source.acquire() as conn:
-                await self._decide(conn, entries, late, now)
+                if entries or late:
+                    await self._decide(conn, entries, late, now)
+                if shards:
+                    await self._move_submissions(conn, shards, now)
         except BaseException:
             # Whatever was committed and whatever was not: reading shows it.
             self.agenda.forget_jobs((*entries, *late))
             raise
-        return 0.0 if self._late else self.agenda.rest(now + WAKE, longest=IDLE)
+        return 0.0 if self._late else self._rest(now)
+
+    def _rest(self, now: datetime) -> float:
+        ticks = self.agenda.rest(now + WAKE, longest=IDLE)
+        return self.agenda.submissions.rest(now + WAKE, longest=ticks)
+
+    async def _move_submissions(
+        self, conn: Connection, shards: Sequence[int], now: datetime
+    ) -> None:
+        began, per_shard = self.clock.monotonic(), self.batch // len(shards) + 1
+        moved = await submissions.move_due(
+            conn, self.tenure.ownership, shards, per_shard=per_shard, ahead=AHEAD
+        )
+        self.agenda.submissions.learn(next_of(moved, per_shard=per_shard, now=now))
+        if moved.ids and moved.first_due_at is not None:
+            self.fired(frozenset(moved.queue_ids or ()))
+            self._report(moved.ids, moved.first_due_at, began, count=len(moved.ids))
 
     async def _warm_up(self) -> None:
         """Have the statements prepared before the first tick is due: that takes up to 0.1 s."""
@@ -103,6 +126,9 @@ class FiringDue:
             async with self.source.acquire() as conn:
                 for fire in (cursors.fire, cursors.fire_over):
                     await fire(conn, self.tenure.ownership, [], ahead=AHEAD)
+                await submissions.move_due(
+                    conn, self.tenure.ownership, [], per_shard=0, ahead=AHEAD
+                )
             self._is_warm = True
 
     @property
@@ -158,21 +184,24 @@ class FiringDue:
             return
         if decided:
             self.fired(frozenset([firing.due.queue_id for firing in firings]))
-            self._report(decided, firings[0].due.fire_at, began)
+            is_traced = self.traced is not None
+            run_ids = [row.run_id for row in decided if is_traced and not row.is_skipped]
+            self._report(run_ids, firings[0].due.fire_at, began, count=len(decided))
         if len(decided) < len(entries):
             entries = self._without_refused(entries, decided)
         for entry in entries:
             self._go_on(entry)
 
-    def _report(self, decided: Sequence[Decided], first: datetime, began: float) -> None:
+    def _report(
+        self, run_ids: Sequence[UUID], first: datetime, began: float, *, count: int
+    ) -> None:
         monotonic = self.clock.monotonic()
         now = self.offset.at(monotonic)
         if now is None:
             return
         late_by = max(now - first, NONE)
-        self.emit(TicksFired(count=len(decided), late_by=late_by))
+        self.emit(TicksFired(count=count, late_by=late_by))
         if self.traced is not None:
-            run_ids = [row.run_id for row in decided if not row.is_skipped]
             self.traced(run_ids, lasted=monotonic - began, late_by=late_by)
 
     async def _isolate(

@@ -5,6 +5,7 @@ the run before. Lateness.py says where each cursor goes; here the cursors are mo
 with the records of what was passed over. What is to be fired after all goes back to firing.py.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -50,17 +51,18 @@ class LookingCloser:
         """
         ends = await self._last_ends(conn, entries)
         run, moves = [], []
-        end = self.clock.monotonic() + BUDGET
-        ways: dict[object, Way] = {}
-        unseen: Sequence[Entry] = ()
-        for place, entry in enumerate(entries):
-            if place and self.clock.monotonic() > end:
-                unseen = entries[place:]
-                break
-            way = self._way_or_fault(entry, ends, Moment(now, now + ahead), ways)
-            if way is None:
-                continue
-            if way.begins_at(entry.firing.due, now + ahead):
+        moment = Moment(now, now + ahead)
+        if all(self._is_quick(entry.firing.due) for entry in entries):
+            ways = self._ways(entries, ends, moment)
+        else:
+            # An outage of a schedule with calendars may take longer than a tick may be late.
+            ways = await asyncio.to_thread(self._ways, entries, ends, moment)
+        for entry, way in zip(entries, ways, strict=False):
+            if not self.agenda.holds(entry):
+                continue  # it was edited meanwhile
+            if not isinstance(way, Way):
+                self._set_aside(entry, way)
+            elif way.begins_at(entry.firing.due, now + ahead):
                 decided = on_course(entry.firing.due, way.course[1:])
                 self.agenda.instead(decided)
                 run.append(decided)
@@ -68,33 +70,48 @@ class LookingCloser:
                 moves.append((entry, way))
         if moves:
             await self._move(conn, moves)
-        return Looked(run, unseen)
+        return Looked(run, entries[len(ways) :])
 
-    def _way_or_fault(
-        self,
-        entry: Entry,
-        ends: Mapping[UUID, LastEnd],
-        moment: Moment,
-        ways: dict[object, Way],
-    ) -> Way | None:
-        """Jobs that share a schedule and stand at the same tick go the same way."""
+    def _is_quick(self, due: Due) -> bool:
+        schedule = self._schedule(due)
+        return schedule is None or schedule.is_quick
+
+    def _ways(
+        self, entries: Sequence[Entry], ends: Mapping[UUID, LastEnd], moment: Moment
+    ) -> list[Way | Exception]:
+        """The ways of as many as there is time for, in order; or what is wrong with one.
+
+        Jobs that share a schedule and stand at the same tick go the same way. Changes nothing, so
+        that it may run in a thread.
+        """
+        end = self.clock.monotonic() + BUDGET
+        shared: dict[object, Way] = {}
+        ways: list[Way | Exception] = []
+        for entry in entries:
+            if ways and self.clock.monotonic() > end:
+                break
+            due = entry.firing.due
+            place = (due.schedule_id, due.tick_at, due.fire_at, due.fired)
+            if place in shared:
+                ways.append(shared[place])
+                continue
+            try:
+                way = self._way(due, ends.get(due.job_id), moment)
+            except FAULTS as error:
+                ways.append(error)
+                continue
+            ways.append(way)
+            if due.job_id not in ends and self.agenda.rulebook.is_shared(due.schedule_id):
+                shared[place] = way
+        return ways
+
+    def _set_aside(self, entry: Entry, error: Exception) -> None:
         due = entry.firing.due
-        place = (due.schedule_id, due.tick_at, due.fire_at, due.fired)
-        if place in ways:
-            return ways[place]
-        try:
-            way = self._way(due, ends.get(due.job_id), moment)
-        except NewerDocument as error:
-            self.agenda.forget(entry)
+        self.agenda.forget(entry)
+        if isinstance(error, NewerDocument):
             self.agenda.set_aside(due, error)
-            return None
-        except FAULTS as error:
-            self.agenda.forget(entry)
+        else:
             self.agenda.faults.append(Fault.of(due, error))
-            return None
-        if due.job_id not in ends and self.agenda.rulebook.is_shared(due.schedule_id):
-            ways[place] = way
-        return way
 
     async def _last_ends(self, conn: Connection, entries: Sequence[Entry]) -> dict[UUID, LastEnd]:
         asking = [

@@ -6,9 +6,13 @@ and is read from its beginning. The *poll*: what is due now or within the next m
 not; it finds jobs that were written or edited after their time had been read ahead, and everything
 that got lost on the way. And when somebody *hurries* it, the whole window again.
 
-Schedules are read and the ticks after the next computed here, ahead of the moment of firing.
+With each pass it also learns when the next submission of each shard is due (submissions.py).
+
+Schedules are read and the ticks after the next computed here, ahead of the moment of firing. Those
+that take long to find are found in a thread, a few in each pass.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,18 +21,20 @@ from typing import Final
 
 from rota.core.clock import Clock
 from rota.core.events import Emit
+from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.schedule import STEP
-from rota.flow.schedule.agenda import Agenda
+from rota.flow.schedule.agenda import Agenda, Entry, prepared
 from rota.flow.schedule.minding_calendars import look_at
 from rota.flow.schedule.quarantining import set_aside, tell_newer
-from rota.flow.schedule.rulebook import Rulebook
+from rota.flow.schedule.rulebook import FAULTS, Rulebook
 from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
-from rota.store import cursors, names
+from rota.store import cursors, names, submissions
 from rota.store.cursors import PAST, Due
 from rota.store.driver import Connection, Source
 from rota.store.fitness import database_time
+from rota.store.submissions import DueShard
 
 MOST: Final = 20_000
 POLL: Final = 0.25
@@ -44,6 +50,8 @@ OVERDUE: Final = timedelta(seconds=POLL)
 PARTS: Final = 8
 SMALL_PARTS: Final = 40
 MANY: Final = 500
+# Steps of search (core/time/budget.py) in threads after which the rest waits: some 0.2 s.
+PASS_STEPS_MAX: Final = 20_000
 # After this many rows the others get their turn: some 0.5 ms.
 CHUNK: Final = 64
 # The whole window again at most so often; and this, like a poll, for a tenth of the time at most.
@@ -92,6 +100,8 @@ class Reading:
             await self._read_ahead(conn, shards, now)
             if started >= self._next_poll:
                 await self._poll(conn, shards, now)
+            await self._read_submissions(conn, shards)
+            await self._search_off_loop()
             for agenda in self.agendas:
                 await set_aside(conn, agenda.take_faults(), emit=self.emit)
                 tell_newer(agenda, emit=self.emit)
@@ -102,7 +112,24 @@ class Reading:
         following = min(self._next_poll, ended + min(POLL, part))
         if self._hurried:
             following = min(following, self._next_hurry)
+        if any(agenda.has_long_searches for agenda in self.agendas):
+            following = ended
         return max(0.0, following - ended)
+
+    async def _search_off_loop(self) -> None:
+        """Find the ticks that take long to find, in a thread, and only so many in one pass: the
+        schedules of one tenant must not keep those of others from being read.
+        """
+        steps = 0
+        for agenda in self.agendas:
+            for due in agenda.take_long_searches():
+                if steps > PASS_STEPS_MAX:
+                    agenda.search_later(due)
+                    continue
+                budget = SearchBudget(NEXT_TICK_STEPS_MAX)
+                found = await asyncio.to_thread(_prepared_or_fault, due, agenda.rulebook, budget)
+                agenda.took_long(due, found)
+                steps += budget.spent
 
     def _forget_others(self, shards: Sequence[int]) -> None:
         """A shard that is not ours any more is read from its beginning if it comes back."""
@@ -154,6 +181,14 @@ class Reading:
             self._crowded_until = ended + CROWDED_FOR
         self._next_poll = sent + max(POLL, PAUSES * (ended - sent))
 
+    async def _read_submissions(self, conn: Connection, shards: Sequence[int]) -> None:
+        """Learn when the next submission of each shard is due: one row a shard."""
+        found: dict[int, list[DueShard]] = {}
+        for row in await submissions.next_due(conn, shards=shards):
+            found.setdefault(row.shard % len(self.agendas), []).append(row)
+        for place, rows in found.items():
+            self.agendas[place].learn_submissions(rows)
+
     async def _take_in(self, conn: Connection, rows: Sequence[Due]) -> None:
         news = [row for row in rows if self._agenda_of(row.shard).is_news(row)]
         missing = self._rulebook.missing(news)
@@ -166,6 +201,13 @@ class Reading:
             for row in news[start : start + CHUNK]:
                 self._agenda_of(row.shard).take_in(row)
             await self.clock.sleep(0)
+
+
+def _prepared_or_fault(due: Due, rulebook: Rulebook, budget: SearchBudget) -> Entry | Exception:
+    try:
+        return prepared(due, rulebook, budget)
+    except FAULTS as error:
+        return error
 
 
 def cut_short(

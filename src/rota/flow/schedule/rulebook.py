@@ -13,15 +13,16 @@ calendar does not exist is at fault, and says so without naming the calendars of
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Self, TypeVar
 from uuid import UUID
 
+from rota.contract.schedule import read_stored_schedule
 from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import planning
+from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Calendar
-from rota.core.time.cron import Cron
-from rota.core.time.plain import read_stored
 from rota.core.time.planning import Planned
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Schedule
@@ -32,6 +33,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 MOST: Final = 50_000
+# Steps of one search (core/time/budget.py) on the event loop of a scheduler: less than 1 ms.
+LOOP_STEPS_MAX: Final = 100
 # How a stored schedule says that it goes by no calendar, which is as good as all of them.
 WITHOUT: Final = '"calendars": []'
 EXISTING: Final = "a calendar that exists; once it is made again, the job goes on"
@@ -133,8 +136,10 @@ class Rulebook:
                 self._bring(name, found[name].read)
         if changed:
             stale = {id_ for id_, named in self._going_by.items() if not named.isdisjoint(changed)}
-            for place in [place for place in self._following if place[0] in stale]:
-                del self._following[place]
+            # A copy: a search in a thread may add to it meanwhile.
+            for place in list(self._following):
+                if place[0] in stale:
+                    self._following.pop(place, None)
 
     def _bring(self, name: str, read: Calendar | InvalidInput) -> None:
         if isinstance(read, InvalidInput):
@@ -159,22 +164,31 @@ class Rulebook:
             raise InvalidSchedule(
                 "schedule", schedule_id, "the number of a schedule that is stored"
             )
-        schedule = read_stored(json.loads(body), seed=str(job_id))
+        schedule = read_stored_schedule(json.loads(body), seed=str(job_id))
         made = Rule.of(schedule)
-        if depends_on_job(schedule):
+        if schedule.depends_on_seed:
             return remember(self._own, (schedule_id, job_id), made)
         return remember(self._shared, schedule_id, made)
 
-    def following(self, due: Due) -> Planned | None:
-        """The tick after the one that is due, once that has been run; None if it was the last."""
+    def following(self, due: Due, budget: SearchBudget | None = None) -> Planned | None:
+        """The tick after the one that is due, once that has been run; None if it was the last.
+
+        `SearchTooLong` if that takes more steps than `budget` has. Without one it is what a search
+        on the event loop may take; whoever gets the error asks again in a thread.
+        """
         if due.schedule_id is None:
             return None
         place = (due.schedule_id, due.tick_at)
         if place in self._following:
             return self._following[place]
         schedule = self.rule(due.schedule_id, due.job_id).schedule
+        budget = SearchBudget(LOOP_STEPS_MAX) if budget is None else budget
         planned = planning.next_tick(
-            schedule, due.tick_at, calendars=self.calendars, fired=(due.fired or 0) + 1
+            schedule,
+            due.tick_at,
+            calendars=self.calendars,
+            fired=(due.fired or 0) + 1,
+            budget=budget,
         )
         if planned is not None and planned.tick.at <= due.tick_at:
             raise InvalidSchedule("schedule", planned.tick.at, f"a tick after {due.tick_at}")
@@ -196,20 +210,10 @@ def calendars_in(body: str) -> frozenset[str]:
     return frozenset(name for name in listed if isinstance(name, str))
 
 
-def depends_on_job(schedule: Schedule) -> bool:
-    """Whether two jobs with this schedule may have different ticks.
-
-    An `h` in a cron expression is an `H`, or part of a name such as THU: then the answer is wrong
-    on the safe side. The same test keeps the readings of cron apart (core/time/cron/syntax.py).
-    """
-    return schedule.jitter is not None or any(
-        isinstance(rule, Cron) and "h" in rule.text.lower() for rule in schedule.rules
-    )
-
-
 def remember(cache: dict[K, V], key: K, value: V) -> V:
-    """Keep a value; beyond the bound, the oldest one goes."""
+    """Keep a value; beyond the bound, the oldest one goes. A thread may do the same meanwhile."""
     if len(cache) >= MOST:
-        del cache[next(iter(cache))]
+        with suppress(RuntimeError):
+            cache.pop(next(iter(cache)), None)
     cache[key] = value
     return value

@@ -1,8 +1,7 @@
 """Submit: what somebody hands in becomes jobs and runs, all or nothing. Room: flow.
 
 drafting.py     checks a job that is handed in, and computes its first tick
-submitting.py   writes jobs with their cursors, gates and first runs
-alike.py        the short way for many that differ in name, time and payload only
+submitting.py   writes jobs with their cursors and gates, and submissions
 triggering.py   runs of existing jobs: one now, or many
 placing.py      places runs beside those that are alive, as the overlap policy says
 changing.py     pause, resume, edit, delete

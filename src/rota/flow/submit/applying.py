@@ -5,32 +5,35 @@ refuses if it finds anything else than the plan that somebody agreed to, and wri
 one transaction: all of the file or nothing. Reading files is sdk/code, the audit log the caller's.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.contract.declared_schedule import resolve_declared_schedule
 from rota.core.errors import Conflict, InvalidInput
 from rota.core.guarantees import Wanted
 from rota.core.manifest.declared import PROJECT, Declared, Manifest
 from rota.core.manifest.differences import Difference, differences
-from rota.core.manifest.timetable import depends_on_id, settled, standing, upcoming
+from rota.core.manifest.timetable import depends_on_id, standing, upcoming
 from rota.core.states import JobState
 from rota.core.submission import JobSpec, within
 from rota.core.time import moments
+from rota.core.time.budget import Check, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.schedule import Schedule
 from rota.core.time.sentence import sentence
 from rota.flow.submit import changing
-from rota.flow.submit.changing import KEEP, Edit
-from rota.flow.submit.comparing import plain_row, plain_spec, schedule_of
+from rota.flow.submit.changing import Edit
+from rota.flow.submit.comparing import edit_of, plain_row, plain_spec, schedule_of
 from rota.flow.submit.declared_calendars import CalendarChange, compare, refuse_unseen, write
 from rota.flow.submit.declaring import APP
-from rota.flow.submit.drafting import Draft, Drafting
+from rota.flow.submit.drafting import DRAFT_STEPS_MAX, Draft, Drafting
 from rota.flow.submit.guarantees import exactly_once_kinds, refuse_incapable_kinds
 from rota.flow.submit.submitting import submit_drafts
 from rota.store import catalog, jobs, projects
@@ -41,9 +44,8 @@ from rota.store.transaction import joined
 
 THING: Final = "the manifest"
 DECLARED: Final = "its file says so"
-POLICY: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee", "target"})
 HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
-# So many are compared before others on the same loop have their turn.
+# So many are read with one statement.
 BATCH: Final = 50
 _PLACE: Final = re.compile(r"jobs\[(\d+)\]")
 
@@ -101,7 +103,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looking:
-    """Where and when a file is compared. `new_id` draws the ids of jobs that are to be made."""
+    """Where and when a file is compared. `new_id` draws the ids of jobs that are to be made.
+    `check` is called between the jobs, and ends a comparison that nobody waits for.
+    """
 
     conn: Connection
     tenant_id: int
@@ -111,6 +115,11 @@ class Looking:
     # As they are before it, and which of them will be others.
     had: Mapping[str, Calendar] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
+    check: Check | None = None
+
+    def budget(self) -> SearchBudget:
+        """The steps that the search for the ticks of one job may take."""
+        return SearchBudget(check=self.check)
 
     def at_last(self, changes: Sequence[CalendarChange]) -> "Looking":
         """The same, with the calendars as they are to be."""
@@ -129,10 +138,20 @@ class Wish:
     seen_calendars: Mapping[str, int] | None = None
 
 
-async def look(at: Looking, manifest: Manifest, *, lock: bool = False) -> Plan:
-    """Compare a file with the jobs that there are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a file is compared with: everything that the database knows of it."""
+
+    calendars: tuple[CalendarChange, ...]
+    rows: Mapping[str, JobRow]
+    # The names of jobs that belong to the project and that the file does not have.
+    others: frozenset[str]
+    touched: Mapping[UUID, Touched]
+
+
+async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> Seen:
+    """Read what a file is compared with. Refuse kinds that cannot do what the file wants."""
     dates = await compare(at.conn, manifest.calendars, tenant_id=at.tenant_id)
-    at = at.at_last(dates)
     names = [job.name for job in manifest.jobs]
     owned = await projects.members(at.conn, tenant_id=at.tenant_id, project=manifest.project)
     named = await catalog.named(at.conn, tenant_id=at.tenant_id, names=names)
@@ -140,31 +159,42 @@ async def look(at: Looking, manifest: Manifest, *, lock: bool = False) -> Plan:
     if lock and ids:
         await jobs.lock_many(at.conn, ids)
     rows: dict[str, JobRow] = {}
-    found: list[Change] = []
-    drafting = Drafting(at.now, at.calendars)
     wanted: list[Wanted] = []
     for start in range(0, len(manifest.jobs), BATCH):
         part = manifest.jobs[start : start + BATCH]
         rows |= await _read(at, [named[job.name] for job in part if job.name in named])
         for place, job in enumerate(part, start):
             with within(f"jobs[{place}]"):
-                found += _changes(at, drafting, Sought(manifest.project, place, job), rows)
-            wanted += _exactly_once(place, job.spec)
-    await refuse_incapable_kinds(at.conn, wanted)
+                wanted += _exactly_once(place, job.spec)
     others = await _read(at, [*dict.fromkeys(owned).keys() - set(named.values())])
-    rows |= others
-    found += [_pruned(at, row) for _, row in sorted(others.items())]
     touched = await projects.touched(
         at.conn, tenant_id=at.tenant_id, project=manifest.project, ids=ids
     )
+    await refuse_incapable_kinds(at.conn, wanted)
+    return Seen(calendars=dates, rows=rows | others, others=frozenset(others), touched=touched)
+
+
+def decide(at: Looking, manifest: Manifest, seen: Seen) -> Plan:
+    """Compare a file with the jobs that there are. Pure, and long: a file may have 1,000 jobs."""
+    at, rows, touched = at.at_last(seen.calendars), seen.rows, seen.touched
+    found: list[Change] = []
+    budget = SearchBudget(DRAFT_STEPS_MAX, check=at.check)
+    drafting = Drafting(at.now, at.calendars, budget, only_definitions=True)
+    for place, job in enumerate(manifest.jobs):
+        if at.check is not None:
+            at.check()
+        with within(f"jobs[{place}]"):
+            found += _changes(at, drafting, Sought(manifest.project, place, job), rows)
+    found += [_pruned(at, rows[name]) for name in sorted(seen.others)]
     changes = [
         replace(each, touched=touched.get(each.row.id) if each.row else None) for each in found
     ]
     differing = {each.name for each in changes}
+    names = [*rows, *(job.name for job in manifest.jobs)]
     return Plan(
         changes=tuple(changes),
-        calendars=dates,
-        seen={name: rows[name].version if name in rows else 0 for name in [*rows, *names]},
+        calendars=seen.calendars,
+        seen={name: rows[name].version if name in rows else 0 for name in names},
         touched={
             name: touched[row.id]
             for name, row in rows.items()
@@ -181,7 +211,8 @@ async def _read(at: Looking, ids: Sequence[UUID]) -> dict[str, JobRow]:
 async def apply(at: Looking, manifest: Manifest, wish: Wish) -> Plan:
     """Write it: all or nothing. Returns what was done."""
     async with joined(at.conn):
-        plan = await look(at, manifest, lock=True)
+        seen = await read_seen(at, manifest, lock=True)
+        plan = await asyncio.to_thread(decide, at, manifest, seen)
         doing = tuple(
             each for each in plan.changes if wish.prune or each.action is not Action.PRUNE
         )
@@ -276,7 +307,7 @@ def _new(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
     spread = schedule is not None and depends_on_id(schedule)
     after: tuple[datetime, ...] = ()
     if schedule is not None and not spread and not job.paused:
-        after = upcoming(schedule, at.now, calendars=at.calendars, is_new=True)
+        after = upcoming(schedule, at.now, calendars=at.calendars, is_new=True, budget=at.budget())
     return Change(
         action=Action.CREATE,
         name=job.name,
@@ -291,7 +322,7 @@ def _new(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
 
 def _compared(at: Looking, job: Declared, row: JobRow) -> Change:
     has = schedule_of(row)
-    wanted = settled(job.spec.schedule, has, seed=str(row.id), now=at.now)
+    wanted = resolve_declared_schedule(job.spec.schedule, has, seed=str(row.id), now=at.now)
     held = row.state is JobState.PAUSED if job.paused is None else job.paused
     before = _before(at, row, has)
     found = tuple(differences(plain_row(row, has), plain_spec(job.spec, wanted, paused=held)))
@@ -301,7 +332,11 @@ def _compared(at: Looking, job: Declared, row: JobRow) -> Change:
     if moved:
         # A job that is held otherwise (quarantined) stays so until somebody resumes it.
         stays = held or row.state is JobState.QUARANTINED
-        after = upcoming(wanted, at.now, calendars=at.calendars, is_new=False) if not stays else ()
+        after = ()
+        if not stays:
+            after = upcoming(
+                wanted, at.now, calendars=at.calendars, is_new=False, budget=at.budget()
+            )
     return Change(
         action=Action.UPDATE,
         name=row.name,
@@ -317,14 +352,14 @@ def _compared(at: Looking, job: Declared, row: JobRow) -> Change:
 def _before(at: Looking, row: JobRow, has: Schedule | None) -> tuple[datetime, ...]:
     if row.state in HELD:
         return ()
-    return standing(has, row.next_tick_at, calendars=at.had)
+    return standing(has, row.next_tick_at, calendars=at.had, budget=at.budget())
 
 
 async def _update(at: Looking, change: Change, wish: Wish) -> None:
     row, job = change.row, change.declared
     if row is None or job is None:
         raise RuntimeError("a job that is updated is there and declared")
-    edit = _edit(job.spec, change.fields)
+    edit = edit_of(job.spec, change.fields)
     if edit != Edit():
         await changing.edit(at.conn, row.id, edit, now=at.now, calendars=at.calendars)
     if "paused" not in change.fields:
@@ -333,30 +368,6 @@ async def _update(at: Looking, change: Change, wish: Wish) -> None:
         await changing.pause(at.conn, row.id, by=wish.by, reason=DECLARED, now=at.now)
     else:
         await changing.resume(at.conn, row.id, now=at.now, calendars=at.calendars)
-
-
-def _edit(spec: JobSpec, fields: frozenset[str]) -> Edit:
-    """Only what is different: a schedule that stays is not begun anew."""
-
-    def if_changed(name: str, value: Any) -> Any:
-        return value if name in fields else KEEP
-
-    return Edit(
-        schedule=if_changed("schedule", spec.schedule),
-        payload=if_changed("payload", spec.payload),
-        policy=spec.policy if fields & POLICY else KEEP,
-        kind=if_changed("kind", spec.kind),
-        graph=if_changed("graph", spec.graph),
-        queue=if_changed("queue", spec.queue),
-        priority=if_changed("priority", spec.priority),
-        overlap=if_changed("overlap", spec.overlap),
-        # A new overlap policy forgets it, so it is said again with one.
-        keep_first=spec.keep_first if fields & {"overlap", "keep_first"} else KEEP,
-        when_queue_paused=if_changed("when_queue_paused", spec.when_queue_paused),
-        limits=if_changed("limits", spec.limits),
-        labels=if_changed("labels", spec.labels),
-        user_id=if_changed("user_id", spec.user_id),
-    )
 
 
 async def _create(at: Looking, changes: list[Change], wish: Wish) -> None:

@@ -10,10 +10,12 @@ The ticks from the cursor on are left alone: the scheduler has yet to decide the
 length, which somebody watches while their runs are made, are backfills/.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -25,8 +27,9 @@ from rota.core.limits import Limits
 from rota.core.overlap import Overlap
 from rota.core.priority import NAMED, parse_priority
 from rota.core.states import RunState
-from rota.core.submission import check_name
+from rota.core.submission import check_visible_name
 from rota.core.time import moments, planning
+from rota.core.time.budget import PAST_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.schedule import STEP, Schedule
@@ -102,7 +105,8 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
         if job.tenant_id != tenant_id:
             raise NotFound("job", str(job_id))
         cursor = await jobs.lock_cursor(conn, job_id)
-        planned = _planned(_walkable(job), wanted, calendars)
+        walk = partial(_planned, _walkable(job), wanted, calendars)
+        planned = await asyncio.to_thread(walk)
         decided = [at for at in planned if cursor is None or at < cursor.tick_at]
         ticks = await _looked_up(conn, job, decided, wanted)
         chosen = [tick for tick in ticks if tick.run_id is not None]
@@ -144,7 +148,7 @@ def _checked(wanted: Range, now: datetime) -> Range:
     if wanted.only not in {Only.MISSING, Only.ALL}:
         raise InvalidInput("only", wanted.only, "one of missing, all")
     parse_priority(wanted.priority)
-    return replace(wanted, since=since, until=until, name=check_name(wanted.name, "name"))
+    return replace(wanted, since=since, until=until, name=check_visible_name(wanted.name, "name"))
 
 
 def _walkable(job: Job) -> Schedule:
@@ -158,7 +162,13 @@ def _walkable(job: Job) -> Schedule:
 def _planned(
     schedule: Schedule, wanted: Range, calendars: Mapping[str, Calendar]
 ) -> list[datetime]:
-    ahead = planning.plan(schedule, wanted.since - STEP, wanted.until - STEP, calendars=calendars)
+    ahead = planning.plan(
+        schedule,
+        wanted.since - STEP,
+        wanted.until - STEP,
+        calendars=calendars,
+        budget=SearchBudget(PAST_STEPS_MAX),
+    )
     ticks = [planned.tick.at for planned in islice(ahead, MOST_TICKS + 1)]
     if len(ticks) > MOST_TICKS:
         raise InvalidInput(

@@ -15,6 +15,7 @@ from rota.core import bulk
 from rota.core.bulk import MOST_COUNTED, Promise, RunFilter
 from rota.core.time.schedule import STEP
 from rota.store.driver import Connection
+from rota.store.revival import Matching
 
 
 class Counted(NamedTuple):
@@ -32,25 +33,18 @@ class Done(NamedTuple):
     token: str | None
 
 
-class _Count(Protocol):
+class FindRuns(Protocol):
     def __call__(
-        self, conn: Connection, which: RunFilter, *, tenant_id: int, most: int
-    ) -> Awaitable[int]: ...
-
-
-class _List(Protocol):
-    def __call__(
-        self, conn: Connection, which: RunFilter, *, tenant_id: int, most: int
-    ) -> Awaitable[list[UUID]]: ...
+        self, conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
+    ) -> Awaitable[Matching]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What is done, by name, and how the runs for it are found."""
+    """What is done, by name, and how the runs for it are found. The same condition counts them."""
 
     name: str
-    count: _Count
-    ids: _List
+    find: FindRuns
 
 
 class Chosen(NamedTuple):
@@ -78,9 +72,8 @@ async def count(
     which = bulk.checked(which)
     # Until and with now: what ended this very moment is among what the caller sees.
     until = now + STEP
-    found = await action.count(
-        conn, bulk.bounded(which, until), tenant_id=tenant_id, most=MOST_COUNTED + 1
-    )
+    bounded = bulk.bounded(which, until)
+    found, _ = await action.find(conn, bounded, tenant_id=tenant_id, most=MOST_COUNTED + 1, batch=0)
     promise = Promise(count=bulk.check_count(found), until=until)
     return Counted(found, bulk.promise(action.name, tenant_id, which, promise))
 
@@ -92,7 +85,12 @@ async def choose(
     which, most = bulk.checked(which), bulk.check_most(most)
     promise = bulk.read_promise(action.name, tenant_id, which, token)
     wanted = bulk.bounded(which, promise.until)
-    found = await action.count(conn, wanted, tenant_id=tenant_id, most=MOST_COUNTED + 1)
+    found, ids = await action.find(
+        conn,
+        wanted,
+        tenant_id=tenant_id,
+        most=MOST_COUNTED + 1,
+        batch=min(most, promise.count),
+    )
     bulk.refuse_more(found, promise)
-    ids = await action.ids(conn, wanted, tenant_id=tenant_id, most=min(most, promise.count))
     return Chosen(action, tenant_id, which, promise, found, ids)

@@ -21,7 +21,7 @@ from rota.store.driver import Connection
 from rota.store.transaction import transaction
 
 MOST_REASON: Final = 1_000
-CANCEL: Final = Action(name="cancel", count=revival.count_alive, ids=revival.alive)
+CANCEL: Final = Action(name="cancel", find=revival.find_alive)
 
 
 class Cancelled(NamedTuple):
@@ -98,3 +98,6 @@ def _why(by: str, reason: str | None, now: datetime, *, force: bool) -> str:
 def _refuse_error(which: RunFilter) -> None:
     if which.error is not None:
         raise InvalidInput("filter.error", which.error, "no error: these runs have not failed")
+    if which.fingerprint is not None:
+        wanted = "no fingerprint: these runs have not failed"
+        raise InvalidInput("filter.fingerprint", which.fingerprint, wanted)

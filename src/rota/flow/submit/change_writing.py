@@ -4,12 +4,14 @@ Room: flow/submit. The caller has locked the job and its cursor (changing.py) an
 their ticks (settling.py); everything is written in the caller's transaction.
 """
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.states import JobState
+from rota.core.submission import canonical
 from rota.core.time.misfire import Decision
 from rota.flow.submit.placing import passing_ticks, place, policy_of, recorded, ticked
 from rota.flow.submit.settling import Settled
@@ -42,6 +44,25 @@ def unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
     )
 
 
+def has_changed(job: Job, after: Job, change: Change) -> bool:
+    """Return whether a job is defined otherwise afterwards. Name, labels and user are not
+    compared.
+    """
+    texts = [
+        (job.schedule, change.schedule),
+        (job.payload, change.payload),
+        (job.limits, after.limits),
+        (job.policy, after.policy),
+    ]
+    rest = after._replace(limits=job.limits, policy=job.policy)
+    return rest != job or any(_spelled(old) != _spelled(new) for old, new in texts)
+
+
+def _spelled(text: str | None) -> str:
+    """Return JSON as it is compared: jsonb has spaces where `canonical` has none."""
+    return canonical(json.loads(text or "null"))
+
+
 async def write_change(
     conn: Connection,
     job: Job,
@@ -62,7 +83,9 @@ async def write_change(
         hence = await passing_ticks(conn, after, change.schedule, change.payload)
     if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
         # There is no such move: it is let go on first, and ends then.
-        version = await jobs.replace(conn, after, replace(change, state=JobState.ACTIVE))
+        version = await jobs.replace(
+            conn, after, replace(change, state=JobState.ACTIVE, is_edit=False)
+        )
         after = after._replace(version=version, state=JobState.ACTIVE)
     version = await jobs.replace(conn, after, replace(change, gates=hence))
     job = job._replace(version=version)

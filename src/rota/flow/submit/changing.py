@@ -5,14 +5,18 @@ meanwhile (core/time/misfire.py), and writes job, cursor, runs and records in on
 scheduler that decides a tick at the same moment comes first, or finds another version.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from rota.contract.job import DETAIL_COLUMNS
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.binding import payload_text
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
 from rota.core.limits import Limit
@@ -20,22 +24,37 @@ from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.states import JobEvent, JobState, advance_job
-from rota.core.submission import canonical, check_labels, check_limits, check_name, within
-from rota.core.time import moments, plain, planning
+from rota.core.submission import (
+    canonical,
+    check_labels,
+    check_limits,
+    check_name,
+    check_visible_name,
+    within,
+)
+from rota.core.time import moments, planning
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Immediate, Schedule
 from rota.core.time.stretches import Resumption
-from rota.flow.submit.allowing import allow_schedule
-from rota.flow.submit.change_writing import Changed, unchanged, write_change
-from rota.flow.submit.drafting import fires_once, limits_text, policy_text
+from rota.flow.submit.allowing import allow_schedule, quotas_of
+from rota.flow.submit.change_writing import Changed, has_changed, unchanged, write_change
+from rota.flow.submit.drafting import fires_once, is_costly, limits_text, policy_text
 from rota.flow.submit.going_by import hold_calendars, shared_text
 from rota.flow.submit.graph_jobs import graph_after
 from rota.flow.submit.guarantees import refuse_incapable_edit
+from rota.flow.submit.new_names import (
+    KINDS,
+    NameMaker,
+    intern_graph_names,
+    intern_name,
+    intern_queues,
+)
 from rota.flow.submit.settling import (
     UNREADABLE,
     Settled,
+    compute_ticks,
     following_cursor,
     has_same_ticks,
     keep_through_pause,
@@ -79,6 +98,7 @@ class Edit:
     labels: Mapping[str, str] | Literal[Keep.KEEP] = KEEP
     user_id: str | Literal[Keep.KEEP] | None = KEEP
     graph: object = KEEP
+    description: str | Literal[Keep.KEEP] | None = KEEP
 
 
 async def pause(
@@ -119,8 +139,10 @@ async def _settle_before_pause(
         known: Mapping[str, Calendar] = NO_CALENDARS
         if schedule.calendars:
             known = await stored_calendars.read_all(conn, tenant_id=job.tenant_id)
-        decision = settle_pause(schedule, cursor, now, known)
-        following = following_cursor(schedule, cursor, decision, now, known)
+        settle = partial(settle_pause, schedule, cursor, now, known)
+        decision = await compute_ticks([schedule], settle)
+        follow = partial(following_cursor, schedule, cursor, decision, now, known)
+        following = await compute_ticks([schedule], follow)
     except UNREADABLE:
         return ()
     if not decision.run and not decision.recorded:
@@ -155,12 +177,14 @@ async def resume(
         # What was due in the pause is decided by the policy that the job has now.
         policy = (schedule if schedule is not None and has_ticks else held[-1]).misfire
         at = Resumption(now=now, misfire=policy, calendars=calendars, choice=missed)
-        decision = settle_resume(schedule, cursor, kept, at)
+        settle = partial(settle_resume, schedule, cursor, kept, at)
+        decision = await compute_ticks([schedule, *held], settle)
         following = None
         if cursor is not None and schedule is not None:
             # Anew, for a job that was written when stored schedules named calendars as people do.
             cursor = cursor._replace(schedule_id=await _shared_id(conn, job, schedule))
-            following = following_cursor(schedule, cursor, decision, now, calendars)
+            follow = partial(following_cursor, schedule, cursor, decision, now, calendars)
+            following = await compute_ticks([schedule], follow)
         if text is not None:
             await job_backlogs.keep_stretches(conn, job_id, None)
         state = JobState.FINISHED if following is None and has_ticks else JobState.ACTIVE
@@ -187,17 +211,16 @@ async def edit(
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
         job = _shown(job, cursor)
-        if version is not None and version != job.version:
-            raise VersionChanged("job", wanted=version, found=job.version)
-        new = None if wanted.schedule is KEEP else _parsed(wanted.schedule, job, now)
+        if version is not None and version != job.definition_version:
+            raise VersionChanged("job", wanted=version, found=job.definition_version)
+        new = None if wanted.schedule is KEEP else await _parsed(wanted.schedule, job, now)
         if wanted.schedule is not KEEP:
             await allow_schedule(conn, job, new, now)
             await hold_calendars(conn, job.tenant_id, [new], calendars)
-        after = await _adjusted(conn, job, wanted)
-        await _describe(conn, job_id, wanted)
+        after, described = await _adjusted(conn, job, wanted), _description(wanted)
         change, settled = unchanged(job, cursor, state=job.state), Settled()
         if wanted.payload is not KEEP:
-            await jobs.pin_payload(conn, job)
+            await job_backlogs.pin_payload(conn, job)
             change = replace(change, payload=payload)
         if wanted.policy is not KEEP:
             change = replace(
@@ -212,10 +235,18 @@ async def edit(
             change = replace(
                 change,
                 state=job.state if job.state is JobState.PAUSED else JobState.ACTIVE,
-                schedule=None if new is None else canonical(plain.to_plain(new)),
+                schedule=None if new is None else canonical(write_schedule(new)),
                 cursor=first,
             )
-        return await write_change(conn, job, change, settled, after=after)
+        is_edit = has_changed(job, after, change) or await jobs.describes_anew(
+            conn, job_id, described
+        )
+        change = replace(change, is_edit=is_edit)
+        changed = await write_change(conn, job, change, settled, after=after)
+        # Last: what the edit supersedes is kept with its name and labels (rota.keep_definition).
+        if described != Description():
+            await jobs.describe(conn, job_id, described)
+        return changed
 
 
 class _Start(NamedTuple):
@@ -241,7 +272,9 @@ async def _begin(
     if cursor is not None and new is not None and has_same_ticks(job, new):
         return Settled(), cursor._replace(schedule_id=await _shared_id(conn, job, new))
     text = await job_backlogs.read_stretches(conn, job.id)
-    kept = keep_through_pause(job, cursor, stretches_of(text, job, cursor), now, calendars)
+    before = stretches_of(text, job, cursor)
+    keep = partial(keep_through_pause, job, cursor, before, now, calendars)
+    kept = await compute_ticks([each.schedule for each in before], keep)
     await job_backlogs.keep_stretches(conn, job.id, stretches_text(kept.stretches))
     return Settled(kept.decision), await _first_cursor(conn, job, new, start, 0)
 
@@ -253,10 +286,15 @@ async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
     changed = {name: value for name, value in changed.items() if value is not KEEP}
     await refuse_incapable_edit(conn, job, changed)
     new: dict[str, Any] = {"graph_id": graph_id}
+    maker = NameMaker(job.tenant_id, quotas_of(job.quotas))
+    if wanted.graph is not KEEP and wanted.graph is not None:
+        await intern_graph_names(conn, wanted.graph, maker)
     if wanted.kind is not KEEP:
-        new["kind_id"] = await names.kind_id(conn, check_name(wanted.kind, "kind"))
+        kind = check_visible_name(wanted.kind, "kind")
+        new["kind_id"] = await intern_name(conn, KINDS, kind, maker)
     if wanted.queue is not KEEP:
-        new["queue_id"] = await names.queue_id(conn, check_name(wanted.queue, "queue"))
+        pair = (job.tenant_id, check_visible_name(wanted.queue, "queue"))
+        new["queue_id"] = (await intern_queues(conn, {pair: maker}))[pair]
     if wanted.priority is not KEEP:
         new["priority"] = parse_priority(wanted.priority)
     if wanted.overlap is not KEEP:
@@ -273,18 +311,19 @@ async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
     return adjusted
 
 
-async def _describe(conn: Connection, job_id: UUID, wanted: Edit) -> None:
-    described = Description(
-        name=None if wanted.name is KEEP else check_name(wanted.name, "name"),
+def _description(wanted: Edit) -> Description:
+    return Description(
+        name=None if wanted.name is KEEP else check_visible_name(wanted.name, "name"),
         labels=None if wanted.labels is KEEP else check_labels(wanted.labels),
         user_id=None if wanted.user_id is KEEP else _user(wanted.user_id),
+        details={
+            name: value for name in DETAIL_COLUMNS if (value := getattr(wanted, name)) is not KEEP
+        },
     )
-    if described != Description():
-        await jobs.describe(conn, job_id, described)
 
 
 def _user(user_id: str | None) -> str:
-    return "" if user_id is None else check_name(user_id, "user_id")
+    return "" if user_id is None else check_visible_name(user_id, "user_id")
 
 
 async def delete(
@@ -310,11 +349,14 @@ def _shown(job: Job, cursor: Cursor | None) -> Job:
     return job if waits else job._replace(state=JobState.FINISHED)
 
 
-def _parsed(schedule: Mapping[str, object] | None, job: Job, now: datetime) -> Schedule | None:
+async def _parsed(
+    schedule: Mapping[str, object] | None, job: Job, now: datetime
+) -> Schedule | None:
     if schedule is None:
         return None
+    parse = partial(read_schedule, schedule, now=now, seed=str(job.id))
     with within("schedule"):
-        new = plain.parse(schedule, now=now, seed=str(job.id))
+        new = await asyncio.to_thread(parse) if is_costly(schedule) else parse()
         if isinstance(new.rules[0], Immediate):
             raise InvalidSchedule("immediate", True, "a rule with times, or `run now` instead")
     return new
@@ -327,7 +369,8 @@ async def _first_cursor(
     fired = made + (0 if start.cursor is None else start.cursor.fired or 0)
     if new is None:
         return None
-    planned = planning.next_tick(new, start.now, calendars=start.calendars, fired=fired)
+    search = partial(planning.next_tick, new, start.now, calendars=start.calendars, fired=fired)
+    planned = await compute_ticks([new], search)
     if planned is None:
         return None
     return Cursor(

@@ -7,9 +7,9 @@ written and never deleted here. Jobs follow it in the transaction that writes it
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rota.contract.calendar import write_calendar
 from rota.core.errors import Conflict, NotFound
 from rota.core.manifest.differences import Difference, differences
-from rota.core.time.calendar_plain import to_plain
 from rota.core.time.calendars import Calendar
 from rota.flow.submit.rescheduling import follow_calendar
 from rota.store import calendars
@@ -42,7 +42,7 @@ async def compare(
     for calendar in declared:
         stored = await _stored(conn, calendar.name, tenant_id)
         before = {} if stored is None else stored.plain
-        changed = tuple(differences(before, to_plain(calendar)))
+        changed = tuple(differences(before, write_calendar(calendar)))
         if stored is None or changed:
             found.append(CalendarChange(calendar=calendar, stored=stored, differences=changed))
     return tuple(found)
@@ -66,7 +66,7 @@ def refuse_unseen(changes: Sequence[CalendarChange], seen: Mapping[str, int]) ->
 async def write(conn: Connection, changes: Sequence[CalendarChange], *, tenant_id: int) -> None:
     """Write them, and have all jobs that go by them know."""
     for each in changes:
-        plain = to_plain(each.calendar)
+        plain = write_calendar(each.calendar)
         if each.stored is None:
             await calendars.create(conn, tenant_id=tenant_id, plain=plain)
         else:

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.contract.job_values import DEFAULTS, OWN_FIELDS, spec_values
 from rota.core.errors import Conflict, NameTaken, VersionChanged
 from rota.core.overlap import WhenQueuePaused
 from rota.core.submission import JobSpec, canonical
 from rota.core.time.calendars import Calendar
 from rota.flow.submit.changing import KEEP, Edit, edit
 from rota.flow.submit.drafting import limits_text, policy_text
-from rota.flow.submit.submitting import submit
+from rota.flow.submit.submitting import define
 from rota.store import job_views, names
 from rota.store.driver import Connection
 from rota.store.job_views import JobFilter, JobRow
@@ -31,6 +32,18 @@ APP: Final = "rota.app"
 DIGEST: Final = "rota.declared"
 # A run that is placed raises the version, too, so one try may not be enough.
 TRIES: Final = 10
+# The fields that an edit of a declared job does not simply take over.
+APART: Final = frozenset({"name", "schedule"})
+# The fields that a digest names; it lists the values of the others.
+NEWER_FIELDS: Final = tuple(
+    name
+    for name in OWN_FIELDS
+    if name
+    not in {
+        *("name", "kind", "queue", "payload", "priority", "overlap", "keep_first", "limits"),
+        *("labels", "user_id", "graph", "when_queue_paused", "schedule"),
+    }
+)
 # A page looks at 10,000 jobs. Who has more one-time jobs than this may miss a line in the log.
 MOST_PAGES: Final = 10
 PAGE: Final = 200
@@ -51,16 +64,25 @@ class Moment:
     calendars: Mapping[str, Calendar]
 
 
-async def declare(conn: Connection, spec: JobSpec, *, app: str, moment: Moment) -> Deed:
-    """Have the job of this name be as it is declared."""
+class DeclarationResult(NamedTuple):
+    """What was done with a declared job, and the job as it was before; None for a new one."""
+
+    deed: Deed
+    before: JobRow | None
+
+
+async def declare(
+    conn: Connection, spec: JobSpec, *, app: str, moment: Moment
+) -> DeclarationResult:
+    """Have the job of this name be as it is declared. The audit log is the caller's."""
     spec = replace(spec, labels={**spec.labels, APP: app, DIGEST: digest(spec)})
     tenant_id = (await names.tenant_ids(conn, [spec.tenant]))[spec.tenant]
     for _ in range(TRIES):
-        found = await job_views.by_name(conn, tenant_id=tenant_id, name=spec.name)
+        found = await job_views.by_name(conn, tenant_id=tenant_id, name=spec.display_name)
         try:
             # By itself: a name that somebody else takes at this moment must not spoil the rest.
             async with transaction(conn):
-                return await _write(conn, spec, found, moment)
+                return DeclarationResult(await _write(conn, spec, found, moment), found)
         except (NameTaken, VersionChanged):
             continue
     raise Conflict(f"job {spec.name!r}", "it is changed all the time; start again", 5.0)
@@ -98,9 +120,14 @@ def digest(spec: JobSpec) -> str:
     ]
     if spec.graph is not None:
         rest.append(spec.graph)
-    # What is as usual is left out, so that what was declared before it could be said is the same.
+    # A field that was added later is left out where it has its default: what was declared before
+    # there was such a field stays the same.
     if spec.when_queue_paused is not WhenQueuePaused.SKIP:
         rest.append(spec.when_queue_paused.value)
+    values = spec_values(spec)
+    newer = {name: values[name] for name in NEWER_FIELDS if values[name] != DEFAULTS[name]}
+    if newer:
+        rest.append(newer)
     return f"{_short(spec.schedule)}.{_short(rest)}"
 
 
@@ -110,7 +137,7 @@ def _short(value: object) -> str:
 
 async def _write(conn: Connection, spec: JobSpec, found: JobRow | None, moment: Moment) -> Deed:
     if found is None:
-        await submit(conn, [spec], now=moment.now, new_id=moment.new_id, calendars=moment.calendars)
+        await define(conn, [spec], now=moment.now, new_id=moment.new_id, calendars=moment.calendars)
         return Deed.MADE
     labels = json.loads(found.labels)
     if labels.get(APP) != spec.labels[APP]:
@@ -127,19 +154,9 @@ async def _write(conn: Connection, spec: JobSpec, found: JobRow | None, moment: 
         conn,
         found.id,
         Edit(
+            **{name: getattr(spec, name) for name in OWN_FIELDS if name not in APART},
             schedule=KEEP if same_schedule else spec.schedule,
-            payload=spec.payload,
             policy=spec.policy,
-            kind=spec.kind,
-            graph=spec.graph,
-            queue=spec.queue,
-            priority=spec.priority,
-            overlap=spec.overlap,
-            keep_first=spec.keep_first,
-            when_queue_paused=spec.when_queue_paused,
-            limits=spec.limits,
-            labels=spec.labels,
-            user_id=spec.user_id,
         ),
         now=moment.now,
         calendars=moment.calendars,

@@ -1,67 +1,105 @@
-"""Checks a job that is handed in, and computes its first tick. Room: flow/submit.
+"""Checks a job or a submission that is handed in, and computes its first tick. Room: flow/submit.
 
 Nothing here touches the database: a batch in which one job is wrong is refused before anything is
 written, with the place and the field. Writing is submitting.py.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core import policy as policies
+import msgspec
+
+from rota.contract.limits import from_limit
+from rota.contract.policy import from_policy
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.arrivals.payloads import check_template
-from rota.core.binding import payload_text
+from rota.core.binding import MARK, payload_text
 from rota.core.errors import InvalidInput
 from rota.core.gates import keys_of
 from rota.core.guarantees import Wanted
-from rota.core.limits import Limit, limit_to_plain
+from rota.core.ids import restamped
+from rota.core.limits import Limit
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.submission import (
     JobSpec,
+    SpecVariant,
     canonical,
     check_labels,
     check_limits,
-    check_name,
+    check_visible_name,
+    is_flat,
     within,
 )
-from rota.core.time import moments, plain, planning
+from rota.core.time import moments, planning
+from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import Planned
-from rota.core.time.schedule import HORIZON, USUAL, Immediate, Once, Schedule
+from rota.core.time.schedule import ALWAYS, HORIZON, USUAL, Immediate, Once, Schedule
 from rota.core.time.tick import Tick
 from rota.flow.submit.going_by import shared_text
 from rota.flow.submit.graph_jobs import graph_text
 from rota.flow.submit.guarantees import exactly_once_kinds
 from rota.store.gates import NewGate
 
+# Steps of search (core/time/budget.py) for all jobs of one batch: some 2 s.
+DRAFT_STEPS_MAX: Final = 200_000
+# How a draft says that it has no labels.
+NO_LABELS: Final = "{}"
+# Characters of a payload that is far from any bound.
+SMALL_PAYLOAD_MAX: Final = 10_000
+# Characters of a kind in the name of a job that was given none.
+NAMED_AFTER_MAX: Final = 160
+# Characters of a schedule with a few rules.
+CHEAP_TEXT: Final = 400
 PAUSES: Final = f"one of {', '.join(WhenQueuePaused)}"
 # What stands before and after the time in the text of a schedule that is nothing but a time.
-ONCE: Final = canonical(plain.to_plain(Schedule(rules=(Once(at=moments.FIRST),)))).split(
+ONCE: Final = canonical(write_schedule(Schedule(rules=(Once(at=moments.FIRST),)))).split(
     moments.rfc3339(moments.FIRST)
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A job that was found good; JSON as text."""
+class Origin(NamedTuple):
+    """Who submits, and from which address."""
+
+    submitter: str | None = None
+    address: str | None = None
+
+
+UNKNOWN_ORIGIN: Final = Origin()
+
+
+class Draft(NamedTuple):
+    """A job or a submission that was found good; JSON as text. The id of a submission begins with
+    the time at which it is due. Submissions of a bulk share a `spec`, so what is each one's own is
+    said here: name, payload and user.
+    """
 
     id: UUID
     spec: JobSpec
-    schedule: Schedule | None
-    first: Planned | None
-    schedule_text: str | None
+    name: str | None
+    payload: object
     payload_text: str | None
-    policy_text: str
     labels_text: str
-    limits_text: str | None
+    user_id: str | None
+    schedule: Schedule | None
+    schedule_text: str | None
+    # The first tick, and when that is due.
+    tick_at: datetime | None
+    due_at: datetime | None
+    policy_text: str
+    limits_text: str | None = None
     graph_text: str | None = None
     # The kinds that must be able to be exactly once; the database knows whether they are.
     exactly_once: tuple[Wanted, ...] = ()
+    # A one-time run of a task, which is no definition (docs/adr/0044-submissions.md).
+    is_submission: bool = False
+    origin: Origin = UNKNOWN_ORIGIN
 
     @property
     def is_immediate(self) -> bool:
@@ -74,7 +112,7 @@ class Draft:
 
     def interned_schedule(self, tenant_id: int) -> str | None:
         """The schedule a scheduler must know; none for a job without ticks or with one only."""
-        if self.first is None or self.schedule is None or fires_once(self.schedule):
+        if self.tick_at is None or self.schedule is None or fires_once(self.schedule):
             return None
         if self.schedule.calendars:
             return shared_text(self.schedule, tenant_id)
@@ -89,13 +127,47 @@ class Timetable(NamedTuple):
     first: Planned | None = None
 
 
-class Drafting:
-    """Drafts jobs that are handed in together, at one time."""
+def is_costly(schedule: Mapping[str, object] | None) -> bool:
+    """Whether the search for the first tick may take more than a few milliseconds."""
+    if not schedule or (len(schedule) == 1 and "at" in schedule):
+        return False
+    return bool(schedule.get("calendars")) or "rrule" in schedule or len(str(schedule)) > CHEAP_TEXT
 
-    def __init__(self, now: datetime, calendars: Mapping[str, Calendar]) -> None:
+
+class Model(NamedTuple):
+    """The first submission with a spec, and whether its schedule is nothing but a time. The spec is
+    kept because it is known by its identity.
+    """
+
+    spec: JobSpec
+    draft: Draft
+    has_own_time: bool
+
+
+class Drafting:
+    """Drafts jobs that are handed in together, at one time. Their searches share `budget`, but one
+    may take no more steps than the search of a job alone. With `only_definitions` a one-time
+    schedule makes a job, too: whoever declares it finds it again by its name.
+    """
+
+    def __init__(
+        self,
+        now: datetime,
+        calendars: Mapping[str, Calendar],
+        budget: SearchBudget | None = None,
+        *,
+        only_definitions: bool = False,
+        origin: Origin = UNKNOWN_ORIGIN,
+    ) -> None:
         self._now = now
         self._calendars = calendars
+        self._budget = SearchBudget(DRAFT_STEPS_MAX) if budget is None else budget
         self._read: dict[str, Timetable] = {}
+        self._models: dict[int, Model] = {}
+        self._number = 0
+        self._last = now + HORIZON
+        self._only_definitions = only_definitions
+        self._origin = origin
 
     def draft(self, spec: JobSpec, job_id: UUID) -> Draft:
         """Check a job; `InvalidInput` says what is wrong with it."""
@@ -106,18 +178,82 @@ class Drafting:
                 table = self._timetable(spec.schedule, job_id)
             if table.schedule is not None and table.schedule.trigger is not None:
                 check_template(spec.payload)
+        is_submission = not self._only_definitions and spec.graph is None and is_one_time(table)
+        if is_submission:
+            job_id = restamped(job_id, self._now if table.first is None else table.first.due_at)
+        elif spec.name is None:
+            spec = replace(spec, name=f"{spec.kind[:NAMED_AFTER_MAX]} {job_id.hex[-8:]}")
+        first = table.first
         return Draft(
             id=job_id,
             spec=spec,
-            schedule=table.schedule,
-            first=table.first,
-            schedule_text=table.text,
+            name=spec.name,
+            payload=spec.payload,
             payload_text=payload_text(spec.payload, kind=spec.kind),
-            policy_text=policy_text(spec.policy),
             labels_text=check_labels(spec.labels),
+            user_id=spec.user_id,
+            schedule=table.schedule,
+            schedule_text=table.text,
+            tick_at=None if first is None else first.tick.at,
+            due_at=None if first is None else first.due_at,
+            policy_text=policy_text(spec.policy),
             limits_text=limits_text(spec.limits),
             graph_text=graph_text(spec.kind, spec.graph),
             exactly_once=exactly_once_kinds(spec.kind, spec.policy, spec.graph),
+            is_submission=is_submission,
+            origin=self._origin,
+        )
+
+    def draft_variant(self, asked: SpecVariant, new_id: Callable[[], UUID]) -> Draft:
+        """Check one of many. A submission that shares its spec with one before is checked for what
+        is its own only.
+
+        benefit: 4 of 5 parts of the time of a bulk of submissions, measured 2026-11
+        """
+        model = self._models.get(id(asked.spec))
+        draft = None if model is None else self._draft_like(model, asked)
+        if draft is not None:
+            return draft
+        draft = self.draft(asked.whole(), new_id())
+        if draft.is_submission and draft.schedule is not None and draft.schedule.jitter is None:
+            self._models[id(asked.spec)] = Model(asked.spec, draft, asked.at is not None)
+        return draft
+
+    def _draft_like(self, model: Model, asked: SpecVariant) -> Draft | None:
+        """None if something about it is not plainly good."""
+        first, at = model.draft, asked.at
+        tick_at, due_at = first.tick_at, first.due_at
+        if (at is not None) is not model.has_own_time:
+            return None
+        if at is not None:
+            try:
+                tick_at = due_at = moments.parse(at)
+            except InvalidInput:
+                return None
+            if not self._now < tick_at <= self._last:
+                return None
+        name = asked.name if asked.name is None else check_visible_name(asked.name, "name")
+        if asked.user_id is not None:
+            check_visible_name(asked.user_id, "user_id")
+        self._number += 1
+        return Draft(
+            restamped(first.id, due_at or self._now, number=self._number),
+            first.spec,
+            name,
+            asked.payload,
+            _payload_text(asked.payload, first.spec.kind),
+            check_labels(asked.labels) if asked.labels else NO_LABELS,
+            asked.user_id,
+            first.schedule,
+            first.schedule_text,
+            tick_at,
+            due_at,
+            first.policy_text,
+            first.limits_text,
+            None,
+            first.exactly_once,
+            True,
+            self._origin,
         )
 
     def _timetable(self, given: Mapping[str, object], job_id: UUID) -> Timetable:
@@ -129,9 +265,11 @@ class Drafting:
         known = self._read.get(said)
         if known is not None:
             return known
-        schedule = plain.parse(given, now=self._now, seed=str(job_id))
-        first = planning.next_tick(schedule, self._now, calendars=self._calendars)
-        table = Timetable(schedule, canonical(plain.to_plain(schedule)), first)
+        schedule = read_schedule(given, now=self._now, seed=str(job_id))
+        budget = self._budget.part(NEXT_TICK_STEPS_MAX)
+        first = planning.next_tick(schedule, self._now, calendars=self._calendars, budget=budget)
+        self._budget.spend(budget.spent)
+        table = Timetable(schedule, canonical(write_schedule(schedule)), first)
         # Jitter and the H of cron depend on the job.
         if schedule.jitter is None and "h" not in str(given.get("cron")).lower():
             self._read[said] = table
@@ -147,20 +285,44 @@ class Drafting:
             at = moments.parse(given["at"])
         except InvalidInput:
             return None
-        if not self._now < at <= self._now + HORIZON:
+        if not self._now < at <= self._last:
             return None
         schedule = Schedule(rules=(Once(at=at),), seed=str(job_id))
         first = Planned(tick=Tick(at=at, local=at.replace(tzinfo=None)), due_at=at)
         return Timetable(schedule, once_text(at), first)
 
-    def is_shared(self, given: Mapping[str, object] | None) -> bool:
-        """Whether a schedule that was read has the same ticks for every job."""
-        return str(given) in self._read
+
+def _payload_text(payload: object, kind: str) -> str | None:
+    """As core/binding.py checks and encodes it.
+
+    benefit: a third of the time for a few small fields, measured 2026-11
+    """
+    if payload is not None and is_flat(payload):
+        try:
+            text = msgspec.json.encode(payload).decode()
+        except UnicodeEncodeError:
+            text = MARK
+        if len(text) <= SMALL_PAYLOAD_MAX and MARK not in text:
+            return text
+    return payload_text(payload, kind=kind)
 
 
 def once_text(at: datetime) -> str:
     """How a schedule is stored that is nothing but a time."""
     return moments.rfc3339(at).join(ONCE)
+
+
+def is_one_time(table: Timetable) -> bool:
+    """Whether its only run is known: due now, or at a tick that was found. Rules about a window or
+    about late ticks are for jobs.
+    """
+    schedule = table.schedule
+    if schedule is None or len(schedule.rules) != 1 or schedule.unread:
+        return False
+    if schedule.window != ALWAYS or schedule.misfire != USUAL:
+        return False
+    rule = schedule.rules[0]
+    return isinstance(rule, Immediate) or (isinstance(rule, Once) and table.first is not None)
 
 
 def fires_once(schedule: Schedule) -> bool:
@@ -175,11 +337,11 @@ def fires_once(schedule: Schedule) -> bool:
 @lru_cache(maxsize=1024)
 def policy_text(policy: Policy) -> str:
     """The canonical form, by which policies are interned."""
-    return canonical(policies.to_plain(policy))
+    return canonical(from_policy(policy))
 
 
 def limits_text(limits: Sequence[Limit]) -> str | None:
-    return canonical([limit_to_plain(limit) for limit in limits]) if limits else None
+    return canonical([from_limit(limit) for limit in limits]) if limits else None
 
 
 def gates_of(
@@ -192,10 +354,12 @@ def gates_of(
 
 def _checked(spec: JobSpec) -> JobSpec:
     names = {
-        key: check_name(getattr(spec, key), key) for key in ("name", "kind", "tenant", "queue")
+        key: check_visible_name(getattr(spec, key), key)
+        for key in ("name", "kind", "tenant", "queue")
+        if key != "name" or spec.name is not None
     }
     if spec.user_id is not None:
-        check_name(spec.user_id, "user_id")
+        check_visible_name(spec.user_id, "user_id")
     if not isinstance(spec.overlap, Overlap):
         raise InvalidInput("overlap", spec.overlap, f"one of {', '.join(Overlap)}")
     if not isinstance(spec.when_queue_paused, WhenQueuePaused):

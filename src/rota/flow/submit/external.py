@@ -19,6 +19,7 @@ from rota.core.policy import Policy
 from rota.core.retry import Retries
 from rota.core.states import RunState
 from rota.core.submission import JobSpec, RunSpec, canonical
+from rota.core.tenancy import ServedTenants
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
 from rota.store import external, job_views, live_runs, logs, sessions
@@ -72,7 +73,13 @@ async def begin(
 ) -> Begun:
     """Make the run, and its job if there is none. In a transaction of the caller's."""
     job_id = await _job(conn, outside, now=now, new_id=new_id)
-    session = NewSession(id=new_id(), role=Role.WORKER, name=f"exec {outside.host}"[:200], slots=1)
+    session = NewSession(
+        id=new_id(),
+        role=Role.WORKER,
+        name=f"exec {outside.host}"[:200],
+        slots=1,
+        serves=canonical(ServedTenants(tenants=(outside.tenant,)).to_plain({})),
+    )
     await sessions.open_session(conn, session, ttl=LEASE)
     spec = RunSpec(job_id=job_id, payload=outside.payload)
     (run_id,) = await submit_runs(conn, [spec], now=now, new_id=new_id)
@@ -128,9 +135,11 @@ async def end(conn: Connection, told: Told, *, exit_code: int, why: str, now: da
 
 
 async def _keep(conn: Connection, told: Told, now: datetime) -> None:
+    if not told.output:
+        return
+    attempt = await external.hold(conn, run_id=told.run_id, session_id=told.session_id)
     pieces = [
-        Piece(told.run_id, 1, said.seq, said.stream.value, now, said.text.encode())
+        Piece(told.run_id, attempt, said.seq, said.stream.value, now, said.text.encode())
         for said in told.output
     ]
-    if pieces:
-        await logs.append(conn, pieces)
+    await logs.append_bounded(conn, pieces)

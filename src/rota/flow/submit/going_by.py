@@ -8,8 +8,8 @@ were written before is rescheduling.py.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from rota.contract.schedule import write_schedule
 from rota.core.submission import canonical
-from rota.core.time import plain
 from rota.core.time.calendars import Calendar
 from rota.core.time.schedule import Schedule
 from rota.store import calendars
@@ -21,7 +21,7 @@ def shared_text(schedule: Schedule, tenant_id: int) -> str:
     calendars go by names that no two tenants have.
     """
     names = tuple(calendars.qualified(tenant_id, name) for name in schedule.calendars)
-    return canonical(plain.to_plain(replace(schedule, calendars=names)))
+    return canonical(write_schedule(replace(schedule, calendars=names)))
 
 
 async def hold_calendars(

@@ -5,11 +5,14 @@ have one, and the definition becomes the number that it is kept under.
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
+import msgspec
+
+from rota.contract.graph import read_graph, read_stored_graph
 from rota.core.errors import InvalidInput
-from rota.core.graphs import graph_json, read_graph
-from rota.core.graphs.graph import KIND
+from rota.core.graphs import graph_json
+from rota.core.graphs.graph import KIND, Graph
 from rota.store import graphs
 from rota.store.driver import Connection
 from rota.store.jobs import Job
@@ -62,3 +65,26 @@ async def graph_after(
     if text is None:
         return None
     return (await graph_ids(conn, [(job.tenant_id, text)]))[job.tenant_id, text]
+
+
+class GraphNames(NamedTuple):
+    kinds: frozenset[str]
+    queues: frozenset[str]
+
+
+def names_of_graph(text: str) -> GraphNames:
+    """Return the kinds and queues that the steps of a definition use, at any depth."""
+    graphs_left: list[Graph] = [read_stored_graph(msgspec.json.decode(text))]
+    kinds: set[str] = set()
+    queues: set[str] = set()
+    while graphs_left:
+        for step in graphs_left.pop().steps:
+            if step.graph is not None:
+                graphs_left.append(step.graph)
+            else:
+                kinds.add(step.kind)
+            if step.queue is not None:
+                queues.add(step.queue)
+            if step.map is not None and step.map.source is not None:
+                kinds.add(step.map.source.kind)
+    return GraphNames(frozenset(kinds), frozenset(queues))

@@ -9,10 +9,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rota.core.graphs import read_graph
+from rota.contract.graph import read_graph
+from rota.contract.policy import read_stored_policy
 from rota.core.guarantees import Wanted, check_guarantee, refuse_exactly_once
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy, from_plain
+from rota.core.policy import Policy
 from rota.store import kinds
 from rota.store.driver import Connection
 from rota.store.jobs import Job
@@ -45,7 +46,7 @@ async def refuse_incapable_edit(conn: Connection, job: Job, changed: Mapping[str
     """
     if not changed:
         return
-    policy = changed.get("policy") or from_plain(json.loads(job.policy))
+    policy = changed.get("policy") or read_stored_policy(json.loads(job.policy))
     kind = changed.get("kind")
     if kind is None and policy.guarantee is Guarantee.EXACTLY_ONCE:
         kind = await kinds.name_of(conn, job.kind_id)

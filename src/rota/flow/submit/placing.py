@@ -8,12 +8,14 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
+from rota.contract.limits import read_stored_limits
+from rota.contract.policy import read_stored_policy
 from rota.core.arrivals.payloads import check_template
 from rota.core.documents import check_known
 from rota.core.ids import tick_run_id
-from rota.core.limits import Limit, limit_from_plain
-from rota.core.overlap import Alive, Overlap, arrange
-from rota.core.policy import Policy, read_stored
+from rota.core.limits import Limit
+from rota.core.overlap import Alive, Arrangement, Overlap, arrange
+from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.core.submission import canonical
 from rota.core.time import moments
@@ -34,11 +36,11 @@ STATES = {
 
 
 def policy_of(job: Job) -> Policy:
-    return read_stored(json.loads(job.policy))
+    return read_stored_policy(json.loads(job.policy))
 
 
 def limits_of(job: Job) -> list[Limit]:
-    return [limit_from_plain(each) for each in json.loads(job.limits or "[]")]
+    return list(read_stored_limits(json.loads(job.limits or "null")))
 
 
 async def passing(conn: Connection, job: Job, payload: object) -> tuple[int, ...]:
@@ -75,6 +77,18 @@ async def place(
     if policy is not Overlap.ALLOW:
         alive = await jobs.alive(conn, job.id, backfills=False)
     plan = arrange(policy, [run.id for run in runs], alive, keep_first=job.keep_first)
+    await make_way(conn, plan)
+    by_id = {run.id: run for run in runs}
+    if plan.make:
+        await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.make])
+    if plan.refused:
+        records = [_refusal(by_id[id_], code) for id_, code in plan.refused]
+        await jobs.record(conn, job, records, trigger=runs[0].trigger)
+    return dict(plan.refused)
+
+
+async def make_way(conn: Connection, plan: Arrangement) -> None:
+    """End the runs that make way for the one that is made; nothing if none is."""
     for into in plan.make[:1]:
         reason = canonical({"code": "overlap", "into": str(into)})
         if plan.replaced:
@@ -83,13 +97,6 @@ async def place(
             await live_runs.cancel(conn, ids=plan.cancelled, reason=reason)
         if plan.ended:
             await live_runs.cancel_now(conn, ids=plan.ended, reason=reason)
-    by_id = {run.id: run for run in runs}
-    if plan.make:
-        await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.make])
-    if plan.refused:
-        records = [_refusal(by_id[id_], code) for id_, code in plan.refused]
-        await jobs.record(conn, job, records, trigger=runs[0].trigger)
-    return dict(plan.refused)
 
 
 def ticked(

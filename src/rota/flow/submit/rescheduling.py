@@ -9,14 +9,16 @@ planned when it is resumed. One that a scheduler set aside because of its calend
 The database's clock says what has been decided: a tick that is fired again would run again.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import Conflict, InvalidSchedule
+from rota.core.errors import Conflict, InvalidSchedule, SearchTooLong
 from rota.core.states import JobState
 from rota.core.time import planning
+from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.policies import OnBlackout
 from rota.core.time.schedule import STEP, Schedule
@@ -32,6 +34,8 @@ from rota.store.jobs import Cursor, Job
 from rota.store.transaction import transaction
 
 MOST: Final = 1_000
+# Steps of search (core/time/budget.py) for all jobs that go by a calendar: some 2 s.
+FOLLOW_STEPS_MAX: Final = 200_000
 # Ticks are decided some milliseconds ahead (flow/schedule/firing.py). What is due within this is
 # left as it was planned.
 DECIDED: Final = timedelta(seconds=1)
@@ -72,7 +76,8 @@ async def _move(
     """Put the cursors of these jobs to the right ticks; those without ticks to come have none.
 
     Few statements for all of them: as long as cursors are locked, no tick is decided together with
-    theirs.
+    theirs. The ticks are computed in a thread, within a number of steps: others are answered and
+    other ticks fired meanwhile.
     """
     schedules = {job.id: schedule for job in active if (schedule := schedule_of(job)) is not None}
     shared = {
@@ -83,21 +88,49 @@ async def _move(
     ids = await names.schedule_ids(conn, shared.values())
     standing = await cursors.lock(conn, list(schedules))
     now = await database_time(conn)
-    places = [
-        _place(each, schedules[each.job_id], known, now)._replace(
-            schedule_id=ids[shared[each.job_id]] if each.job_id in shared else None
-        )
-        for each in standing
-    ]
-    return await cursors.reschedule(conn, places)
+
+    def compute() -> list[Place]:
+        left, places = FOLLOW_STEPS_MAX, []
+        for each in standing:
+            budget = SearchBudget(min(left, NEXT_TICK_STEPS_MAX))
+            try:
+                place = _place(each, schedules[each.job_id], RescheduleInputs(known, now, budget))
+            except SearchTooLong as error:
+                raise _too_many(error, len(standing), left) from error
+            left -= budget.spent
+            schedule_id = ids[shared[each.job_id]] if each.job_id in shared else None
+            places.append(place._replace(schedule_id=schedule_id))
+        return places
+
+    return await cursors.reschedule(conn, await asyncio.to_thread(compute))
 
 
-def _place(
-    standing: Standing, schedule: Schedule, known: Mapping[str, Calendar], now: datetime
-) -> Place:
+def _too_many(error: SearchTooLong, jobs: int, left: int) -> SearchTooLong:
+    """Say whose search it was that took too long: that of one job, or of all of them together."""
+    if left >= NEXT_TICK_STEPS_MAX:
+        return error
+    wanted = (
+        f"the search for the next ticks of its {jobs} jobs may take {FOLLOW_STEPS_MAX:,} steps and "
+        "takes more: use fewer or longer windows, or give some of the jobs another calendar"
+    )
+    return SearchTooLong(
+        field=error.field, value=error.value, wanted=wanted, limit=FOLLOW_STEPS_MAX
+    )
+
+
+class RescheduleInputs(NamedTuple):
+    """The calendars as they are now, the time, and the steps that the search of a job may take."""
+
+    known: Mapping[str, Calendar]
+    now: datetime
+    budget: SearchBudget
+
+
+def _place(standing: Standing, schedule: Schedule, at: RescheduleInputs) -> Place:
     """Where the cursor goes. A tick that is being decided stays where it is, and so does one that
     cannot be planned without another calendar: whoever decides it reads the calendars anew.
     """
+    known, now, budget = at
     job_id, tick_at, fire_at, fired, _ = standing
     is_whole = known.keys() >= set(schedule.calendars)
     if fire_at is None or fire_at <= now + DECIDED or not is_whole:
@@ -109,7 +142,12 @@ def _place(
         since = tick_at - STEP
     progress = progress_of(schedule, Cursor(tick_at, fire_at, fired), now)
     planned = planning.next_tick(
-        schedule, since, calendars=known, last_end=progress.last_end, fired=progress.fired
+        schedule,
+        since,
+        calendars=known,
+        last_end=progress.last_end,
+        fired=progress.fired,
+        budget=budget,
     )
     if planned is None:
         return Place(job_id, None)

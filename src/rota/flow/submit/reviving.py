@@ -1,43 +1,39 @@
 """Brings finished runs back, and clears away dead letters (E10). Room: flow/submit.
 
 Retry is the same run again: its id, so the outside sees the same idempotency key, and its attempts,
-which go on counting. Replay is a new run of the same job, with the payload of the old one or with
-another. Neither asks the overlap policy, because somebody asked for exactly this run; gates hold
-all the same. Dropping a dead letter takes it off the list and leaves it in history.
+which go on counting. Replay is a new run of the same job. Both use what the old run used: kind,
+queue, policy and payload, whatever became of its job since; only a replay takes another payload, if
+the caller gives one. Neither asks the overlap policy, because somebody asked for exactly this run;
+gates hold all the same. Dropping a dead letter takes it off the list and leaves it in history.
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from rota.contract.policy import read_stored_policy
 from rota.core.binding import payload_text
 from rota.core.bulk import RunFilter
-from rota.core.errors import IllegalMove, NotFound
+from rota.core.errors import IllegalMove
 from rota.core.states import BAD, FINAL, RunState
 from rota.core.submission import check_name
 from rota.flow.submit import bulk
-from rota.flow.submit.allowing import allow_runs, allow_runs_of
+from rota.flow.submit.allowing import allow_runs
 from rota.flow.submit.bulk import Action, Counted, Done
 from rota.flow.submit.changing import KEEP, Keep
-from rota.flow.submit.placing import passing, policy_of
+from rota.flow.submit.placing import passing
 from rota.store import jobs, live_runs, revival, tenants
 from rota.store.driver import Connection
-from rota.store.jobs import Job
 from rota.store.live_runs import NewRun
+from rota.store.revival import Owned
 from rota.store.transaction import transaction
 
 REVIVABLE: Final = BAD | {RunState.CANCELLED, RunState.EXPIRED}
-# A deleted job gets no more runs; its dead letters can only be dropped.
-REPLAY: Final = Action(
-    name="replay",
-    count=partial(revival.count_dead, of_deleted=False),
-    ids=partial(revival.dead, of_deleted=False),
-)
-DROP: Final = Action(name="drop", count=revival.count_dead, ids=revival.dead)
+REPLAY: Final = Action(name="replay", find=revival.find_dead)
+DROP: Final = Action(name="drop", find=revival.find_dead)
 
 
 class Pace(NamedTuple):
@@ -69,7 +65,7 @@ async def retry(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> N
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
         if run.state not in REVIVABLE:
             raise IllegalMove("run", run.state.value, "be retried")
-        await allow_runs_of(conn, [await _job_of(conn, run.job_id)])
+        await _allow_one(conn, tenant_id)
         if not await live_runs.replay(conn, ids=[run_id]):
             # Somebody else was faster; it is alive now, or has ended again.
             run = await revival.find(conn, run_id, tenant_id=tenant_id)
@@ -92,18 +88,20 @@ async def replay(
         old = await revival.find(conn, wanted.run_id, tenant_id=tenant_id)
         if old.state not in FINAL:
             raise IllegalMove("run", old.state.value, "be replayed")
-        job = await _job_of(conn, old.job_id)
-        await allow_runs_of(conn, [job])
-        payload = old.payload if edited is None else edited
-        through = await passing(conn, job, json.loads(payload or job.payload or "null"))
-        run = replace(
-            _new_run(job, new_id(), now),
-            scheduled_at=old.scheduled_at,
-            priority=old.priority,
-            payload=payload,
-            gates=through,
-        )
+        await _allow_one(conn, tenant_id)
+        job = (await jobs.read(conn, [old.job_id])).get(old.job_id)
+        payload = edited or old.payload or (job and job.payload)
+        through = tuple(old.gates or ())
+        if job is not None:
+            through = await passing(conn, job, json.loads(payload or "null"))
+        run = replace(_like(old, tenant_id, new_id(), now), payload=payload, gates=through)
+        if not old.has_job:
+            run = replace(run, job_id=run.id)  # a submission of its own
         await live_runs.insert_many(conn, [run])
+        if not old.has_job:
+            await revival.describe(
+                conn, run.id, replay_of=old.id, tenant_id=tenant_id, by=wanted.by
+            )
         await revival.link(conn, run.id, replay_of=old.id, tenant_id=tenant_id, by=wanted.by)
     return run.id
 
@@ -168,27 +166,26 @@ async def drop(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> No
         await revival.drop(conn, [run_id], tenant_id=tenant_id, by=by)
 
 
-async def _job_of(conn: Connection, job_id: UUID) -> Job:
-    """The job of a run of the tenant's; a deleted one gets no more runs."""
-    job = (await jobs.read(conn, [job_id])).get(job_id)
-    if job is None:
-        raise NotFound("job", str(job_id))
-    return job
+async def _allow_one(conn: Connection, tenant_id: int) -> None:
+    quotas = (await tenants.get(conn, tenant_id)).quotas
+    await allow_runs(conn, quotas, tenant_id=tenant_id, more=1)
 
 
-def _new_run(job: Job, id_: UUID, now: datetime) -> NewRun:
-    deadline = policy_of(job).deadline
+def _like(old: Owned, tenant_id: int, id_: UUID, now: datetime) -> NewRun:
+    """A run that is due now, with what another one ran with."""
+    policy = read_stored_policy(json.loads(old.policy or "{}"))
     return NewRun(
         id=id_,
-        job_id=job.id,
-        scheduled_at=now,
+        job_id=old.job_id,
+        scheduled_at=old.scheduled_at,
         due_at=now,
-        deadline_at=None if deadline is None else now + deadline,
-        tenant_id=job.tenant_id,
-        queue_id=job.queue_id,
-        kind_id=job.kind_id,
-        policy_id=job.policy_id,
-        job_version=job.version,
+        deadline_at=None if policy.deadline is None else now + policy.deadline,
+        tenant_id=tenant_id,
+        queue_id=old.queue_id,
+        kind_id=old.kind_id,
+        policy_id=old.policy_id,
+        job_version=old.job_version,
         trigger="replay",
-        guarantee=job.guarantee,
+        priority=old.priority,
+        guarantee=policy.guarantee,
     )

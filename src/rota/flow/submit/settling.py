@@ -5,18 +5,22 @@ Changing.py locks the job and its cursor before, and writes the decision afterwa
 transaction.
 """
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
+from rota.contract.schedule import read_stored_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH
 from rota.core.states import JobState
 from rota.core.submission import canonical
-from rota.core.time import misfire, moments, plain, planning
+from rota.core.time import misfire, moments, planning
 from rota.core.time.backlog import Progress
+from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.interval import EveryAfterEnd
 from rota.core.time.misfire import Decision
@@ -27,6 +31,8 @@ from rota.core.time.stretches import Resumption, Stretch, decide_stretches
 from rota.store import job_backlogs
 from rota.store.driver import Connection
 from rota.store.jobs import Cursor, Job
+
+T = TypeVar("T")
 
 # What a schedule raises that cannot be read or evaluated.
 UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
@@ -51,11 +57,18 @@ class Kept(NamedTuple):
     decision: Decision = NOTHING
 
 
+async def compute_ticks(schedules: Iterable[Schedule | None], compute: Callable[[], T]) -> T:
+    """Compute ticks of these schedules: in a thread, unless it takes a moment only."""
+    if all(each is None or each.is_quick for each in schedules):
+        return compute()
+    return await asyncio.to_thread(compute)
+
+
 def schedule_of(job: Job) -> Schedule | None:
     """The schedule that a job has."""
     if job.schedule is None:
         return None
-    return plain.read_stored(json.loads(job.schedule), seed=str(job.id))
+    return read_stored_schedule(json.loads(job.schedule), seed=str(job.id))
 
 
 def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
@@ -112,7 +125,10 @@ async def settle_edit(
     old = _readable_schedule(job)
     if old is None or not old.has_ticks:
         return Settled()
-    owed = NOTHING if cursor is None else _settle_old(job, old, cursor, now, calendars)
+    owed = NOTHING
+    if cursor is not None:
+        settle = partial(_settle_old, job, old, cursor, now, calendars)
+        owed = await compute_ticks([old], settle)
     if job.state is JobState.QUARANTINED:
         return Settled(owed)
     if new is None or not new.has_ticks or new.follows_end or new.misfire.on_edit is CatchUp.SKIP:
@@ -122,12 +138,14 @@ async def settle_edit(
     if cursor is not None:
         # What the old schedule passed over without a record, or history has forgotten.
         bare, until = replace(old, calendars=()), min(cursor.tick_at, now + STEP)
-        ticks = Past(schedule=bare, since=since, until=until).newest(1).ticks
-        since = max(since, *ticks, EPOCH)
+        budget = SearchBudget(CATCH_UP_STEPS_MAX)
+        past = Past(schedule=bare, since=since, until=until, budget=budget)
+        part = await compute_ticks([bare], partial(past.newest, 1))
+        since = max(since, *part.ticks, EPOCH)
     fired = 0 if cursor is None else cursor.fired or 0
     begun = Progress(cursor=min(since, now), fired=fired + len(owed.run))
-    past = misfire.catch_up(new, begun, now, cause=Cause.EDIT, calendars=calendars)
-    return Settled(owed, past)
+    edited = partial(misfire.catch_up, new, begun, now, cause=Cause.EDIT, calendars=calendars)
+    return Settled(owed, await compute_ticks([new], edited))
 
 
 def _readable_schedule(job: Job) -> Schedule | None:
@@ -222,7 +240,7 @@ def stretches_text(stretches: Sequence[Stretch]) -> str | None:
 def _stretch_to_plain(stretch: Stretch) -> dict[str, object]:
     until, end = stretch.progress.until, stretch.progress.last_end
     return {
-        "schedule": plain.to_plain(stretch.schedule),
+        "schedule": write_schedule(stretch.schedule),
         "decided": moments.rfc3339(stretch.progress.cursor),
         "last_end": None if end is None else moments.rfc3339(end),
         "until": None if until is None else moments.rfc3339(until),
@@ -234,7 +252,7 @@ def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[Str
     fired = 0 if cursor is None else cursor.fired or 0
     return tuple(
         Stretch(
-            schedule=plain.read_stored(each["schedule"], seed=str(job.id)),
+            schedule=read_stored_schedule(each["schedule"], seed=str(job.id)),
             progress=Progress(
                 cursor=moments.parse(each["decided"]),
                 fired=fired,

@@ -18,6 +18,7 @@ from uuid import UUID
 from rota.core.events import Emit, ZoneRulesChanged, ZoneRulesOlder
 from rota.core.states import JobState
 from rota.core.time import zones
+from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.zone_change import ZoneChange
 from rota.flow.submit.settling import UNREADABLE, schedule_of
@@ -31,6 +32,8 @@ from rota.store.tzdata import CursorMove, TzdataState
 
 # Cursors that one transaction looks at; of those in a changed zone the jobs are locked meanwhile.
 WALK_BATCH_MAX: Final = 500
+# Steps of search (core/time/budget.py) after which a part ends early: some 0.5 s.
+WALK_STEPS_MAX: Final = 50_000
 CHECK_INTERVAL_S: Final = 30.0
 BUSY_INTERVAL_S: Final = 1.0
 FIRST: Final = UUID(int=0)
@@ -134,10 +137,11 @@ async def _apply_part(conn: Connection, state: TzdataState, walk: ZoneWalk) -> A
         found = await tzdata.walk(conn, after=after, zones=changed, most=WALK_BATCH_MAX)
     if found:
         ids = [each.job_id for each in found if each.may_move]
-        moved = await _move(conn, ids, walk) if ids else set()
-        position = found[-1].job_id
-        await tzdata.advance(conn, state, position=position, looked_at=len(ids), moved=len(moved))
-        return AppliedPart(moved=len(moved))
+        part = await _move(conn, ids, walk) if ids else MovedPart()
+        position = found[-1].job_id if part.reached is None else part.reached
+        moved, looked_at = len(part.moved), sum(each <= position for each in ids)
+        await tzdata.advance(conn, state, position=position, looked_at=looked_at, moved=moved)
+        return AppliedPart(moved=moved)
     if not walk.is_second:
         await tzdata.put_rules(conn, walk.rules)
     await tzdata.finish(conn, target=target)
@@ -151,10 +155,20 @@ async def _apply_part(conn: Connection, state: TzdataState, walk: ZoneWalk) -> A
     return AppliedPart(done=done)
 
 
-async def _move(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> set[UUID]:
+class MovedPart(NamedTuple):
+    """The jobs whose cursors were moved. `reached` is the last job that was looked at, if others
+    are left for the next part.
+    """
+
+    moved: frozenset[UUID] = frozenset()
+    reached: UUID | None = None
+
+
+async def _move(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> MovedPart:
     """Put the cursors of these jobs to the ticks that they have under the rules of this process.
 
-    The ticks are computed in a thread: a process that fires meanwhile is not kept from it.
+    The ticks are computed in a thread: a process that fires meanwhile is not kept from it. The
+    locks are held meanwhile, so a part that takes too many steps ends early.
     """
     locked = {job.id: job for job in await jobs.lock_many(conn, ids) if job.state in WITH_TICKS}
     standing = await cursors.lock(conn, list(locked))
@@ -164,25 +178,39 @@ async def _move(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> set[UU
         for tenant_id in {job.tenant_id for job in locked.values()}
     }
 
-    def compute() -> list[CursorMove | None]:
-        pairs = [(locked[each.job_id], each) for each in standing]
-        return [_place(job, each, walk, known[job.tenant_id], now) for job, each in pairs]
+    def compute() -> tuple[list[CursorMove], UUID | None]:
+        moves: list[CursorMove] = []
+        steps, ordered = 0, sorted(standing, key=lambda each: each.job_id)
+        for place, each in enumerate(ordered):
+            if steps > WALK_STEPS_MAX:
+                return moves, ordered[place - 1].job_id
+            job, budget = locked[each.job_id], SearchBudget(CATCH_UP_STEPS_MAX)
+            move = _place(job, each, walk, ZoneMoveInputs(known[job.tenant_id], now, budget))
+            moves += [] if move is None else [move]
+            steps += budget.spent
+        return moves, None
 
-    moves = [move for move in await asyncio.to_thread(compute) if move is not None]
-    return await tzdata.move(conn, moves) if moves else set()
+    moves, reached = await asyncio.to_thread(compute)
+    moved = await tzdata.move(conn, moves) if moves else set()
+    return MovedPart(frozenset(moved), reached)
 
 
-def _place(
-    job: Job,
-    standing: Standing,
-    walk: ZoneWalk,
-    known: Mapping[str, Calendar],
-    now: datetime,
-) -> CursorMove | None:
+class ZoneMoveInputs(NamedTuple):
+    """What the cursors of a tenant are computed with: its calendars, the time, and the steps that
+    one of them may take.
+    """
+
+    known: Mapping[str, Calendar]
+    now: datetime
+    budget: SearchBudget
+
+
+def _place(job: Job, standing: Standing, walk: ZoneWalk, at: ZoneMoveInputs) -> CursorMove | None:
     """Where a cursor goes; None if it stays.
 
     A tick that lies behind only because clocks were moved forward is due now: nobody was late.
     """
+    known, now, budget = at
     try:
         schedule = schedule_of(job)
         if schedule is None or schedule.follows_end:
@@ -192,7 +220,11 @@ def _place(
             return None
         zone = schedule.zone if rules is None else zones.zone_from(schedule.timezone, rules)
         change = ZoneChange(
-            schedule=schedule, before=zone, calendars=known, may_be_new=walk.is_second
+            schedule=schedule,
+            before=zone,
+            calendars=known,
+            may_be_new=walk.is_second,
+            budget=budget,
         )
         planned = change.next_tick(standing.tick_at, fired=standing.fired or 0)
     except UNREADABLE:

@@ -4,6 +4,7 @@ Room: flow/submit. Nothing is locked while ticks are counted: the tick that the 
 next bounds the range, and it only moves on; an index ensures that a job has one backfill at a time.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.contract.schedule import write_schedule
 from rota.core import backfills as rules
 from rota.core.backfills import MOST_AT_ONCE, Only, Order, Standing
 from rota.core.binding import payload_text
@@ -19,7 +21,7 @@ from rota.core.limits import Limits
 from rota.core.priority import NAMED, parse_priority
 from rota.core.states import RunState
 from rota.core.submission import canonical, check_name
-from rota.core.time import moments, plain
+from rota.core.time import moments
 from rota.core.time.calendars import Calendar
 from rota.core.time.past import Past
 from rota.core.time.planning import NO_CALENDARS
@@ -102,7 +104,8 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
             calendars=calendars,
         )
         end = await _decided(conn, job_id, past)
-        undecided = replace(past, since=end).count(MOST_COUNTED)
+        later = replace(past, since=end)
+        undecided = await asyncio.to_thread(later.count, MOST_COUNTED)
         past = replace(past, until=end)
         counted = await _counted(conn, job, past, wanted)
         counted = counted._replace(undecided=undecided.ticks)
@@ -135,7 +138,7 @@ async def _write(conn: Connection, job: Job, past: Past, wanted: Wanted, begun: 
             job_id=job.id,
             since=past.since,
             until=past.until,
-            schedule=canonical(plain.to_plain(past.schedule)),
+            schedule=canonical(write_schedule(past.schedule)),
             only=wanted.only,
             newest_first=wanted.order is Order.NEWEST,
             at_once=wanted.at_once,
@@ -192,7 +195,7 @@ async def _decided(conn: Connection, job_id: UUID, past: Past) -> datetime:
 
 
 async def _counted(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Counted:
-    number = past.count(MOST_COUNTED)
+    number = await asyncio.to_thread(past.count, MOST_COUNTED)
     if number.is_guess:
         there = await backfills.count_standing(
             conn, tenant_id=job.tenant_id, job_id=job.id, since=past.since, until=past.until
@@ -205,7 +208,7 @@ async def _counted(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Co
             Standing.MISSING: missing,
         }
     else:
-        ticks = past.oldest(MOST_COUNTED + 1).ticks
+        ticks = (await asyncio.to_thread(past.oldest, MOST_COUNTED + 1)).ticks
         found = await standings(conn, ticks, tenant_id=job.tenant_id, job_id=job.id)
         stand = dict(Counter(rules.standing(found.get(at, ())) for at in ticks))
     new = sum(count for each, count in stand.items() if rules.wants(wanted.only, each))

@@ -12,16 +12,18 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.contract.schedule import read_stored_schedule
 from rota.core import backfills as rules
 from rota.core.backfills import BackfillState, Order
 from rota.core.errors import InvalidInput, NewerDocument, NotFound, StoreFailed
 from rota.core.ids import keyed_run_id, tick_run_id
 from rota.core.overlap import Overlap
 from rota.core.submission import canonical
-from rota.core.time import moments, plain
+from rota.core.time import moments
 from rota.core.time.past import Part, Past
 from rota.core.time.planning import Planned
 from rota.core.time.schedule import STEP
@@ -30,6 +32,7 @@ from rota.flow.submit.allowing import quotas_of
 from rota.flow.submit.backfills.asking import standings
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, ticked
+from rota.flow.submit.settling import compute_ticks
 from rota.store import backfills, calendars, gates, jobs, live_runs, tenants
 from rota.store.backfills import Backfill, Settled, Step
 from rota.store.driver import Connection, Source
@@ -195,15 +198,15 @@ async def _quota_left(conn: Connection, job: Job, room: int) -> int:
 
 
 async def _next_part(conn: Connection, found: Backfill, most: int) -> Part:
-    schedule = plain.read_stored(json.loads(found.schedule), seed=str(found.job_id))
+    schedule = read_stored_schedule(json.loads(found.schedule), seed=str(found.job_id))
     known = {}
     if schedule.calendars:
         known = await calendars.read_all(conn, tenant_id=found.tenant_id)
     if found.newest_first:
         past = Past(schedule=schedule, since=found.since, until=found.reached, calendars=known)
-        return past.newest(most)
+        return await compute_ticks([schedule], partial(past.newest, most))
     past = Past(schedule=schedule, since=found.reached, until=found.until, calendars=known)
-    return past.oldest(most)
+    return await compute_ticks([schedule], partial(past.oldest, most))
 
 
 async def _insert(

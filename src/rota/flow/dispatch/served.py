@@ -1,0 +1,46 @@
+"""The tenants whose runs a worker claims, as ids, by queue. Room: flow/dispatch.
+
+The settings of a worker name tenants, and the lanes of a queue carry their ids. A tenant may be
+created after the worker has started: while a name is unknown it is looked up about once a second,
+and later now and then, because a tenant may be deleted and created again under the same name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
+from rota.store import names
+from rota.store.driver import Connection
+
+# How long names that are all known are not looked up again.
+LOOK_UP_INTERVAL_S: Final = 30.0
+
+
+@dataclass(slots=True, kw_only=True)
+class TenantScope:
+    """`queues` names the queues of the worker by id."""
+
+    served: ServedTenants = SERVES_EVERY_TENANT
+    queues: Mapping[int, str] = field(default_factory=dict)
+    _names: Sequence[str] = ()
+    _ids: Mapping[str, int] = field(default_factory=dict)
+    _looked_up: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        self._names = self.served.names()
+
+    async def refresh(self, conn: Connection, *, now: float) -> None:
+        """Look up the names, unless all of them are known and were looked up lately."""
+        is_complete = len(self._ids) == len(self._names)
+        if is_complete and now - self._looked_up < LOOK_UP_INTERVAL_S:
+            return
+        self._ids = await names.known_tenant_ids(conn, self._names) if self._names else {}
+        self._looked_up = now
+
+    def tenant_ids(self, queue_id: int) -> Sequence[int] | None:
+        """Return the tenants that are served in a queue; None is every tenant."""
+        wanted = self.served.in_queue(self.queues.get(queue_id, ""))
+        if EVERY_TENANT in wanted:
+            return None
+        return sorted(self._ids[name] for name in wanted if name in self._ids)

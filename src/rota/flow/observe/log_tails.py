@@ -1,0 +1,181 @@
+"""Follows the output of runs: one look at a run for all who follow it. Room: flow/observe.
+
+Nothing looks in the background. A follower that has seen everything waits until the next look is
+due; the first one to wake looks, and the others take what it found. A follower that is behind (it
+began earlier in the output, or reads slowly) reads what it lacks by itself.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from rota.core.clock import Clock
+from rota.core.states import FINAL
+from rota.store import run_views
+from rota.store.driver import Connection, Source
+from rota.store.logs import BEGINNING, Line
+from rota.store.run_views import RunRow
+from rota.store.walls import behind_wall
+
+Place = tuple[int, int]
+
+LOOK_INTERVAL_S: Final = 0.25
+# A run that writes nothing is looked at ever less often, down to this.
+QUIET_LOOK_INTERVAL_S: Final = 1.0
+QUIET_LOOK_FACTOR: Final = 1.25
+LINES_PER_LOOK_MAX: Final = 500
+# Looks at the same time: followers leave most of the connections to requests.
+LOOKS_AT_ONCE_MAX: Final = 2
+# Workers store output before the ending; what a batch before was storing may come a moment later.
+SETTLED_S: Final = 0.3
+LONG_AGO: Final = timedelta(minutes=1)
+
+
+class LogTail:
+    """The end of one run's output, shared by its followers. The last look read `lines` after
+    `before`; with them it reached `place`.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.followers = 0
+        self.place = place
+        self.before = place
+        self.lines: Sequence[Line] = ()
+        self.is_over = False
+        self.next_look_at = 0.0
+        self.turn = asyncio.Lock()
+        self._ended_at: float | None = None
+        self._interval_s = LOOK_INTERVAL_S
+
+    def note(self, row: RunRow | None, lines: Sequence[Line], *, clock: Clock) -> None:
+        """Take in what a look found."""
+        now = clock.monotonic()
+        self.before, self.lines = self.place, lines
+        if lines:
+            self.place = place_of(lines[-1])
+            self._interval_s = LOOK_INTERVAL_S
+        else:
+            self._interval_s = min(QUIET_LOOK_INTERVAL_S, self._interval_s * QUIET_LOOK_FACTOR)
+            has_settled = self._ended_at is not None and now - self._ended_at >= SETTLED_S
+            self.is_over = row is None or has_settled
+        if row is None or row.state not in FINAL:
+            self._ended_at = None
+        elif self._ended_at is None:
+            self._interval_s = LOOK_INTERVAL_S
+            is_old = row.finished_at is None or clock.now() - row.finished_at > LONG_AGO
+            self._ended_at = now - (SETTLED_S if is_old else 0.0)
+        is_behind = len(lines) >= LINES_PER_LOOK_MAX
+        self.next_look_at = now if is_behind else now + self._interval_s
+
+
+class LogTails:
+    """The runs that are followed in this process."""
+
+    def __init__(self, source: Source, *, clock: Clock) -> None:
+        self.looks = 0
+        self.is_closed = False
+        self._source = source
+        self._clock = clock
+        self._tails: dict[tuple[int, UUID], LogTail] = {}
+        self._looking = asyncio.Semaphore(LOOKS_AT_ONCE_MAX)
+
+    @contextmanager
+    def follow(
+        self, tenant_id: int, run_id: UUID, *, after: Place | None = None
+    ) -> Iterator["LogFollower"]:
+        """Follow a run's output from the line after `after`, or from the first."""
+        place = after or BEGINNING
+        tail = self._tails.get((tenant_id, run_id))
+        if tail is None or tail.is_over:
+            tail = self._tails[tenant_id, run_id] = LogTail(place)
+        tail.followers += 1
+        try:
+            yield LogFollower(self, tail, place, tenant_id=tenant_id, run_id=run_id)
+        finally:
+            tail.followers -= 1
+            if tail.followers == 0 and self._tails.get((tenant_id, run_id)) is tail:
+                del self._tails[tenant_id, run_id]
+
+    def close(self) -> None:
+        """End all followers after their next look: this process is stopping."""
+        self.is_closed = True
+
+    async def look(self, tail: LogTail, tenant_id: int, run_id: UUID) -> None:
+        """Look at a run if its next look is due, and otherwise wait until it is."""
+        await self._clock.sleep(max(0.0, tail.next_look_at - self._clock.monotonic()))
+        async with tail.turn:
+            if self._clock.monotonic() < tail.next_look_at:
+                return
+            async with self._looking, self._source.acquire() as conn, behind_wall(conn, tenant_id):
+                row = await run_views.get(conn, tenant_id=tenant_id, run_id=run_id)
+                lines = await read_lines(conn, tenant_id, run_id, tail.place)
+            self.looks += 1
+            tail.note(row, lines, clock=self._clock)
+
+    async def read(self, tenant_id: int, run_id: UUID, after: Place) -> Sequence[Line]:
+        """Read what a follower that is behind lacks."""
+        async with self._looking, self._source.acquire() as conn, behind_wall(conn, tenant_id):
+            return await read_lines(conn, tenant_id, run_id, after)
+
+
+class LogFollower:
+    """One who follows a run."""
+
+    def __init__(
+        self, tails: LogTails, tail: LogTail, place: Place, *, tenant_id: int, run_id: UUID
+    ) -> None:
+        self._tails = tails
+        self._tail = tail
+        self._place = place
+        self._tenant_id = tenant_id
+        self._run_id = run_id
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether no more lines will be returned, although there may be more."""
+        return self._tails.is_closed
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended and all of its output was returned."""
+        return self._tail.is_over and self._place >= self._tail.place
+
+    async def next_lines(self) -> Sequence[Line]:
+        """Wait until the next look and return the lines that are new; maybe none."""
+        tail = self._tail
+        if self._place < tail.place:
+            return await self._catch_up()
+        if tail.is_over:
+            return ()
+        await self._tails.look(tail, self._tenant_id, self._run_id)
+        if self._place < tail.before:
+            return ()
+        return self._take([line for line in tail.lines if place_of(line) > self._place])
+
+    async def _catch_up(self) -> Sequence[Line]:
+        lines = await self._tails.read(self._tenant_id, self._run_id, self._place)
+        self._take(lines)
+        if len(lines) < LINES_PER_LOOK_MAX and self._place < self._tail.place:
+            # Another follower asked for what comes after a line that is not there.
+            self._tail.place = self._place
+        return lines
+
+    def _take(self, lines: Sequence[Line]) -> Sequence[Line]:
+        if lines:
+            self._place = place_of(lines[-1])
+        return lines
+
+
+def place_of(line: Line) -> Place:
+    return line.attempt, line.seq
+
+
+async def read_lines(
+    conn: Connection, tenant_id: int, run_id: UUID, after: Place
+) -> Sequence[Line]:
+    return await run_views.log_lines(
+        conn, tenant_id=tenant_id, run_id=run_id, after=after, limit=LINES_PER_LOOK_MAX
+    )

@@ -1,0 +1,37 @@
+"""Says why a one-time submission has not started yet. Room: flow/observe.
+
+Before its time it waits for a scheduler that makes its run. From then on it is a run like any
+other, and explaining.py says why that waits.
+"""
+
+from uuid import UUID
+
+from rota.core.errors import NotFound
+from rota.flow.observe.endings import shown
+from rota.flow.observe.explaining import Explanation, explain
+from rota.store import waiting
+from rota.store.driver import Connection
+from rota.store.waiting import ScheduledSubject
+
+
+async def explain_submission(conn: Connection, *, tenant_id: int, run_id: UUID) -> Explanation:
+    """Why a submission is where it is. `NotFound` if the tenant has none with this run."""
+    found = await waiting.scheduled(conn, tenant_id=tenant_id, run_id=run_id)
+    if found is not None:
+        return _explain_scheduled(found)
+    try:
+        return await explain(conn, tenant_id=tenant_id, run_id=run_id)
+    except NotFound:
+        raise NotFound("job", run_id) from None
+
+
+def _explain_scheduled(found: ScheduledSubject) -> Explanation:
+    due = f"It {'was' if found.due_at <= found.now else 'is'} due at {shown(found.due_at)}"
+    details = {"at": found.due_at, "scheduler": found.scheduler, "shard": found.shard}
+    if not found.schedulers:
+        sentence = f"{due}, but no scheduler is alive to make its run."
+        return Explanation(code="no_scheduler", sentence=sentence, details=details)
+    if found.scheduler is None:
+        sentence = f"{due}, but no scheduler holds its shard {found.shard} at the moment."
+        return Explanation(code="shard_without_owner", sentence=sentence, details=details)
+    return Explanation(code="not_due", sentence=f"{due}.", details=details)

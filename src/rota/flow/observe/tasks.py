@@ -1,0 +1,329 @@
+"""What a tenant's runs of each task came to. Room: flow/observe.
+
+A task is a kind that workers serve, or that the tenant's own jobs and runs name. The kind `graph`
+is none: the steps of a graph are runs of tasks, the graph itself is a job.
+
+No index begins with the kind, so the runs of all kinds in a window are read. A window with more
+than `EXACT_RUNS_MAX` runs is sampled: in every `stride` seconds, a part of the time is counted that
+is as long as `SAMPLED_RUNS_MAX` allows, and multiplied. A rare task is found sooner that way than
+by one second in many. Such figures are marked as estimates.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from rota.core.bins import quantile
+from rota.core.graphs.graph import KIND as GRAPH
+from rota.core.ids import EPOCH
+from rota.core.states import BAD, FINAL, RunState
+from rota.flow.observe.statistics import SECOND, failure_rate, slices, stride_for
+from rota.store import cluster_views, figures, job_views, run_views, tasks
+from rota.store.cluster_views import WorkerRow
+from rota.store.driver import Connection
+from rota.store.figures import Slice
+from rota.store.fitness import database_time
+from rota.store.job_views import JobFilter, JobRow
+from rota.store.run_views import RunFilter, RunRow
+from rota.store.tasks import EndedCount, LiveCount, TaskEnding, TaskRow
+
+# Runs of all kinds that one window reads: about 150 ms.
+EXACT_RUNS_MAX: Final = 100_000
+# As many of a window with more; finding the slices costs as much again.
+SAMPLED_RUNS_MAX: Final = 50_000
+SHOWN_JOBS_MAX: Final = 50
+RATE_WINDOW: Final = timedelta(hours=1)
+# Ticks that never became a run; a task has not done anything for them.
+NEVER_RAN: Final = frozenset({RunState.SKIPPED, RunState.MISSED, RunState.COALESCED})
+
+
+class TaskWindow(Enum):
+    """How far the figures of a task go back: the width of a bucket, and how many there are."""
+
+    HOUR = (timedelta(minutes=1), 60)
+    DAY = (timedelta(hours=1), 24)
+    WEEK = (timedelta(hours=1), 168)
+    MONTH = (timedelta(days=1), 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskLoad:
+    """What waits, runs and is scheduled now. `is_partial`: there is more than was counted."""
+
+    waiting: int = 0
+    running: int = 0
+    scheduled: int = 0
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSummary:
+    """A task in a list. The rate and the failure rate are of the last hour."""
+
+    row: TaskRow
+    workers: int
+    load: TaskLoad
+    runs_per_minute: float
+    failure_rate: float | None
+    last_run_at: datetime | None
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFigures:
+    """Runs that ended in a time; percentiles are to a twentieth, None where nothing is measured."""
+
+    start: datetime
+    ended: Mapping[RunState, int]
+    duration_p50: timedelta | None
+    duration_p99: timedelta | None
+    wait_p50: timedelta | None
+    wait_p99: timedelta | None
+
+    @property
+    def number(self) -> int:
+        return sum(self.ended.values())
+
+    @property
+    def failed(self) -> int:
+        return sum(self.ended.get(state, 0) for state in BAD)
+
+    @property
+    def failure_rate(self) -> float | None:
+        return failure_rate(self.ended)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSeries:
+    width: timedelta
+    total: TaskFigures
+    buckets: tuple[TaskFigures, ...]
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDetail:
+    """A task, its live workers, its figures, and the newest jobs of its kind."""
+
+    row: TaskRow
+    now: datetime
+    workers: tuple[WorkerRow, ...]
+    load: TaskLoad
+    series: TaskSeries
+    last_run: RunRow | None
+    last_failure: RunRow | None
+    jobs: tuple[JobRow, ...]
+    has_more_jobs: bool
+
+    @property
+    def runs_per_minute(self) -> float:
+        minutes = (self.now - self.series.total.start) / timedelta(minutes=1)
+        return self.series.total.number / minutes if minutes > 0 else 0.0
+
+
+async def list_tasks(conn: Connection, *, tenant_id: int, tenant: str) -> list[TaskSummary]:
+    """Return the tasks of a tenant by name."""
+    now = await database_time(conn)
+    workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
+    serving = Counter(kind for each in workers if each.is_alive for kind in each.kinds)
+    live = await tasks.count_live(conn, tenant_id=tenant_id)
+    ended = await tasks.count_ended(conn, tenant_id=tenant_id, since=now - RATE_WINDOW)
+    jobs = await tasks.count_jobs(conn, tenant_id=tenant_id)
+    used = {each.kind_id for each in live} | {each.kind_id for each in ended}
+    rows = await tasks.read(
+        conn,
+        tenant_id=tenant_id,
+        ids=used | {each.kind_id for each in jobs},
+        names={kind for each in workers for kind in each.kinds},
+    )
+    loads, endings = _loads(live), {each.kind_id: each for each in ended}
+    return [
+        _summarize(
+            row,
+            workers=serving[row.name],
+            load=loads(row.id),
+            ended=endings.get(row.id),
+            now=now,
+        )
+        for row in rows
+        if row.name != GRAPH
+    ]
+
+
+def _summarize(
+    row: TaskRow, *, workers: int, load: TaskLoad, ended: EndedCount | None, now: datetime
+) -> TaskSummary:
+    if ended is None:
+        return TaskSummary(
+            row=row,
+            workers=workers,
+            load=load,
+            runs_per_minute=0.0,
+            failure_rate=None,
+            last_run_at=None,
+            is_estimate=False,
+        )
+    is_estimate = ended.near_runs >= tasks.ENDED_COUNT_MAX
+    over = RATE_WINDOW
+    if is_estimate and ended.first_at is not None:
+        # The newest runs do not reach back an hour: the rate is that of a shorter time.
+        over = max(now - ended.first_at, SECOND)
+    tried = ended.failed + ended.succeeded
+    return TaskSummary(
+        row=row,
+        workers=workers,
+        load=load,
+        runs_per_minute=ended.ended / (over / timedelta(minutes=1)),
+        failure_rate=ended.failed / tried if tried else None,
+        last_run_at=ended.last_finished_at,
+        is_estimate=is_estimate,
+    )
+
+
+def _loads(live: Sequence[LiveCount]) -> Callable[[int], TaskLoad]:
+    """Return what finds the load of a kind."""
+    most = tasks.LIVE_COUNT_MAX
+    is_partial = (
+        sum(each.waiting for each in live) >= most or sum(each.scheduled for each in live) >= most
+    )
+    by_kind = {each.kind_id: each for each in live}
+
+    def find(kind_id: int) -> TaskLoad:
+        found = by_kind.get(kind_id, LiveCount(kind_id, 0, 0, 0))
+        return TaskLoad(
+            waiting=found.waiting,
+            running=found.running,
+            scheduled=found.scheduled,
+            is_partial=is_partial,
+        )
+
+    return find
+
+
+async def read_task(
+    conn: Connection, *, tenant_id: int, tenant: str, kind: str, window: TaskWindow
+) -> TaskDetail | None:
+    """Return a task with its figures; None if the tenant has no such task."""
+    known = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=[kind])
+    row = next((each for each in known if each.name == kind), None)
+    if row is None or kind == GRAPH:
+        return None
+    now = await database_time(conn)
+    workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
+    serving = [each for each in workers if kind in each.kinds]
+    load = _loads(await tasks.count_live(conn, tenant_id=tenant_id))(row.id)
+    jobs = await job_views.page(
+        conn,
+        tenant_id=tenant_id,
+        filter=JobFilter(kind=kind, is_one_time=False),
+        limit=SHOWN_JOBS_MAX,
+    )
+    last_run = await _find_newest(conn, tenant_id, RunFilter(kind=kind, states=FINAL - NEVER_RAN))
+    own = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=())
+    is_used = load.waiting or load.running or load.scheduled or jobs.rows or last_run
+    if not serving and not is_used and row not in own:
+        return None
+    return TaskDetail(
+        row=row,
+        now=now,
+        workers=tuple(each for each in serving if each.is_alive),
+        load=load,
+        series=await _measure(conn, tenant_id, row.id, window=window, now=now),
+        last_run=last_run,
+        last_failure=await _find_newest(conn, tenant_id, RunFilter(kind=kind, states=BAD)),
+        jobs=tuple(jobs.rows),
+        has_more_jobs=jobs.after is not None,
+    )
+
+
+async def _find_newest(conn: Connection, tenant_id: int, chosen: RunFilter) -> RunRow | None:
+    found = await run_views.page(conn, tenant_id=tenant_id, filter=chosen, limit=1)
+    return found.rows[0] if found.rows else None
+
+
+async def _measure(
+    conn: Connection, tenant_id: int, kind_id: int, *, window: TaskWindow, now: datetime
+) -> TaskSeries:
+    width, number = window.value
+    last = now - (now - EPOCH) % width
+    starts = [last - width * back for back in range(number - 1, -1, -1)]
+    # A run that ends this very microsecond belongs to the window.
+    end = now + timedelta(microseconds=1)
+    due, late, factor = await _choose_slices(conn, tenant_id, starts[0], end)
+    rows = await tasks.count_slices(
+        conn,
+        tenant_id=tenant_id,
+        kind_id=kind_id,
+        starts=starts,
+        until=end,
+        slices=(due, late),
+    )
+    counted = [row for row in rows if row.state not in NEVER_RAN]
+    by_bucket: dict[int, list[TaskEnding]] = {}
+    for row in counted:
+        by_bucket.setdefault(row.bucket, []).append(row)
+    return TaskSeries(
+        width=width,
+        total=_figures(starts[0], counted, factor),
+        buckets=tuple(
+            _figures(begins, by_bucket.get(place, []), factor)
+            for place, begins in enumerate(starts)
+        ),
+        is_estimate=factor > 1,
+    )
+
+
+async def _choose_slices(
+    conn: Connection, tenant_id: int, start: datetime, end: datetime
+) -> tuple[list[Slice], list[Slice], float]:
+    """Return where to look, by times in ids and by late endings, and what to multiply by."""
+    first = start - figures.LATE_AFTER - figures.CLOCK_MARGIN
+    last = end + figures.CLOCK_MARGIN
+    some = await figures.count_some(
+        conn, tenant_id=tenant_id, start=start, end=end, most=EXACT_RUNS_MAX + 1
+    )
+    if some <= EXACT_RUNS_MAX:
+        return [Slice(first, last)], [Slice(start, end)], 1.0
+    stride = stride_for(end - start)
+    sampled = await tasks.count_sampled(
+        conn, tenant_id=tenant_id, due=slices(first, last, stride=stride)
+    )
+    width = sample_width(stride, sampled * stride)
+    return (
+        slices(first, last, stride=stride, width=width),
+        slices(start, end, stride=stride, width=width),
+        SECOND * stride / width,
+    )
+
+
+def sample_width(stride: int, runs: int) -> timedelta:
+    """Return how much of every `stride` seconds may be read if a window has so many runs."""
+    share = min(1.0, SAMPLED_RUNS_MAX / max(runs, 1))
+    return max(SECOND, SECOND * stride * share)
+
+
+def _figures(start: datetime, rows: Sequence[TaskEnding], factor: float) -> TaskFigures:
+    ended: Counter[RunState] = Counter()
+    waits: Counter[int] = Counter()
+    durations: Counter[int] = Counter()
+    for row in rows:
+        ended[row.state] += row.number
+        _add(waits, row.wait_bins, row.wait_counts)
+        _add(durations, row.duration_bins, row.duration_counts)
+    return TaskFigures(
+        start=start,
+        ended={state: round(number * factor) for state, number in ended.items()},
+        duration_p50=quantile(durations, 0.5),
+        duration_p99=quantile(durations, 0.99),
+        wait_p50=quantile(waits, 0.5),
+        wait_p99=quantile(waits, 0.99),
+    )
+
+
+def _add(counts: Counter[int], places: list[int] | None, numbers: list[int] | None) -> None:
+    # A bin comes once for each slice and each bin of the other measure.
+    for place, number in zip(places or (), numbers or (), strict=True):
+        counts[place] += number

@@ -1,0 +1,88 @@
+"""The metrics of one tenant, for a key that is not of the platform (O5). Room: flow/observe.
+
+Every series counts runs, jobs and queues of the tenant alone. Processes, shards, the database and
+the counters of this process belong to the installation (metrics.py, meter.py): none is here.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from rota.core.states import FINAL, JobState
+from rota.flow.observe import statistics
+from rota.flow.observe.exposition import Family, gauge, gauges, render
+from rota.flow.observe.meter import MOST_VALUES, OTHER
+from rota.flow.observe.statistics import Overview
+from rota.store import figures
+from rota.store.driver import Connection
+from rota.store.figures import Depth
+from rota.store.fitness import database_time
+
+RECENT: Final = timedelta(minutes=5)
+
+
+async def gather_tenant(conn: Connection, *, tenant_id: int) -> str:
+    """Return the page of a tenant, from a connection behind its wall."""
+    now = await database_time(conn)
+    found = await statistics.overview(conn, tenant_id=tenant_id, since=now - RECENT)
+    running = await figures.running(conn, tenant_id=tenant_id)
+    jobs = await figures.tenant_jobs(conn, tenant_id=tenant_id)
+    return render(
+        [
+            gauge("rota_database_up", "1 if the database answered.", 1),
+            gauge("rota_runs_running", "Runs of the tenant that a worker holds.", running),
+            *_queues(found),
+            gauges(
+                "rota_jobs",
+                "Jobs of the tenant by state, without deleted ones.",
+                "state",
+                {
+                    state.value: jobs.get(state, 0)
+                    for state in JobState
+                    if state is not JobState.DELETED
+                },
+            ),
+            *_recent(found),
+        ]
+    )
+
+
+def _queues(found: Overview) -> list[Family]:
+    named, rest = found.queues[:MOST_VALUES], found.queues[MOST_VALUES:]
+    waiting = {each.queue: float(each.ready) for each in named}
+    oldest = {each.queue: _waited(each, found) for each in named}
+    if rest:
+        waiting[OTHER] = waiting.get(OTHER, 0) + sum(each.ready for each in rest)
+        oldest[OTHER] = max(oldest.get(OTHER, 0.0), *(_waited(each, found) for each in rest))
+    about = "Runs of the tenant that are ready and wait, by queue."
+    since = "How long the tenant's oldest run that is ready has waited, by queue."
+    return [
+        gauges("rota_runs_waiting", about, "queue", waiting),
+        gauges("rota_run_oldest_wait_seconds", since, "queue", oldest),
+        gauge("rota_late_ticks", "Ticks of the tenant that are overdue.", found.late_ticks),
+    ]
+
+
+def _recent(found: Overview) -> list[Family]:
+    times = found.times
+    ended = {state.value: float(found.ended.get(state, 0)) for state in sorted(FINAL)}
+    about = "Runs of the tenant within five minutes that ended, by state."
+    return [
+        gauges("rota_recent_runs", about, "state", ended),
+        _quantiles("wait", "from due to started", times.lag_p50, times.lag_p99),
+        _quantiles("duration", "of last attempts", times.duration_p50, times.duration_p99),
+    ]
+
+
+def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | None) -> Family:
+    """Without a series while there is nothing to measure."""
+    measured = {"0.5": p50, "0.99": p99}
+    return gauges(
+        f"rota_recent_{what}_seconds",
+        f"Seconds {about}, of the tenant's newest runs within five minutes.",
+        "quantile",
+        {name: each.total_seconds() for name, each in measured.items() if each is not None},
+    )
+
+
+def _waited(depth: Depth, found: Overview) -> float:
+    return 0.0 if depth.oldest_at is None else (found.now - depth.oldest_at).total_seconds()

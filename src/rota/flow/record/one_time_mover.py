@@ -1,0 +1,39 @@
+"""Turns one-time jobs of earlier releases into submissions, a batch at a time. Room: flow/record.
+
+A pass looks at the jobs that follow the last one it saw, in one short transaction. It may be ended
+at any time: the next process begins with the first job, and what was moved is no job any more. At
+the end of the table it rests, because a process of the previous release may still add some.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from rota.store import one_time_jobs
+from rota.store.driver import Source
+from rota.store.transaction import transaction
+
+BATCH_MAX: Final = 200
+# Between batches: a few thousand jobs a second, far from the hot path's share.
+BATCH_INTERVAL_S: Final = 0.1
+ROUND_INTERVAL_S: Final = 3600.0
+FIRST_ID: Final = UUID(int=0)
+
+
+@dataclass(slots=True, kw_only=True)
+class OneTimeJobMover:
+    source: Source
+    _after: UUID = FIRST_ID
+
+    async def tick(self) -> float:
+        """Move one batch; return how long to rest."""
+        async with self.source.acquire() as conn, transaction(conn):
+            jobs = await one_time_jobs.read_jobs(conn, after=self._after, limit=BATCH_MAX)
+            movable = [job for job in jobs if job.is_movable]
+            if movable:
+                await one_time_jobs.move_jobs(conn, movable)
+        if not jobs:
+            self._after = FIRST_ID
+            return ROUND_INTERVAL_S
+        self._after = jobs[-1].id
+        return BATCH_INTERVAL_S

@@ -1,0 +1,34 @@
+"""Moves submissions that no scheduler moved at their instant. Room: flow/record.
+
+While an installation is upgraded, a scheduler of the previous release may hold shards; it does not
+know submissions that wait. Any node of this release moves them a few seconds late.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from rota.store import submissions
+from rota.store.driver import Source
+
+BATCH_MAX: Final = 500
+INTERVAL_S: Final = 2.0
+# Longer than a scheduler that knows submissions needs, also right after it lost the database.
+OVERDUE_AFTER: Final = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverdueSubmissions:
+    """`made` is called when runs wait that claimers do not know of."""
+
+    source: Source
+    made: Callable[[], object]
+
+    async def tick(self) -> float:
+        """Move one batch; return how long to rest."""
+        async with self.source.acquire() as conn:
+            moved = await submissions.move_overdue(conn, late=OVERDUE_AFTER, limit=BATCH_MAX)
+        if moved:
+            self.made()
+        return 0.0 if moved >= BATCH_MAX else INTERVAL_S

@@ -1,0 +1,69 @@
+"""Removes deleted jobs, old versions and interned rows that nothing uses. Room: flow/record.
+
+Bounded passes, far from the hot path: deleted jobs are looked for every minute, interned rows every
+six hours, because that reads every job and every unfinished run once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from rota.store import retention
+from rota.store.driver import Source
+from rota.store.fitness import database_time
+
+BATCH_MAX: Final = 500
+INTERVAL_S: Final = 60.0
+# There is more to remove: soon, but not at once.
+MORE_INTERVAL_S: Final = 1.0
+SWEEP_INTERVAL_S: Final = 6 * 3600.0
+# A run may refer to a row for a day longer than it is kept, by the day that it lies in; and a
+# process may use the id of a row that it remembers for a day (flow/submit, flow/graphs).
+SWEEP_MARGIN: Final = timedelta(days=3)
+
+
+@dataclass(slots=True, kw_only=True)
+class Sweeper:
+    """`keep_runs` and `keep_deleted_jobs` are the retention of runs and of deleted jobs."""
+
+    source: Source
+    keep_runs: timedelta
+    keep_deleted_jobs: timedelta
+    monotonic: Callable[[], float]
+    _swept_at: float = field(default=float("-inf"))
+
+    async def tick(self) -> float:
+        """Do one pass; return how long to rest."""
+        removed = await self._remove_jobs()
+        swept = 0
+        if self.monotonic() - self._swept_at >= SWEEP_INTERVAL_S:
+            swept = await self._sweep()
+            if swept < BATCH_MAX:
+                self._swept_at = self.monotonic()
+        return MORE_INTERVAL_S if max(removed, swept) >= BATCH_MAX else INTERVAL_S
+
+    async def _remove_jobs(self) -> int:
+        async with self.source.acquire() as conn:
+            now = await database_time(conn)
+            removed = await retention.remove_jobs(
+                conn,
+                deleted_before=now - self.keep_deleted_jobs,
+                ended_before=now - self.keep_runs,
+                limit=BATCH_MAX,
+            )
+            versions = await retention.remove_versions(
+                conn, before=now - self.keep_runs - SWEEP_MARGIN, limit=BATCH_MAX
+            )
+        return max(removed, versions)
+
+    async def _sweep(self) -> int:
+        """Return the largest number of rows that one relation lost."""
+        numbers: list[int] = []
+        for relation in retention.SWEEPS:
+            async with self.source.acquire() as conn:
+                before = await database_time(conn) - self.keep_runs - SWEEP_MARGIN
+                numbers.append(
+                    await retention.sweep(conn, relation, before=before, limit=BATCH_MAX)
+                )
+        return max(numbers)

@@ -1,0 +1,88 @@
+"""Makes the names of queues and kinds that submissions use, within the tenant's quota (T1).
+
+Room: flow/submit. Names are shared by all tenants and cached by their ids in every process, so they
+are never removed. The quota bounds how many a tenant makes. A name that exists costs what it cost
+before, one look; only a new one is counted, one caller at a time.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from rota.contract.graph import read_graph
+from rota.core.errors import QuotaExceeded
+from rota.core.graphs import graph_json
+from rota.core.quotas import Quotas
+from rota.flow.submit.graph_jobs import names_of_graph
+from rota.store import names, turns
+from rota.store.driver import Connection
+
+NameIds = dict[str, int]
+
+
+class NameSort(NamedTuple):
+    """How one sort of names is found, made and counted."""
+
+    plural: str
+    quota: str
+    find: Callable[[Connection, Iterable[str]], Awaitable[NameIds]]
+    make: Callable[..., Awaitable[NameIds]]
+    count_made: Callable[..., Awaitable[int]]
+
+
+QUEUES: Final = NameSort(
+    "queues", "max_queues", names.known_queues, names.queue_ids, names.count_queues
+)
+KINDS: Final = NameSort("kinds", "max_kinds", names.known_kinds, names.kind_ids, names.count_kinds)
+
+
+class NameMaker(NamedTuple):
+    """A tenant whose submission uses a name, and what it may have."""
+
+    tenant_id: int
+    quotas: Quotas
+
+
+async def intern_names(
+    conn: Connection, sort: NameSort, wanted: Mapping[str, NameMaker]
+) -> NameIds:
+    """Return the ids of names; `QuotaExceeded` if a tenant would make more than it may."""
+    found = await sort.find(conn, wanted)
+    new: dict[int, list[str]] = {}
+    for name, maker in wanted.items():
+        if name not in found:
+            new.setdefault(maker.tenant_id, []).append(name)
+    quotas = {maker.tenant_id: maker.quotas for maker in wanted.values()}
+    for tenant_id in sorted(new):
+        await _allow(conn, sort, NameMaker(tenant_id, quotas[tenant_id]), new[tenant_id])
+        found |= await sort.make(conn, new[tenant_id], made_by=tenant_id)
+    return found
+
+
+async def intern_name(conn: Connection, sort: NameSort, name: str, maker: NameMaker) -> int:
+    return (await intern_names(conn, sort, {name: maker}))[name]
+
+
+async def intern_queues(
+    conn: Connection, wanted: Mapping[tuple[int, str], NameMaker]
+) -> dict[tuple[int, str], int]:
+    """Return the ids of queues by (tenant, name); each becomes one of its tenant's own."""
+    await intern_names(conn, QUEUES, {name: maker for (_, name), maker in wanted.items()})
+    return await names.tenant_queue_ids(conn, wanted)
+
+
+async def intern_graph_names(conn: Connection, graph: object, maker: NameMaker) -> None:
+    """Make the names that the steps of a job's new definition use."""
+    used = names_of_graph(graph_json(read_graph(graph)))
+    await intern_names(conn, KINDS, dict.fromkeys(used.kinds, maker))
+    await intern_queues(conn, {(maker.tenant_id, name): maker for name in used.queues})
+
+
+async def _allow(conn: Connection, sort: NameSort, maker: NameMaker, new: Collection[str]) -> None:
+    limit = maker.quotas.limit_of(sort.quota)
+    if limit is None:
+        return
+    await turns.take_turn(conn, tenant_id=maker.tenant_id, things=sort.plural)
+    there: Any = await sort.count_made(conn, tenant_id=maker.tenant_id)
+    if there + len(new) > limit:
+        asked = f"it has made {there} names of {sort.plural}, and {len(new)} more were asked for"
+        raise QuotaExceeded(sort.quota, limit, f"{asked}; use one that exists")

@@ -1,0 +1,273 @@
+"""Changes a one-time submission before it starts, cancels it, or runs it now. Room: flow/submit.
+
+A submission is a run (docs/adr/0044-submissions.md). What has not started is taken out of where it
+waits and written anew under the same id, in one transaction. A worker that claims it at the same
+moment comes first, and then nothing is changed. What a submission cannot be, such as a recurring
+schedule or a graph, makes it a job with the same id.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.contract.limits import read_stored_limit
+from rota.contract.policy import read_stored_policy
+from rota.core.binding import payload_text
+from rota.core.errors import IllegalMove, NotFound, VersionChanged
+from rota.core.overlap import Overlap, WhenQueuePaused, arrange
+from rota.core.submission import JobSpec, canonical, check_name
+from rota.core.time.calendars import Calendar
+from rota.core.time.planning import NO_CALENDARS
+from rota.flow.submit.allowing import allow_jobs, allow_runs, quotas_of
+from rota.flow.submit.changing import KEEP, Edit
+from rota.flow.submit.drafting import Draft, Drafting, gates_of, is_costly
+from rota.flow.submit.guarantees import refuse_incapable_kinds
+from rota.flow.submit.interned import Interned, intern
+from rota.flow.submit.placing import make_way
+from rota.flow.submit.submitting import submit_drafts
+from rota.store import gates, jobs, live_runs, submission_changes
+from rota.store.driver import Connection
+from rota.store.job_views import JobRow
+from rota.store.submission_changes import StoredSubmission
+from rota.store.submission_views import VERSION
+from rota.store.threads import compute_in_thread
+from rota.store.transaction import transaction
+
+NOT_PAUSABLE: Final = (
+    "be paused or resumed: it runs once. Set `schedule_time` to let it run later, or DELETE it to "
+    "cancel it"
+)
+STARTED: Final = "be changed: it has started. Change it before it starts, or submit it again"
+
+
+class SubmissionTrigger(NamedTuple):
+    """The run that somebody asked for; `refused` is the code of why there is none."""
+
+    run_id: UUID
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNow:
+    """Who runs a submission, with what if not with its own, and what if a run of it is alive."""
+
+    by: str
+    address: str | None = None
+    payload: object = None
+    priority: int | None = None
+    overlap: Overlap | None = None
+
+
+def refuse_pause(row: JobRow) -> None:
+    """Refuse to pause or resume a submission."""
+    if row.run_id is not None:
+        raise IllegalMove("one-time submission", row.state.value, NOT_PAUSABLE)
+
+
+def check_version(version: int | None) -> None:
+    """Refuse a version that the caller has seen and that no submission has."""
+    if version is not None and version != VERSION:
+        raise VersionChanged("job", wanted=version, found=VERSION)
+
+
+async def edit_submission(
+    conn: Connection,
+    row: JobRow,
+    wanted: Edit,
+    *,
+    tenant_id: int,
+    now: datetime,
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+) -> None:
+    """Change a submission that has not started; `IllegalMove` if it has.
+
+    A schedule with more than one time, or a graph, makes it a job with the same id.
+    """
+    async with transaction(conn):
+        stored = await _take(conn, row, tenant_id=tenant_id)
+        spec = _edited(stored, row, wanted)
+        draft = await _draft(spec, stored.job_id, now=now, calendars=calendars)
+        if not draft.is_submission:
+            await submit_drafts(conn, [draft], now=now, calendars=calendars)
+            return
+        due_at = stored.due_at
+        if wanted.schedule is not KEEP:
+            due_at = draft.due_at or now
+        changed = await _changed(conn, stored, draft, wanted, tenant_id=tenant_id)
+        await _write(conn, changed._replace(due_at=due_at), tenant_id=tenant_id, now=now)
+
+
+async def _take(conn: Connection, row: JobRow, *, tenant_id: int) -> StoredSubmission:
+    run_id = row.run_id or row.id
+    stored = await submission_changes.take(conn, run_id, tenant_id=tenant_id)
+    if stored is not None:
+        return stored
+    found = (await live_runs.get(conn, [run_id])).get(run_id)
+    if found is None:
+        raise NotFound("job", str(row.id))
+    raise IllegalMove("one-time submission", found.state.value, STARTED)
+
+
+def _edited(stored: StoredSubmission, row: JobRow, wanted: Edit) -> JobSpec:
+    """The submission as it is to be. A schedule that is kept is due already, or its time stands."""
+    policy = (
+        read_stored_policy(json.loads(stored.policy)) if wanted.policy is KEEP else wanted.policy
+    )
+    limits = tuple(read_stored_limit(each) for each in json.loads(row.limits or "[]"))
+    schedule = {"immediate": True} if wanted.schedule is KEEP else wanted.schedule
+    labels = json.loads(stored.labels or "{}")
+    return JobSpec(
+        name=stored.name if wanted.name is KEEP else wanted.name,
+        kind=stored.kind if wanted.kind is KEEP else wanted.kind,
+        tenant=stored.tenant or "",
+        queue=stored.queue if wanted.queue is KEEP else wanted.queue,
+        schedule=schedule,
+        payload=json.loads(stored.payload or "null") if wanted.payload is KEEP else wanted.payload,
+        policy=policy,
+        priority=stored.priority if wanted.priority is KEEP else wanted.priority,
+        overlap=Overlap.SKIP if wanted.overlap is KEEP else wanted.overlap,
+        keep_first=wanted.keep_first is True,
+        when_queue_paused=(
+            WhenQueuePaused.SKIP if wanted.when_queue_paused is KEEP else wanted.when_queue_paused
+        ),
+        limits=limits if wanted.limits is KEEP else wanted.limits,
+        labels=labels if wanted.labels is KEEP else wanted.labels,
+        user_id=stored.user_id if wanted.user_id is KEEP else wanted.user_id,
+        graph=None if wanted.graph is KEEP else wanted.graph,
+    )
+
+
+async def _draft(
+    spec: JobSpec, job_id: UUID, *, now: datetime, calendars: Mapping[str, Calendar]
+) -> Draft:
+    drafting = partial(Drafting(now, calendars).draft, spec, job_id)
+    return await compute_in_thread(drafting) if is_costly(spec.schedule) else drafting()
+
+
+async def _changed(
+    conn: Connection, stored: StoredSubmission, draft: Draft, wanted: Edit, *, tenant_id: int
+) -> StoredSubmission:
+    """The row of a submission with what is to be different, names and policies interned."""
+    spec = draft.spec
+    await refuse_incapable_kinds(conn, draft.exactly_once)
+    ids = await intern(conn, [draft], Interned())
+    passing = stored.gates
+    if wanted.limits is not KEEP:
+        passing = await _gates(conn, spec, stored.job_id, tenant_id=tenant_id)
+    return stored._replace(
+        name=spec.name,
+        kind_id=ids.kinds[spec.kind],
+        queue_id=ids.queues[spec.queue],
+        policy_id=ids.policies[draft.policy_text],
+        priority=spec.priority,
+        guarantee=spec.policy.guarantee,
+        deadline=spec.policy.deadline,
+        payload=draft.payload_text,
+        labels=None if draft.labels_text == "{}" else draft.labels_text,
+        user_id=spec.user_id,
+        gates=passing,
+    )
+
+
+async def _gates(
+    conn: Connection, spec: JobSpec, job_id: UUID, *, tenant_id: int
+) -> list[int] | None:
+    wanted = gates_of(job_id, tenant_id, Overlap.ALLOW, spec.limits, spec.payload)
+    made = await gates.put_many(conn, wanted)
+    return [made[gate.tenant_id, gate.key] for gate in wanted] or None
+
+
+async def _write(conn: Connection, row: StoredSubmission, *, tenant_id: int, now: datetime) -> None:
+    """Write a submission where it waits: for its time, or for a worker. Quotas are asked if it
+    did not wait there before.
+    """
+    quotas = quotas_of(row.quotas)
+    if row.due_at > now:
+        if row.is_live:
+            await allow_jobs(conn, quotas, tenant_id=tenant_id, more=1)
+        await submission_changes.put_scheduled(conn, row, tenant_id=tenant_id)
+        return
+    if not row.is_live:
+        await allow_runs(conn, quotas, tenant_id=tenant_id, more=1)
+    await submission_changes.put_live(conn, row, tenant_id=tenant_id)
+
+
+async def cancel_submission(
+    conn: Connection, row: JobRow, *, tenant_id: int, by: str, cancel_running: bool = True
+) -> list[UUID]:
+    """Cancel a submission: what waits ends at once, what runs is asked to stop if it is wanted.
+
+    Return the runs that this touched; none of a submission that has ended.
+    """
+    reason = canonical({"code": "job_deleted", "by": check_name(by, "by")})
+    run_id = row.run_id or row.id
+    async with transaction(conn):
+        ended = await submission_changes.cancel_scheduled(
+            conn, run_id, tenant_id=tenant_id, reason=reason
+        )
+        # One that was made a run meanwhile is found among those that are alive.
+        alive = await jobs.alive(conn, row.id)
+        ids = [run.id for run in alive if cancel_running or run.waits]
+        moved = await live_runs.cancel(conn, ids=ids, reason=reason) if ids else []
+    return [run_id] * ended + [run.id for run in moved]
+
+
+async def run_submission(
+    conn: Connection,
+    row: JobRow,
+    wanted: RunNow,
+    *,
+    tenant_id: int,
+    now: datetime,
+    new_id: Callable[[], UUID],
+) -> SubmissionTrigger:
+    """Run a submission now: one that waits for its time becomes due, any other is made again.
+
+    While a run of it is alive no other is made, unless `overlap` says so.
+    """
+    payload = payload_text(wanted.payload, kind=row.kind or "")
+    run_id = row.run_id or row.id
+    async with transaction(conn):
+        if row.next_fire_at is not None:
+            stored = await submission_changes.take(conn, run_id, tenant_id=tenant_id)
+            if stored is not None:
+                due = _with(stored, payload, wanted.priority)._replace(due_at=now)
+                await allow_runs(conn, quotas_of(due.quotas), tenant_id=tenant_id, more=1)
+                await submission_changes.put_live(conn, due, tenant_id=tenant_id, trigger="manual")
+                return SubmissionTrigger(run_id)
+        origin = await submission_changes.lock(conn, run_id, tenant_id=tenant_id)
+        if origin is None:
+            raise NotFound("job", str(row.id))
+        again = _with(origin, payload, wanted.priority)._replace(
+            id=new_id(),
+            due_at=now,
+            created_at=now,
+            submitter=wanted.by,
+            address=wanted.address,
+            is_live=False,
+        )
+        return await _run_again(conn, again, wanted.overlap or Overlap.SKIP, tenant_id=tenant_id)
+
+
+def _with(row: StoredSubmission, payload: str | None, priority: int | None) -> StoredSubmission:
+    return row._replace(
+        payload=row.payload if payload is None else payload,
+        priority=row.priority if priority is None else priority,
+    )
+
+
+async def _run_again(
+    conn: Connection, again: StoredSubmission, overlap: Overlap, *, tenant_id: int
+) -> SubmissionTrigger:
+    alive = [] if overlap is Overlap.ALLOW else await jobs.alive(conn, again.job_id)
+    plan = arrange(overlap, [again.id], alive)
+    for _, code in plan.refused:
+        return SubmissionTrigger(alive[0].id, code)
+    await allow_runs(conn, quotas_of(again.quotas), tenant_id=tenant_id, more=1)
+    await make_way(conn, plan)
+    await submission_changes.put_live(conn, again, tenant_id=tenant_id, trigger="manual")
+    return SubmissionTrigger(again.id)
