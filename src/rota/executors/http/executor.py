@@ -18,14 +18,17 @@ from aiohttp import ClientConnectorDNSError, ClientError, ClientResponse, Client
 from aiohttp import ClientTimeout as Limits
 from yarl import URL
 
+from rota.contract.payloads.http import HttpPayload
+from rota.contract.schemas import render_schema
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to
 from rota.core.time import moments
 from rota.executors.http.answer import Answer, Body, clip
 from rota.executors.http.connecting import Lookup, SystemLookup, TargetRefused, open_session
 from rota.executors.http.guard import Guard
-from rota.executors.http.schemas import HTTP
 from rota.executors.http.spec import Request, read_request
 from rota.executors.http.target import Target, redirected
 
@@ -51,17 +54,27 @@ class Abandoned(Exception):
 
 
 class HttpExecutor:
-    """Reaches what `guard` lets pass. `lookup` turns a name into addresses; the machine's own way
-    to do that unless a test, or an operator with a resolver of his own, gives another.
+    """Reaches what `guard` lets pass; for tenants other than `guard_tenants`, what it would let
+    pass if the operator had opened nothing. `lookup` turns a name into addresses; the machine's own
+    way to do that unless a test, or an operator with a resolver of his own, gives another.
     """
 
     only_calls = True
 
-    def __init__(self, *, guard: Guard | None = None, lookup: Lookup | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        guard: Guard | None = None,
+        guard_tenants: Sequence[str] = DEFAULT_TENANTS,
+        lookup: Lookup | None = None,
+    ) -> None:
         self._guard = guard or Guard()
+        self._guard_tenants = guard_tenants
+        self._closed_guard = self._guard.closed()
         self._given_lookup = lookup
         self._system_lookup: SystemLookup | None = None
         self._session: ClientSession | None = None
+        self._closed_session: ClientSession | None = None
         self._name = f"rota/{metadata.version('rota')}"
 
     @property
@@ -69,12 +82,22 @@ class HttpExecutor:
         return (KIND,)
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return HTTP
+        return render_schema(HttpPayload)
+
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(text="Sends an HTTP request.")
+
+    def trusts(self, tenant: str) -> bool:
+        """Return whether what the operator opened is open to this tenant."""
+        return is_open_to(self._guard_tenants, tenant)
 
     def read(self, kind: str, payload: Any) -> Request:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Request:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
-        return read_request(payload)
+        return replace(read_request(payload), is_trusted=self.trusts(tenant))
 
     def target_of(self, spec: Request) -> str:
         return spec.target.place
@@ -84,10 +107,12 @@ class HttpExecutor:
         if lookup is None:
             lookup = self._system_lookup = SystemLookup()
         self._session = open_session(self._guard, lookup)
+        self._closed_session = open_session(self._closed_guard, lookup)
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
+        for session in (self._session, self._closed_session):
+            if session is not None:
+                await session.close()
         if self._system_lookup is not None:
             self._system_lookup.close()
 
@@ -97,7 +122,9 @@ class HttpExecutor:
             async with asyncio.timeout(seconds(spec.timeout)):
                 return await self._follow(spec, way, context)
         except TargetRefused as refused:
-            return failed("target refused", str(refused), final=True)
+            # The same words whether or not the operator opened it to others.
+            more = "" if spec.is_trusted else ", and to this tenant with http_allow_tenants"
+            return failed("target refused", f"{refused}{more}", final=True)
         except Abandoned as abandoned:
             return failed(abandoned.type, str(abandoned), final=True)
         except InvalidInput as wrong:  # only a redirect can still be unreadable
@@ -135,11 +162,13 @@ class HttpExecutor:
         body: bytes | None,
         headers: Mapping[str, str],
     ) -> Answer:
-        if refusal := self._guard.judge_target(target):
+        guard = self._guard if spec.is_trusted else self._closed_guard
+        session = self._session if spec.is_trusted else self._closed_session
+        if refusal := guard.judge_target(target):
             raise TargetRefused(refusal)
-        if self._session is None:
+        if session is None:
             raise RuntimeError("open() comes before the first run")
-        async with self._session.request(
+        async with session.request(
             method,
             URL(target.url, encoded=True),
             data=body,

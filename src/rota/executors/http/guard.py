@@ -109,6 +109,10 @@ class Guard:
         where = f"{host} is at {address}, which" if host else f"{address}"
         return Refusal(reason=f"{where} is not a public address", remedy=remedy(address, host))
 
+    def closed(self) -> "Guard":
+        """The guard of tenants for whom the operator opened nothing: what is denied stays so."""
+        return Guard(deny_networks=self.deny_networks)
+
     def trusts(self, host: str) -> bool:
         return any(
             host == name or (name.startswith(".") and host.endswith(name))

@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
+from rota.contract.payloads.http import URL_CHARACTERS_MAX
 from rota.core.errors import InvalidInput
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-LONGEST = 2048
 LONGEST_NAME = 253
 PORTS = {"http": 80, "https": 443}
 WANTED = "an http or https URL such as https://example.org/path"
@@ -58,9 +58,9 @@ class Target:
         return self.url.partition("?")[0]
 
 
-def read_target(url: object, field: str = "url") -> Target:
-    if not isinstance(url, str) or not 1 <= len(url) <= LONGEST:
-        raise InvalidInput(field, url, f"{WANTED}, of at most {LONGEST} characters")
+def read_target(url: str, field: str = "url") -> Target:
+    if not 1 <= len(url) <= URL_CHARACTERS_MAX:
+        raise InvalidInput(field, url, f"{WANTED}, of at most {URL_CHARACTERS_MAX} characters")
     if PLAIN.fullmatch(url) is None or AMBIGUOUS.search(url):
         wanted = "plain ASCII: percent-encode the path, and write the host in its xn-- form"
         raise InvalidInput(field, url, wanted)

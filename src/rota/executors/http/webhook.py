@@ -10,15 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rota.contract.payloads.http import WebhookPayload
+from rota.contract.schemas import render_schema
 from rota.core import signatures
 from rota.core.clock import Clock
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.executor import Context
 from rota.core.outcome import Outcome
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, select_open
 from rota.executors.http.connecting import Lookup
 from rota.executors.http.executor import HttpExecutor
 from rota.executors.http.guard import Guard
-from rota.executors.http.schemas import WEBHOOK
 from rota.executors.http.webhook_spec import Delivery, read_delivery
 from rota.runtime.clock import SystemClock
 
@@ -31,16 +34,21 @@ class Signing:
 
     keys: tuple[bytes, ...] = field(repr=False)
     hosts: Sequence[str] = ()
+    tenants: tuple[str, ...] = DEFAULT_TENANTS
 
 
 def signing(
-    secrets: Sequence[str], *, hosts: Sequence[str] = (), field: str = "executors.webhooks"
+    secrets: Sequence[str],
+    *,
+    hosts: Sequence[str] = (),
+    tenants: tuple[str, ...] = DEFAULT_TENANTS,
+    field: str = "executors.webhooks",
 ) -> Signing:
     """Read the secrets; `field` is the setting that a refusal names."""
     keys = tuple(signatures.key_of(each, field=field, error=InvalidSetting) for each in secrets)
     if not keys:
         raise InvalidSetting(field, [], "at least one secret")
-    return Signing(keys=keys, hosts=hosts)
+    return Signing(keys=keys, hosts=hosts, tenants=tenants)
 
 
 class WebhookExecutor:
@@ -53,11 +61,12 @@ class WebhookExecutor:
         webhooks: Mapping[str, Signing],
         *,
         guard: Guard | None = None,
+        guard_tenants: Sequence[str] = DEFAULT_TENANTS,
         lookup: Lookup | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._webhooks = dict(webhooks)
-        self._http = HttpExecutor(guard=guard, lookup=lookup)
+        self._http = HttpExecutor(guard=guard, guard_tenants=guard_tenants, lookup=lookup)
         self._clock = clock or SystemClock()
 
     @property
@@ -65,13 +74,22 @@ class WebhookExecutor:
         return (KIND,) if self._webhooks else ()
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return WEBHOOK
+        return render_schema(WebhookPayload)
+
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(text="Sends a signed webhook.")
 
     def read(self, kind: str, payload: Any) -> Delivery:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Delivery:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
-        hosts = {name: signing.hosts for name, signing in self._webhooks.items()}
-        return read_delivery(payload, hosts)
+        webhooks = select_open(self._webhooks, tenant)
+        hosts = {name: signing.hosts for name, signing in webhooks.items()}
+        delivery = read_delivery(payload, hosts, tenant)
+        request = replace(delivery.request, is_trusted=self._http.trusts(tenant))
+        return replace(delivery, request=request)
 
     def target_of(self, spec: Delivery) -> str:
         return self._http.target_of(spec.request)

@@ -1,11 +1,6 @@
-"""What the payload of a signed webhook may say. Room: executors/http.
+"""Turns the payload of a signed webhook into a delivery. Room: executors/http.
 
-    {"webhook": "partner", "url": "https://partner.example/hook",
-     "type": "invoice.paid", "data": {"invoice": 7}, "headers": {"X-Team": "billing"},
-     "timeout": "20s", "ok": ["2xx"]}
-
-`type` and `data` make the usual body, `{"type": …, "timestamp": …, "data": …}`; `body` instead of
-them is sent as it is. Only reads and refuses.
+The fields are those of `WebhookPayload`.
 """
 
 import json
@@ -15,21 +10,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from rota.contract.payloads.http import HttpPayload, WebhookPayload
+from rota.contract.payloads.reading import read_payload
 from rota.core.errors import InvalidInput
+from rota.core.tenancy import DEFAULT_TENANT, refuse_resource
 from rota.core.time import moments
-from rota.executors.http.spec import Request, read_request
+from rota.executors.http.spec import Request, build_request
 from rota.executors.http.target import Target
 
-EVENT: Final = ("type", "data")
-PASSED_ON: Final = ("url", "headers", "timeout", "ok")
-KNOWN: Final = ("webhook", *EVENT, "body", *PASSED_ON)
-# Receivers of webhooks answer first and work later.
-TIMEOUT: Final = "20s"
 TYPE = re.compile(r"[A-Za-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,7}", re.ASCII)
 SOME_TIME: Final = datetime(2030, 1, 1, tzinfo=UTC)
-EXAMPLE: Final = (
-    'an object such as {"webhook": "partner", "url": "https://…", "type": "invoice.paid"}'
-)
+EXAMPLE: Final = '{"webhook": "partner", "url": "https://…", "type": "invoice.paid"}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,41 +50,40 @@ class Delivery:
         return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def read_delivery(payload: object, hosts: Mapping[str, Sequence[str]]) -> Delivery:
-    """`hosts` are the webhooks there are, each with the hosts that it may go to."""
-    if not isinstance(payload, Mapping):
-        raise InvalidInput("payload", payload, EXAMPLE)
-    for key in payload:
-        if key not in KNOWN:
-            raise InvalidInput(f"payload.{key}", payload[key], f"one of {', '.join(KNOWN)}")
-    name = payload.get("webhook")
-    if not isinstance(name, str) or name not in hosts:
-        wanted = f"a webhook that this worker knows: {', '.join(sorted(hosts))}"
-        raise InvalidInput("webhook", name, wanted)
-    event = _event(payload)
-    request = read_request(
-        {
-            **{key: payload[key] for key in PASSED_ON if key in payload},
-            "method": "POST",
-            "timeout": payload.get("timeout") or TIMEOUT,
-            "body": payload.get("body") if event is None else event.plain(SOME_TIME),
-        }
+def read_delivery(
+    payload: object, hosts: Mapping[str, Sequence[str]], tenant: str = DEFAULT_TENANT
+) -> Delivery:
+    """`hosts` are the webhooks that are open to the tenant, each with the hosts it may go to."""
+    given = read_payload(WebhookPayload, payload, example=EXAMPLE)
+    name = given.webhook
+    if name not in hosts:
+        setting = "executors.webhooks.NAME.tenants"
+        raise refuse_resource("webhook", name, tenant=tenant, available=hosts, setting=setting)
+    event = _find_event(given)
+    request = build_request(
+        HttpPayload(
+            method="POST",
+            url=given.url,
+            headers=given.headers,
+            timeout=given.timeout,
+            ok=given.ok,
+            body=given.body if event is None else event.plain(SOME_TIME),
+        )
     )
     refuse_signed(request.headers)
     refuse_strangers(request.target, name, hosts[name])
     return Delivery(webhook=name, request=request, event=event)
 
 
-def _event(payload: Mapping[str, Any]) -> Event | None:
-    if "body" in payload:
-        if any(key in payload for key in EVENT):
-            raise InvalidInput("body", payload["body"], "either body, or type and data")
+def _find_event(payload: WebhookPayload) -> Event | None:
+    if payload.body is not None:
+        if payload.type is not None or payload.data is not None:
+            raise InvalidInput("body", payload.body, "either body, or type and data")
         return None
-    type_ = payload.get("type")
-    if not isinstance(type_, str) or TYPE.fullmatch(type_) is None:
+    if payload.type is None or TYPE.fullmatch(payload.type) is None:
         wanted = "what happened, in words with dots between them, such as invoice.paid"
-        raise InvalidInput("type", type_, wanted)
-    return Event(type=type_, data=payload.get("data"))
+        raise InvalidInput("type", payload.type, wanted)
+    return Event(type=payload.type, data=payload.data)
 
 
 def refuse_signed(headers: Mapping[str, str]) -> None:

@@ -8,10 +8,13 @@ message may come twice and is never lost.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rota.contract.payloads.notify import NotifyPayload
+from rota.contract.schemas import render_schema
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
-from rota.executors.notify.schemas import NOTIFY
+from rota.core.tenancy import DEFAULT_TENANT, select_open
 from rota.executors.notify.sending import (
     MAIL,
     Channel,
@@ -45,13 +48,20 @@ class NotifyExecutor:
         return (KIND,) if self._channels else ()
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return NOTIFY
+        return render_schema(NotifyPayload)
+
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(text="Sends a message to channels such as e-mail or chat.")
 
     def read(self, kind: str, payload: Any) -> Message:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Message:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
-        allow_to = {name: channel.allow_to for name, channel in self._channels.items()}
-        return read_message(payload, allow_to)
+        channels = select_open(self._channels, tenant)
+        allow_to = {name: channel.allow_to for name, channel in channels.items()}
+        return read_message(payload, allow_to, tenant)
 
     def target_of(self, spec: Message) -> str | None:
         """The channel, if it is one alone: of several, some may have got their message."""

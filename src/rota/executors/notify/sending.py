@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from rota.core.errors import InvalidSetting
+from rota.core.tenancy import DEFAULT_TENANTS
 from rota.executors.notify.spec import Letter
 from rota.executors.notify.verdict import SENT, Verdict, eavesdrop, judge, missed, refused
 
@@ -33,6 +34,7 @@ class Channel:
     url: str = field(repr=False)
     allow_to: bool = False
     timeout: timedelta = timedelta(seconds=30)
+    tenants: tuple[str, ...] = DEFAULT_TENANTS
 
     @property
     def is_mail(self) -> bool:

@@ -1,11 +1,7 @@
-"""What the payload of a message may say. Room: executors/notify.
+"""Turns the payload of a message into letters. Room: executors/notify.
 
-    {"channel": ["ops", "oncall"], "title": "Backup of {database}", "body": "{rows} rows",
-     "values": {"database": "shop", "rows": 7}, "format": "text", "level": "success",
-     "to": ["ada@example.org"]}
-
-Only reads and refuses. What is filled into HTML or Markdown is escaped, the text around it is not:
-the author of a job writes the one, and anybody may be the source of the other.
+The fields are those of `NotifyPayload`. What is filled into HTML or Markdown is escaped, the text
+around it is not: the author of a job writes the one, and anybody may be the source of the other.
 """
 
 import html
@@ -14,24 +10,21 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+from rota.contract.payloads.notify import TITLE_CHARACTERS_MAX, NotifyPayload
+from rota.contract.payloads.reading import read_payload
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context
+from rota.core.tenancy import DEFAULT_TENANT, refuse_resource
 from rota.core.time import moments
 from rota.executors.notify.template import NAME, NAME_WANTED, Template, parse
 
-KNOWN: Final = ("channel", "title", "body", "values", "format", "level", "to")
-LEVELS: Final = ("info", "success", "warning", "failure")
 # What every message may name beside its own values.
 FACTS: Final = ("run_id", "job_id", "attempt", "scheduled_at")
 # As long as any of them is written.
 LONGEST_FACT: Final = 64
-MOST_CHANNELS: Final = 16
-MOST_VALUES: Final = 100
-MOST_RECIPIENTS: Final = 100
-LONGEST_TITLE: Final = 250
 LONGEST_BODY: Final = 256 * 1024
 # Narrower than what mail allows: nothing here can end a header or begin another address.
 ADDRESS = re.compile(
@@ -106,70 +99,49 @@ def facts_of(context: Context) -> dict[str, str]:
     }
 
 
-def read_message(payload: object, channels: Mapping[str, bool]) -> Message:
-    """`channels` are those there are, each with whether a payload may say whom it goes to."""
-    if not isinstance(payload, Mapping):
-        wanted = 'an object such as {"channel": "ops", "body": "done"}'
-        raise InvalidInput("payload", payload, wanted)
-    for key in payload:
-        if key not in KNOWN:
-            raise InvalidInput(f"payload.{key}", payload[key], f"one of {', '.join(KNOWN)}")
-    chosen = _channels(payload.get("channel"), channels)
-    format_ = _choice(payload, "format", tuple(ESCAPES))
-    values = _values(payload.get("values"))
+def read_message(
+    payload: object, channels: Mapping[str, bool], tenant: str = DEFAULT_TENANT
+) -> Message:
+    """`channels` are those that are open to the tenant, each with whether a payload may say whom
+    it goes to.
+    """
+    given = read_payload(NotifyPayload, payload, example='{"channel": "ops", "body": "done"}')
+    if not given.body.strip():
+        raise InvalidInput("body", given.body, "a text that is not blank")
+    chosen = _check_channels(given.channel, channels, tenant)
+    values = _spell_values(given.values)
     known = (*values, *FACTS)
     message = Message(
         channels=chosen,
-        title=parse(_text(payload, "title", default=""), field="title", known=known),
-        body=parse(_text(payload, "body"), field="body", known=known),
+        title=parse(given.title, field="title", known=known),
+        body=parse(given.body, field="body", known=known),
         values=values,
-        format=format_,
-        level=_choice(payload, "level", LEVELS),
-        to=_recipients(payload.get("to"), chosen, channels),
+        format=given.format,
+        level=given.level,
+        to=_check_recipients(given.to, chosen, channels),
     )
     _refuse_long(message)
     return message
 
 
-def _channels(value: object, known: Mapping[str, bool]) -> tuple[str, ...]:
+def _check_channels(
+    value: str | list[str], known: Mapping[str, bool], tenant: str
+) -> tuple[str, ...]:
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not 1 <= len(names) <= MOST_CHANNELS:
-        wanted = f"the name of a channel, or a list of 1 to {MOST_CHANNELS}"
-        raise InvalidInput("channel", value, wanted)
     for name in names:
-        if not isinstance(name, str) or name not in known:
-            wanted = f"a channel that this worker knows: {', '.join(sorted(known))}"
-            raise InvalidInput("channel", name, wanted)
+        if name not in known:
+            setting = "executors.channels.NAME.tenants"
+            raise refuse_resource("channel", name, tenant=tenant, available=known, setting=setting)
     return tuple(dict.fromkeys(names))
 
 
-def _text(payload: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    value = payload.get(key, default)
-    if not isinstance(value, str) or (default is None and not value.strip()):
-        raise InvalidInput(key, value, "a text")
-    return value
-
-
-def _choice(payload: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
-    value = payload.get(key, choices[0])
-    if value not in choices:
-        raise InvalidInput(key, value, f"one of {', '.join(choices)}")
-    return str(value)
-
-
-def _values(value: object) -> dict[str, str]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping) or len(value) > MOST_VALUES:
-        raise InvalidInput("values", value, f"an object of at most {MOST_VALUES} values")
-    for name, one in value.items():
-        if not isinstance(name, str) or NAME.fullmatch(name) is None:
+def _spell_values(values: Mapping[str, str | float | None]) -> dict[str, str]:
+    for name, value in values.items():
+        if NAME.fullmatch(name) is None:
             raise InvalidInput("values", name, NAME_WANTED)
         if name in FACTS:
-            raise InvalidInput(f"values.{name}", one, "another name: Rota fills this one in")
-        if not isinstance(one, str | int | float | None):
-            raise InvalidInput(f"values.{name}", one, "a text, a number, true, false or null")
-    return {name: spelling(one) for name, one in value.items()}
+            raise InvalidInput(f"values.{name}", value, "another name: Rota fills this one in")
+    return {name: spelling(value) for name, value in values.items()}
 
 
 def spelling(value: str | float | None) -> str:
@@ -179,16 +151,14 @@ def spelling(value: str | float | None) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _recipients(
-    value: object, chosen: tuple[str, ...], channels: Mapping[str, bool]
+def _check_recipients(
+    value: str | list[str] | None, chosen: tuple[str, ...], channels: Mapping[str, bool]
 ) -> tuple[str, ...]:
     if value is None:
         return ()
     addresses = [value] if isinstance(value, str) else value
-    if not isinstance(addresses, list | tuple) or not 1 <= len(addresses) <= MOST_RECIPIENTS:
-        raise InvalidInput("to", value, f"a list of 1 to {MOST_RECIPIENTS} e-mail addresses")
     for address in addresses:
-        if not isinstance(address, str) or ADDRESS.fullmatch(address) is None:
+        if ADDRESS.fullmatch(address) is None:
             raise InvalidInput("to", address, "an e-mail address such as ada@example.org")
     if closed := [name for name in chosen if not channels[name]]:
         wanted = f"channels that the operator has given allow_to = true; {closed[0]} has not"
@@ -202,7 +172,7 @@ def _refuse_long(message: Message) -> None:
     plain = {name: len(value) for name, value in message.values.items()} | facts
     escaped = {name: len(escape(value)) for name, value in message.values.items()} | facts
     for name, size, most in (
-        ("title", message.title.size(plain), LONGEST_TITLE),
+        ("title", message.title.size(plain), TITLE_CHARACTERS_MAX),
         ("body", message.body.size(escaped), LONGEST_BODY),
     ):
         if size > most:

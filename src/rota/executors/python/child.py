@@ -23,11 +23,12 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, Retry, Snooze
 from rota.executors.python import confinement, frames
 from rota.executors.python.contexts import AttemptCancelled, ChildContext, SyncContext
-from rota.executors.python.failures import message_of, refuse_awaitable, traceback_of
+from rota.executors.python.failures import refuse_awaitable
 from rota.executors.python.frames import Meaning
 from rota.executors.python.handlers import Handler, Handlers
 from rota.executors.python.link import CallLine, Interrupts, Link
 from rota.executors.python.output import Records, Sink
+from rota.runtime.tracebacks import locate_error, message_of, trace_error
 
 MEANINGS: Final[tuple[tuple[type[BaseException], Meaning], ...]] = (
     (Fail, Meaning.FAIL),
@@ -115,8 +116,9 @@ def raised(error: BaseException, *, is_leaving: bool = False) -> frames.Raised:
     delay = getattr(error, "after", None) if isinstance(error, Retry) else None
     return frames.Raised(
         type=type(error).__name__,
-        message=message_of(error).encode("utf-8", "backslashreplace").decode(),
-        traceback=traceback_of(error).encode("utf-8", "backslashreplace").decode(),
+        message=message_of(error),
+        traceback=trace_error(error),
+        own_frame=locate_error(error),
         meaning=next((word for kind, word in MEANINGS if isinstance(error, kind)), Meaning.ERROR),
         delay=error.delay if isinstance(error, Snooze) else delay,
         resident=confinement.resident(),
@@ -146,6 +148,7 @@ def flush() -> None:
 def main(words: list[str]) -> int:
     descriptor, parent, memory, source = words
     confinement.die_with(int(parent))
+    confinement.forbid_new_privileges()
     confinement.limit(memory=int(memory))
     confinement.restore_path()
     faulthandler.enable()  # a crash in C leaves its stack in the log of the attempt

@@ -12,7 +12,9 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import IO, Any, Final, Self, assert_never
 
 import msgspec
@@ -21,6 +23,7 @@ from rota.core.errors import LeaseLost
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Snoozed, Succeeded
 from rota.executors.python import frames
+from rota.executors.python.failures import write_traceback
 from rota.executors.python.frames import Meaning
 from rota.executors.python.spawning import spawn, watch
 from rota.runtime import child_groups
@@ -46,6 +49,8 @@ class ChildProcess:
         self.resident = 0
         # No more calls: it is leaving, was interrupted, or has spoken nonsense.
         self.is_spent = False
+        # Variables of the worker that the child does not have.
+        self.withheld: AbstractSet[str] = frozenset()
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._process = process
@@ -66,16 +71,18 @@ class ChildProcess:
         watch(process, self._on_end)
 
     @classmethod
-    async def start(cls, source: str, *, memory: int) -> Self:
+    async def start(cls, source: str, *, memory: int, environment: Mapping[str, str]) -> Self:
         ours, theirs = socket.socketpair()
         with theirs:
             reader, writer = await asyncio.open_unix_connection(sock=ours)
             try:
-                process = spawn(theirs, source, memory)
+                process = spawn(theirs, source, memory, environment)
             except BaseException:
                 writer.close()
                 raise
-        return cls(process, reader, writer)
+        child = cls(process, reader, writer)
+        child.withheld = os.environ.keys() - environment.keys()
+        return child
 
     async def perform(self, call: frames.Call, context: Context) -> Outcome:
         """Have it carry out one call. When cancelled, stop it within the grace: by force then."""
@@ -136,7 +143,7 @@ class ChildProcess:
                 case frames.Raised():
                     self.resident = frame.resident
                     self.is_spent |= frame.is_leaving
-                    return judge(frame, context)
+                    return judge(explain_withheld(frame, self.withheld), context)
                 case _:
                     assert_never(frame)
 
@@ -232,7 +239,7 @@ class ChildProcess:
 
 def judge(raised: frames.Raised, context: Context) -> Outcome:
     """What the engine makes of the same exception on the loop."""
-    failure = Failure(type=raised.type, message=raised.message)
+    failure = Failure(type=raised.type, message=raised.message, frame=raised.own_frame)
     match raised.meaning:
         case Meaning.FAIL | Meaning.INVALID:
             return Failed(failure=failure, final=True)
@@ -243,8 +250,21 @@ def judge(raised: frames.Raised, context: Context) -> Outcome:
         case Meaning.STOPPED:
             return Failed(failure=failure)
         case _:
-            context.write(Stream.ROTA, raised.traceback.encode())
+            failure = replace(failure, traceback=raised.traceback)
+            write_traceback(failure, context)
             return Failed(failure=failure)
+
+
+def explain_withheld(raised: frames.Raised, withheld: AbstractSet[str]) -> frames.Raised:
+    """Say what to do if the handler looked for a variable that only the worker has."""
+    name = raised.message.strip("'")
+    if raised.type != KeyError.__name__ or name not in withheld:
+        return raised
+    remedy = (
+        f"the worker has the variable {name} and does not pass it to a handler with "
+        f'isolation="process"; add it to the setting worker.pass_environment of the worker'
+    )
+    return msgspec.structs.replace(raised, message=f"{raised.message}: {remedy}")
 
 
 def described(code: int) -> str:

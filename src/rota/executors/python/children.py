@@ -7,6 +7,7 @@ children. How a child is talked to is in child_process.py.
 """
 
 import asyncio
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -26,9 +27,16 @@ class Children:
     """At most `most` processes; more calls wait for their turn."""
 
     def __init__(
-        self, source: str | None, *, most: int, runs_per_child: int, idle: timedelta
+        self,
+        source: str | None,
+        *,
+        most: int,
+        runs_per_child: int,
+        idle: timedelta,
+        environment: Callable[[], Mapping[str, str]],
     ) -> None:
         self._source = source
+        self._environment = environment
         self._most = most
         self._runs_per_child = runs_per_child
         self._idle_for = idle.total_seconds()
@@ -76,7 +84,9 @@ class Children:
             oldest = next(iter(self._idle))
             self._forget(oldest)
             oldest.dismiss()
-        child = await ChildProcess.start(self._source, memory=memory)
+        child = await ChildProcess.start(
+            self._source, memory=memory, environment=self._environment()
+        )
         self._live.add(child)
         child.ended.add_done_callback(lambda _: self._bury(child))
         return child

@@ -14,6 +14,7 @@ from typing import Final
 
 OPEN_FILES: Final = 256
 PR_SET_PDEATHSIG: Final = 1
+PR_SET_NO_NEW_PRIVS: Final = 38
 # Where the worker's own PYTHONPATH waits while a child starts with another one.
 OUTER_PATH: Final = "ROTA_OUTER_PYTHONPATH"
 STATM: Final = Path("/proc/self/statm")
@@ -29,6 +30,14 @@ def die_with(parent: int) -> None:
     # parent may have ended before the call above: then nobody will ever signal.
     if os.getppid() != parent:
         os._exit(1)
+
+
+def forbid_new_privileges() -> None:
+    """Keep programs with a set-user-id bit or capabilities from giving them to what a handler
+    starts: `sudo` and the like fail.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def limit(*, memory: int) -> None:

@@ -7,11 +7,14 @@ worker is turned into a failure here.
 
 import asyncio
 import functools
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from rota.core.child_environment import inherited_environment
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context
 from rota.core.outcome import Outcome, Succeeded
@@ -50,10 +53,17 @@ USUAL: Final = Limits()
 class PythonExecutor:
     """Implements `core.executor.Executor`. `source` names the handlers as `module:attribute` for
     child processes, which import them; it is needed as soon as one handler runs in a process.
+    `environment` gives the variables of a child that is started now. Default: those of this process
+    that a program needs to start (core/child_environment.py).
     """
 
     def __init__(
-        self, handlers: Handlers, *, source: str | None = None, limits: Limits = USUAL
+        self,
+        handlers: Handlers,
+        *,
+        source: str | None = None,
+        limits: Limits = USUAL,
+        environment: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         if source is not None and not all(source.partition(":")):
             raise InvalidInput("source", source, "module:attribute")
@@ -65,6 +75,7 @@ class PythonExecutor:
             most=limits.children,
             runs_per_child=limits.runs_per_child,
             idle=limits.idle,
+            environment=environment or functools.partial(inherited_environment, os.environ),
         )
 
     @property
@@ -78,6 +89,9 @@ class PythonExecutor:
 
     def payload_schema(self, kind: str) -> Mapping[str, Any] | None:
         return self._handlers.find(kind).schema
+
+    def describe_task(self, kind: str) -> TaskDescription:
+        return self._handlers.find(kind).description
 
     def supports_exactly_once(self, kind: str) -> bool:
         """A child process has no connection to Rota's database; the others have the worker's."""

@@ -6,20 +6,30 @@ awaited.
 """
 
 import inspect
-import traceback
-from typing import Any, Final
+from typing import Any
 
 from rota.core.executor import Context, Fail, Stream
 from rota.core.outcome import Failed, Failure
-
-LONGEST_MESSAGE: Final = 8_000
-LONGEST_TRACEBACK: Final = 16_000
+from rota.core.tracebacks import render_text
+from rota.runtime.tracebacks import locate_error, message_of, trace_error
 
 
 def contain(error: BaseException, context: Context) -> Failed:
     """Make a failure of an exception that ends processes, such as SystemExit."""
-    context.write(Stream.ROTA, traceback_of(error).encode("utf-8", "backslashreplace"))
-    return Failed(failure=Failure(type=type(error).__name__, message=message_of(error)))
+    failure = Failure(
+        type=type(error).__name__,
+        message=message_of(error),
+        traceback=trace_error(error),
+        frame=locate_error(error),
+    )
+    write_traceback(failure, context)
+    return Failed(failure=failure)
+
+
+def write_traceback(failure: Failure, context: Context) -> None:
+    """Add the traceback to the log of the attempt."""
+    text = render_text(failure.traceback, failure.message)
+    context.write(Stream.ERROR, text.encode(errors="replace"))
 
 
 def refuse_awaitable(value: Any) -> Any:
@@ -28,16 +38,3 @@ def refuse_awaitable(value: Any) -> Any:
         return value
     value.close()
     raise Fail("the handler returned a coroutine; register an `async def` instead")
-
-
-def message_of(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 — the error's own __str__ is foreign code and may be broken
-        text = "an error that cannot be shown"
-    return text[:LONGEST_MESSAGE]
-
-
-def traceback_of(error: BaseException) -> str:
-    """The end of the traceback: what is nearest to the mistake."""
-    return "".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:]

@@ -21,6 +21,7 @@ import msgspec
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
+from rota.core.tracebacks import TracedError
 from rota.executors.python.contexts import Facts
 
 MOST: Final = 16 * 2**20
@@ -97,7 +98,8 @@ class Raised(Frame, frozen=True, kw_only=True):
 
     type: str
     message: str
-    traceback: str
+    traceback: tuple[TracedError, ...]
+    own_frame: str | None
     meaning: Meaning
     delay: timedelta | None
     resident: int

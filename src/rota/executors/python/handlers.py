@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
+from rota.core.describing import TaskDescription, summarize_docstring
 from rota.core.errors import InvalidInput
 from rota.executors.python import sources
 
@@ -34,6 +35,7 @@ class Handler:
     memory: int
     check: Callable[[Any], Any] | None
     schema: Mapping[str, Any] | None
+    description: TaskDescription
     # The hot path asks this one question, so its answer is kept.
     on_loop: bool
 
@@ -66,6 +68,7 @@ class Handlers:
         memory: int | None = None,
         check: Callable[[Any], Any] | None = None,
         schema: Mapping[str, Any] | None = None,
+        description: TaskDescription | None = None,
     ) -> Callable[[F], F]:
         """Register the decorated function `(context, payload)` for a kind.
 
@@ -74,6 +77,7 @@ class Handlers:
         payload before the attempt begins and returns what the handler gets; it refuses by raising
         `InvalidInput`.
         `schema` is the payload as JSON Schema, which the dashboard makes a form of.
+        `description` says what the task does. Default: the first paragraph of the docstring.
         """
         self._refuse_kind(kind)
         in_child = _chosen(isolation) == "process"
@@ -90,6 +94,7 @@ class Handlers:
                 memory=room,
                 check=check,
                 schema=schema,
+                description=description or _describe(call),
                 on_loop=is_async and not in_child,
             )
             return call
@@ -125,6 +130,12 @@ class Handlers:
         shown = sorted(self._by_kind)[:SHOWN_KINDS]
         more = len(self._by_kind) - len(shown)
         return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _describe(call: Callable[..., Any]) -> TaskDescription:
+    """Describe a task by its function; the docstring of another callable is that of its class."""
+    docstring = call.__doc__ if inspect.isroutine(call) else None
+    return TaskDescription(text=summarize_docstring(docstring))
 
 
 def _chosen(isolation: object) -> Isolation:

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,10 @@ from rota.executors.python.confinement import OUTER_PATH
 PROGRAM: Final = "rota.executors.python.child"
 
 
-def spawn(theirs: socket.socket, source: str, memory: int) -> subprocess.Popen[bytes]:
+def spawn(
+    theirs: socket.socket, source: str, memory: int, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a child with this environment; where it finds modules is added."""
     # -P: the working folder is looked in only if this process looks there, too.
     words = [str(theirs.fileno()), str(os.getpid()), str(memory), source]
     return subprocess.Popen(
@@ -28,8 +31,11 @@ def spawn(theirs: socket.socket, source: str, memory: int) -> subprocess.Popen[b
         pass_fds=(theirs.fileno(),),
         # A session of its own is a group of its own, out of reach of the terminal's Ctrl-C.
         start_new_session=True,
-        env=os.environ
-        | {"PYTHONPATH": search_path(), OUTER_PATH: os.environ.get("PYTHONPATH", "")},
+        env={
+            **environment,
+            "PYTHONPATH": search_path(),
+            OUTER_PATH: environment.get("PYTHONPATH", ""),
+        },
     )
 
 

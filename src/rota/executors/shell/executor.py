@@ -16,13 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from rota.contract.payloads.shell import ShellPayload
+from rota.contract.schemas import render_schema
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to, refuse_resource
 from rota.core.time import moments
 from rota.executors.shell.limits import ShellLimits
-from rota.executors.shell.schemas import SHELL
-from rota.executors.shell.spec import ANY_PROGRAM, Command, read_command
+from rota.executors.shell.spec import ANY_PROGRAM, read_command
 from rota.executors.shell.warded import BUFFER, Ending, Warded, warded
 from rota.executors.shell.warden import Order
 
@@ -42,6 +45,8 @@ class ShellExecutor:
     allow: Sequence[str] = ()
     limits: ShellLimits = field(default_factory=ShellLimits)
     user: str | None = None
+    # Whose jobs may run programs; the operator allows none to the others.
+    tenants: Sequence[str] = DEFAULT_TENANTS
 
     def __post_init__(self) -> None:
         for program in self.allow:
@@ -56,14 +61,23 @@ class ShellExecutor:
         return (KIND,) if self.allow else ()
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return SHELL
+        return render_schema(ShellPayload)
 
-    def read(self, kind: str, payload: Any) -> Command:
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(text="Runs a program on the worker.")
+
+    def read(self, kind: str, payload: Any) -> ShellPayload:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> ShellPayload:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
+        if not is_open_to(self.tenants, tenant):
+            setting = "executors.shell_tenants"
+            raise refuse_resource("kind", KIND, tenant=tenant, available=(), setting=setting)
         return read_command(payload, allow=self.allow)
 
-    async def run(self, spec: Command, context: Context) -> Outcome:
+    async def run(self, spec: ShellPayload, context: Context) -> Outcome:
         out, err = Tail(), Tail()
         async with warded(self._order(spec, context), spec.stdin) as program:
             ending = await follow(program, context, out, err)
@@ -78,7 +92,7 @@ class ShellExecutor:
     async def close(self) -> None:
         pass
 
-    def _order(self, spec: Command, context: Context) -> Order:
+    def _order(self, spec: ShellPayload, context: Context) -> Order:
         uid, gid = account_of(self.user)
         home = tempfile.mkdtemp(prefix="rota-")
         given = {
@@ -91,7 +105,7 @@ class ShellExecutor:
             given["TRACEPARENT"] = context.traceparent
         usual = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
         return Order(
-            argv=list(spec.argv),
+            argv=spec.argv,
             env={**usual, **spec.env, **given},
             home=home,
             cwd=spec.cwd or home,
@@ -156,7 +170,7 @@ def patience(context: Context) -> float:
     return max(0.0, grace - min(1.0, grace / 10))
 
 
-def judge(spec: Command, ending: Ending, out: Tail, err: Tail) -> Outcome:
+def judge(spec: ShellPayload, ending: Ending, out: Tail, err: Tail) -> Outcome:
     if ending.code in spec.ok_codes:
         return Succeeded(result={"exit_code": ending.code, "stdout_tail": out.text})
     if ending.code is not None:

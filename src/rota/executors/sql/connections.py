@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from rota.core.errors import InvalidInput, InvalidSetting
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, refuse_resource, select_open
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 HIDDEN: Final = "***"
@@ -50,6 +51,7 @@ class Connection:
     name: str
     url: str = field(repr=False)
     read_only: bool = False
+    tenants: tuple[str, ...] = DEFAULT_TENANTS
 
     def __post_init__(self) -> None:
         if NAME.fullmatch(self.name) is None:
@@ -120,20 +122,27 @@ class Connection:
 
 
 class Connections:
-    """All connections of a worker."""
+    """The connections of a worker that a tenant may use."""
 
-    def __init__(self, connections: Iterable[Connection] = ()) -> None:
-        self._named = {one.name: one for one in connections}
+    def __init__(
+        self, connections: Iterable[Connection] = (), *, tenant: str = DEFAULT_TENANT
+    ) -> None:
+        self._all = {one.name: one for one in connections}
+        self._tenant = tenant
+        self._named = select_open(self._all, tenant)
+
+    def of_tenant(self, tenant: str) -> "Connections":
+        """Return the connections of the same worker that this tenant may use."""
+        return self if tenant == self._tenant else Connections(self._all.values(), tenant=tenant)
 
     def named(self, name: object, *, field: str = "connection") -> Connection:
-        """The connection of a payload; refuses a name that nobody configured."""
+        """The connection of a payload; refuses a name that is not open to the tenant."""
         if isinstance(name, str) and name in self._named:
             return self._named[name]
-        if not self._named:
-            wanted = "this worker has no connections; its operator sets [executors.connections]"
-        else:
-            wanted = f"a connection of this worker: {', '.join(sorted(self._named))}"
-        raise InvalidInput(field, name, wanted)
+        setting = "executors.connections.NAME.tenants"
+        raise refuse_resource(
+            field, name, tenant=self._tenant, available=self._named, setting=setting
+        )
 
     def database(self, name: object, *, field: str = "connection") -> Connection:
         found = self.named(name, field=field)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
+from rota.executors.sql.bounds import read_piece
 from rota.executors.sql.connections import Connection, Dialect
 from rota.executors.sql.faults import DatabaseFault, Fault, missing
 from rota.executors.sql.session import Answer, Column, Row, Threaded
@@ -124,7 +125,8 @@ class DuckSession(Threaded):
         zoned = [at for at, column in enumerate(columns) if column.type == ZONED]
 
         async def fetch(size: int) -> list[Row]:
-            return [instants(row, zoned) for row in await self.call(cursor.fetchmany, size)]
+            rows = await self.call(read_piece, cursor.fetchmany, size)
+            return [instants(row, zoned) for row in rows] if zoned else rows
 
         return Answer(columns=columns, fetch=fetch)
 

@@ -14,15 +14,19 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
+from rota.contract.payloads.sql import SqlPayload
+from rota.contract.schemas import render_schema
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.core.tenancy import DEFAULT_TENANT
 from rota.core.time.durations import words
+from rota.executors.sql.bounds import row_size
 from rota.executors.sql.connections import Connections
 from rota.executors.sql.faults import Fault
 from rota.executors.sql.folder import Folder
 from rota.executors.sql.opening import session_of
-from rota.executors.sql.schemas import SQL
 from rota.executors.sql.session import Answer, Row, Session
 from rota.executors.sql.spec import Query, read_query
 from rota.executors.sql.values import plain
@@ -44,12 +48,18 @@ class SqlExecutor:
         return (KIND,)
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return SQL
+        return render_schema(SqlPayload)
+
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(text="Runs SQL statements on a database.")
 
     def read(self, kind: str, payload: Any) -> Query:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Query:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
-        return read_query(payload, self.connections, self.folder)
+        return read_query(payload, self.connections.of_tenant(tenant), self.folder, tenant)
 
     def target_of(self, spec: Query) -> str:
         return spec.connection.target
@@ -114,20 +124,35 @@ async def run_through(session: Session, statement: Any, context: Context) -> int
 
 async def kept(answer: Answer, most: int) -> tuple[list[list[Any]], bool]:
     """The first rows, as many as were asked for and as can be stored."""
-    rows: list[list[Any]] = []
-    size = 0
+    room = ResultRoom(rows_max=most)
     async for piece in answer.pieces(min(PIECE, most + 1)):
+        # In a thread: a row may be large enough to block the loop.
+        if not await asyncio.to_thread(room.add, piece):
+            return room.rows, True
+    return room.rows, False
+
+
+@dataclass(slots=True, kw_only=True)
+class ResultRoom:
+    """The rows of a result, as JSON, as long as there is room for them."""
+
+    rows_max: int
+    rows: list[list[Any]] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, piece: Sequence[Row]) -> bool:
+        """Add rows until one does not fit, and return whether all did. A row that is too large by
+        itself is not even converted.
+        """
         for row in piece:
-            made = as_json(row)
-            size += len(json.dumps(made, ensure_ascii=False).encode(errors="replace")) + 2
-            if len(rows) >= most or size > MOST_BYTES:
-                return rows, True
-            rows.append(made)
-    return rows, False
-
-
-def as_json(row: Row) -> list[Any]:
-    return [plain(value) for value in row]
+            if len(self.rows) >= self.rows_max or row_size(row) > MOST_BYTES:
+                return False
+            made = [plain(value) for value in row]
+            self.size += len(json.dumps(made, ensure_ascii=False).encode(errors="replace")) + 2
+            if self.size > MOST_BYTES:
+                return False
+            self.rows.append(made)
+        return True
 
 
 def told(result: dict[str, Any]) -> str:

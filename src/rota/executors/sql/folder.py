@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -17,6 +17,7 @@ from typing import Final
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to, refuse_resource
 from rota.executors.sql.faults import Fault
 
 LONGEST: Final = 1024
@@ -50,8 +51,8 @@ def filling(place: str, context: Context) -> str:
     return moment.strftime(MOMENTS[form])
 
 
-def read_file_name(value: object, *, field: str) -> FileName:
-    if not isinstance(value, str) or not value or len(value) > LONGEST or not value.isprintable():
+def read_file_name(value: str, *, field: str) -> FileName:
+    if not value or len(value) > LONGEST or not value.isprintable():
         raise InvalidInput(field, value, "the path of a file, relative to the data folder")
     for place in PLACE.findall(value):
         if place not in PLACES:
@@ -65,10 +66,15 @@ def read_file_name(value: object, *, field: str) -> FileName:
 class Folder:
     """The data folder of a worker; None when the operator allows no files."""
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: Path | None, *, tenants: Sequence[str] = DEFAULT_TENANTS) -> None:
         self._given = root
+        self._tenants = tenants
 
-    def require(self, *, field: str) -> None:
+    def require(self, *, field: str, tenant: str = DEFAULT_TENANT) -> None:
+        """Refuse a file if the worker has none, or none for this tenant."""
+        if not is_open_to(self._tenants, tenant):
+            setting = "executors.data_folder_tenants"
+            raise refuse_resource(field, "a file", tenant=tenant, available=(), setting=setting)
         if self._given is None:
             wanted = (
                 "no files: this worker has none allowed; its operator sets executors.data_folder"

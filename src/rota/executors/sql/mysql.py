@@ -5,11 +5,13 @@ connection. Files of the worker are out of reach: `load data local` stays off.
 """
 
 import contextlib
+import functools
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Self
 
+from rota.executors.sql.bounds import read_piece, value_too_large
 from rota.executors.sql.connections import Connection, Dialect
 from rota.executors.sql.faults import DatabaseFault, missing
 from rota.executors.sql.session import CONNECTING, Answer, Column, Row, Threaded
@@ -74,7 +76,7 @@ class MysqlSession(Threaded):
         tls: dict[str, Any] = {
             name: options[name] for name in ("ssl_ca", "ssl_cert", "ssl_key") if name in options
         }
-        return pymysql.connect(
+        return bounded_connection()(
             host=where.host or "localhost",
             port=where.port or PORT,
             unix_socket=options.get("unix_socket"),
@@ -106,7 +108,7 @@ class MysqlSession(Threaded):
             return Answer(affected=cursor.rowcount)
 
         async def fetch(size: int) -> list[Row]:
-            return list(await self.call(cursor.fetchmany, size))
+            return await self.call(read_piece, cursor.fetchmany, size)
 
         fields = cursor._result.fields  # noqa: SLF001 - the description has no character set
         columns = tuple(Column(name=one.name, type=type_of(one)) for one in fields)
@@ -181,6 +183,25 @@ class MysqlSession(Threaded):
             # Its own formatting complains so about the number of parameters.
             message = f"the parameters do not fit the statement: {error}"
             raise DatabaseFault(type_="wrong parameter", message=message, final=True) from None
+
+
+@functools.cache
+def bounded_connection() -> Any:
+    """Return PyMySQL's class of connections, with a bound on what the server may send as one row:
+    a packet of the full length means that the row has 16 MiB or more, and is refused unread.
+    """
+    from pymysql import connections  # noqa: PLC0415
+
+    base: Any = connections.Connection
+
+    class BoundedConnection(base):  # type: ignore[misc] # an extra without types
+        def _read_bytes(self, num_bytes: int) -> Any:
+            if num_bytes >= connections.MAX_PACKET_LEN:
+                self._force_close()
+                raise value_too_large("a row")
+            return super()._read_bytes(num_bytes)
+
+    return BoundedConnection
 
 
 def type_of(field: Any) -> str | None:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
@@ -16,6 +17,8 @@ from typing import Any, Final, Self
 
 import asyncpg
 
+from rota.executors.sql.bounds import PIECE_MAX_BYTES, row_size, value_too_large
+from rota.executors.sql.byte_budget import ByteBudget
 from rota.executors.sql.connections import Connection, Dialect
 from rota.executors.sql.faults import DatabaseFault
 from rota.executors.sql.session import CLOSING, CONNECTING, Answer, Column, Row, Session
@@ -24,6 +27,10 @@ from rota.executors.sql.values import JsonText, in_utc, plain
 # Connection, transaction rollback (serialization, deadlock), resources, system, internal; then
 # query_canceled, shutdowns, lock_not_available.
 PASSING_CLASSES: Final = ("08", "40", "53", "58", "XX")
+# Rows of the first fetch: nobody knows yet how large a row is.
+FIRST_ROWS: Final = 20
+# What takes longer to decode than a loop may be blocked is decoded in a thread.
+INLINE_MAX_BYTES: Final = 256 * 1024
 PASSING: Final = frozenset({"57014", "57P01", "57P02", "57P03", "55P03", "25P03"})
 
 TYPES: Final[Mapping[str, str]] = MappingProxyType(
@@ -58,6 +65,7 @@ class PostgresSession(Session):
     def __init__(self, conn: Any) -> None:
         self._conn = conn
         self._transaction: Any = None
+        self._budget = ByteBudget(conn)
 
     @classmethod
     async def open(cls, connection: Connection) -> Self:
@@ -88,7 +96,7 @@ class PostgresSession(Session):
         *,
         most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
     ) -> Answer:
-        with translating():
+        with self._bounded():
             prepared = await self._conn.prepare(text)
             bound = bind(prepared.get_parameters(), values)
             attributes = prepared.get_attributes()
@@ -99,12 +107,29 @@ class PostgresSession(Session):
         columns = tuple(Column(name=one.name, type=type_of(one.type)) for one in attributes)
         structured = [at for at, one in enumerate(attributes) if one.type.name in {"json", "jsonb"}]
 
+        pace = Pace()
+
         async def fetch(size: int) -> list[Row]:
-            with translating():
-                records = await cursor.fetch(size)
-            return [decoded(tuple(record), structured) for record in records]
+            with self._bounded():
+                records = await cursor.fetch(pace.rows(size))
+            pace.note(len(records), self._budget.received)
+            if self._budget.received <= INLINE_MAX_BYTES:
+                return decode_piece(records, structured)
+            return await asyncio.to_thread(decode_piece, records, structured)
 
         return Answer(columns=columns, fetch=fetch)
+
+    @contextlib.contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """Translate errors inside; a connection that received too much was ended for that."""
+        self._budget.restart()
+        try:
+            with translating():
+                yield
+        except DatabaseFault:
+            if self._budget.is_exceeded:
+                raise value_too_large() from None
+            raise
 
     async def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
         with translating():
@@ -156,6 +181,26 @@ def type_of(type_: Any) -> str | None:
     if type_.name.endswith("[]"):
         return "JSON"
     return None if type_.name == "numeric" else TYPES.get(type_.name, "VARCHAR")
+
+
+@dataclass(slots=True)
+class Pace:
+    """How many rows to ask for at once: few at first, then as many as fit into a piece."""
+
+    row_bytes: float = PIECE_MAX_BYTES / FIRST_ROWS
+
+    def rows(self, wanted: int) -> int:
+        return max(1, min(wanted, int(PIECE_MAX_BYTES / self.row_bytes)))
+
+    def note(self, rows: int, received: int) -> None:
+        self.row_bytes = max(1.0, received / max(1, rows))
+
+
+def decode_piece(records: Sequence[Any], structured: Sequence[int]) -> list[Row]:
+    rows = [tuple(record) for record in records]
+    for row in rows:
+        row_size(row)
+    return [decoded(row, structured) for row in rows] if structured else rows
 
 
 def decoded(row: Row, structured: Sequence[int]) -> Row:

@@ -1,54 +1,30 @@
-"""What the payload of an SQL job may say. Room: executors/sql.
+"""Turns the payload of an SQL job into statements. Room: executors/sql.
 
-    {"connection": "warehouse", "query": "select * from orders where day = :day",
-     "parameters": {"day": "2030-01-31"}, "timeout": "30s", "max_rows": 100, "read_only": true}
-
-    {"connection": "warehouse", "statements": ["delete from daily", {"query": "insert …",
-     "parameters": [7]}], "result": "none"}
-
-    {"connection": "warehouse", "query": "select …", "result": "file",
-     "file": {"path": "orders/{scheduled_at:date}.csv", "format": "csv"}}
-
-Only reads and refuses; whether a table exists is seen when the statement runs.
+The fields are those of `SqlPayload`. Whether a table exists is seen when the statement runs.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, Literal
+from typing import Final, get_args
 
+from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.sql import FileFormat, SqlPayload, SqlStatement
 from rota.core.errors import InvalidInput
+from rota.core.tenancy import DEFAULT_TENANT
 from rota.core.time import durations
 from rota.executors.sql.connections import Connection, Connections, Dialect
 from rota.executors.sql.folder import FileName, Folder, is_pattern, read_file_name
 from rota.executors.sql.statement import Statement, read_statement
 
-KNOWN: Final = (
-    "connection",
-    "query",
-    "parameters",
-    "statements",
-    "timeout",
-    "result",
-    "file",
-    "max_rows",
-    "read_only",
-)
-RESULTS: Final = ("rows", "none", "file")
-FORMATS: Final = ("csv", "json", "parquet")
-MOST_STATEMENTS: Final = 100
-MOST_ROWS: Final = 10_000
-USUAL_ROWS: Final = 1000
+FORMATS: Final[tuple[FileFormat, ...]] = get_args(FileFormat)
 SHORTEST_TIMEOUT: Final = timedelta(milliseconds=100)
 LONGEST_TIMEOUT: Final = timedelta(hours=24)
-
-Format = Literal["csv", "json", "parquet"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     name: FileName
-    format: Format
+    format: FileFormat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,113 +41,78 @@ class Query:
     read_only: bool
 
 
-def read_query(payload: object, connections: Connections, folder: Folder) -> Query:
-    if not isinstance(payload, Mapping):
-        example = '{"connection": "shop", "query": "select 1"}'
-        raise InvalidInput("payload", payload, f"an object such as {example}")
-    known_only(payload, KNOWN, "payload")
-    connection = connections.database(payload.get("connection"))
+def read_query(
+    payload: object, connections: Connections, folder: Folder, tenant: str = DEFAULT_TENANT
+) -> Query:
+    example = '{"connection": "shop", "query": "select 1"}'
+    given = read_payload(SqlPayload, payload, example=example)
+    connection = connections.database(given.connection)
     if connection.dialect is None:
         raise LookupError(connection.name)
-    output = read_output(payload, folder)
-    reads = read_flag(payload, "read_only") or connection.read_only
+    output = read_output(given, folder, tenant)
+    reads = given.read_only or connection.read_only
     return Query(
         connection=connection,
-        statements=read_statements(payload, connection.dialect, reads=reads),
-        is_list="statements" in payload,
-        keeps_rows=payload.get("result", "rows") == "rows" and output is None,
+        statements=read_statements(given, connection.dialect, reads=reads),
+        is_list=given.statements is not None,
+        keeps_rows=given.result != "none" and output is None,
         output=output,
-        max_rows=read_count(payload, "max_rows", high=MOST_ROWS, default=USUAL_ROWS),
-        timeout=read_timeout(payload.get("timeout")),
+        max_rows=given.max_rows,
+        timeout=parse_timeout(given.timeout),
         read_only=reads,
     )
 
 
-def read_statements(
-    payload: Mapping[str, object], dialect: Dialect, *, reads: bool
-) -> tuple[Statement, ...]:
-    if ("query" in payload) == ("statements" in payload):
-        raise InvalidInput("query", payload.get("query"), "a query, or a list of statements")
-    if "query" in payload:
-        one = {name: payload[name] for name in ("query", "parameters") if name in payload}
-        return (read_one(one, "", dialect, reads=reads),)
-    if "parameters" in payload:
+def read_statements(payload: SqlPayload, dialect: Dialect, *, reads: bool) -> tuple[Statement, ...]:
+    if (payload.query is None) == (payload.statements is None):
+        raise InvalidInput("query", payload.query, "a query, or a list of statements")
+    if payload.statements is None:
+        only = SqlStatement(query=payload.query or "", parameters=payload.parameters)
+        return (read_one(only, "", dialect, reads=reads),)
+    if payload.parameters is not None:
         wanted = 'beside a query; a statement has its own: {"query": …, "parameters": …}'
-        raise InvalidInput("parameters", payload["parameters"], wanted)
-    listed = payload["statements"]
-    if not isinstance(listed, list | tuple) or not 1 <= len(listed) <= MOST_STATEMENTS:
-        raise InvalidInput("statements", listed, f"a list of 1 to {MOST_STATEMENTS} statements")
+        raise InvalidInput("parameters", payload.parameters, wanted)
     return tuple(
-        read_one(each, f"statements[{at}].", dialect, reads=reads) for at, each in enumerate(listed)
+        read_one(each, f"statements[{at}].", dialect, reads=reads)
+        for at, each in enumerate(payload.statements)
     )
 
 
-def read_one(value: object, place: str, dialect: Dialect, *, reads: bool) -> Statement:
-    one = value if isinstance(value, Mapping) else {"query": value}
-    known_only(one, ("query", "parameters"), place.rstrip("."))
+def read_one(value: str | SqlStatement, place: str, dialect: Dialect, *, reads: bool) -> Statement:
+    one = SqlStatement(query=value) if isinstance(value, str) else value
     return read_statement(
-        one.get("query"),
-        one.get("parameters"),
-        field=f"{place}query",
-        dialect=dialect,
-        reads=reads,
+        one.query, one.parameters, field=f"{place}query", dialect=dialect, reads=reads
     )
 
 
-def read_output(payload: Mapping[str, object], folder: Folder) -> Output | None:
-    result = payload.get("result", "file" if "file" in payload else "rows")
-    if result not in RESULTS:
-        raise InvalidInput("result", result, f"one of {', '.join(RESULTS)}")
-    if (result == "file") != ("file" in payload):
-        raise InvalidInput("file", payload.get("file"), 'a file beside "result": "file"')
-    if result != "file":
+def read_output(payload: SqlPayload, folder: Folder, tenant: str) -> Output | None:
+    file = payload.file
+    if payload.result is not None and (payload.result == "file") != (file is not None):
+        raise InvalidInput("file", file, 'a file beside "result": "file"')
+    if file is None:
         return None
-    file = payload["file"]
-    if not isinstance(file, Mapping):
-        raise InvalidInput("file", file, 'an object such as {"path": "out.csv", "format": "csv"}')
-    known_only(file, ("path", "format"), "file")
-    name = read_file_name(file.get("path"), field="file.path")
+    name = read_file_name(file.path, field="file.path")
     if is_pattern(name.text):
         raise InvalidInput("file.path", name.text, "the name of one file")
-    folder.require(field="file")
-    return Output(name=name, format=read_format(file.get("format"), name, "file.format"))
+    folder.require(field="file", tenant=tenant)
+    return Output(name=name, format=choose_format(file.format, name, "file.format"))
 
 
-def read_format(value: object, name: FileName, field: str) -> Format:
-    """The format that is given, or else the one that the name ends with."""
-    if value is None:
-        ending = name.text.rpartition(".")[2].lower()
-        value = "json" if ending in {"json", "jsonl", "ndjson"} else ending
-    if value not in FORMATS:
-        raise InvalidInput(field, value, f"one of {', '.join(FORMATS)}")
-    return value
+def choose_format(given: FileFormat | None, name: FileName, field: str) -> FileFormat:
+    """Return the format that is given, or else the one that the name ends with."""
+    if given is not None:
+        return given
+    ending = name.text.rpartition(".")[2].lower()
+    ending = "json" if ending in {"jsonl", "ndjson"} else ending
+    for known in FORMATS:
+        if ending == known:
+            return known
+    raise InvalidInput(field, ending, f"one of {', '.join(FORMATS)}")
 
 
-def read_timeout(value: object) -> timedelta | None:
-    if value is None:
+def parse_timeout(text: str | None) -> timedelta | None:
+    if text is None:
         return None
     return durations.parse(
-        value, field="timeout", shortest=SHORTEST_TIMEOUT, longest=LONGEST_TIMEOUT
+        text, field="timeout", shortest=SHORTEST_TIMEOUT, longest=LONGEST_TIMEOUT
     )
-
-
-def read_flag(payload: Mapping[str, object], key: str) -> bool:
-    value = payload.get(key, False)
-    if not isinstance(value, bool):
-        raise InvalidInput(key, value, "true or false")
-    return value
-
-
-def read_count(
-    payload: Mapping[str, object], key: str, *, high: int, default: int, low: int = 0
-) -> int:
-    value = payload.get(key, default)
-    if type(value) is not int or not low <= value <= high:
-        raise InvalidInput(key, value, f"a whole number from {low} to {high}")
-    return value
-
-
-def known_only(value: Mapping[str, object], known: tuple[str, ...], field: str) -> None:
-    for key in value:
-        if key not in known:
-            raise InvalidInput(f"{field}.{key}", value[key], f"one of {', '.join(known)}")

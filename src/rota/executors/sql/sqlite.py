@@ -1,7 +1,8 @@
 """SQLite through the standard library. Room: executors/sql.
 
 A statement must not reach another file: attaching (and `vacuum into`, which attaches) and loading
-code are refused. The file must exist; a job does not make databases by a misspelt setting.
+code are refused. So is every pragma that is not known to be harmless. The file must exist; a job
+does not make databases by a misspelt setting. A value has at most `VALUE_MAX_BYTES`.
 """
 
 import contextlib
@@ -11,12 +12,34 @@ from datetime import datetime
 from typing import Any, Final, Self
 from urllib.parse import quote
 
+from rota.executors.sql.bounds import VALUE_MAX_BYTES, read_piece, value_too_large
 from rota.executors.sql.connections import Connection, Dialect
 from rota.executors.sql.faults import DatabaseFault
 from rota.executors.sql.session import Answer, Column, Row, Threaded
 from rota.executors.sql.values import given
 
 BUSY: Final = 2.0
+TOO_LARGE: Final = "SQLITE_TOOBIG"
+# Pragmas that only tell something. Those of the second set may be set as well.
+READABLE_PRAGMAS: Final = frozenset(
+    {
+        *("application_id", "collation_list", "compile_options", "data_version", "encoding"),
+        *("foreign_key_check", "foreign_key_list", "foreign_keys", "freelist_count"),
+        *("function_list", "index_info", "index_list", "index_xinfo", "integrity_check"),
+        *("journal_mode", "module_list", "page_count", "page_size", "pragma_list", "quick_check"),
+        *("schema_version", "table_info", "table_list", "table_xinfo", "user_version"),
+    }
+)
+SETTABLE_PRAGMAS: Final = frozenset(
+    {"application_id", "defer_foreign_keys", "foreign_keys", "optimize", "user_version"}
+)
+# Their value is a name to tell about, or how many errors to tell.
+ASKING_PRAGMAS: Final = frozenset(
+    {
+        *("foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo"),
+        *("integrity_check", "quick_check", "table_info", "table_list", "table_xinfo"),
+    }
+)
 PASSING: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_INTERRUPT")
 
 
@@ -28,6 +51,8 @@ class SqliteSession(Threaded):
         self._path = path
         self._mode = "ro" if read_only else "rw"
         self._conn: sqlite3.Connection | None = None
+        # True while the session itself runs a pragma.
+        self._is_own_pragma = False
 
     @classmethod
     async def open(cls, connection: Connection) -> Self:
@@ -48,7 +73,13 @@ class SqliteSession(Threaded):
                 raise
             message = "its file is not there or may not be opened"
             raise DatabaseFault(type_="no database", message=message, final=True) from None
-        self._conn.set_authorizer(authorize)
+        self._conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES)
+        self._conn.set_authorizer(self._authorize)
+
+    def _authorize(self, action: int, *given: Any) -> int:
+        if self._is_own_pragma and action == sqlite3.SQLITE_PRAGMA:
+            return sqlite3.SQLITE_OK
+        return authorize(action, *given)
 
     @property
     def conn(self) -> sqlite3.Connection:
@@ -60,7 +91,11 @@ class SqliteSession(Threaded):
         await self.call(self._begin, read_only=read_only)
 
     def _begin(self, *, read_only: bool) -> None:
-        self.conn.execute(f"pragma query_only = {'on' if read_only else 'off'}")
+        self._is_own_pragma = True
+        try:
+            self.conn.execute(f"pragma query_only = {'on' if read_only else 'off'}")
+        finally:
+            self._is_own_pragma = False
         # Taking the lock at once: a reader that becomes a writer cannot wait, it fails.
         writes = not read_only and self._mode == "rw"
         self.conn.execute("begin immediate" if writes else "begin")
@@ -78,7 +113,7 @@ class SqliteSession(Threaded):
         columns = tuple(Column(name=one[0]) for one in cursor.description)
 
         async def fetch(size: int) -> list[Row]:
-            return await self.call(cursor.fetchmany, size)
+            return await self.call(read_piece, cursor.fetchmany, size)
 
         return Answer(columns=columns, fetch=fetch)
 
@@ -110,6 +145,8 @@ class SqliteSession(Threaded):
             yield
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "") or type(error).__name__
+            if name == TOO_LARGE:
+                raise value_too_large() from None
             raise DatabaseFault(
                 type_=name, message=str(error), final=not name.startswith(PASSING)
             ) from None
@@ -117,9 +154,18 @@ class SqliteSession(Threaded):
             raise DatabaseFault(type_="wrong parameter", message=str(error), final=True) from None
 
 
-def authorize(action: int, *_: Any) -> int:
+def authorize(action: int, name: str | None, value: str | None, *_: Any) -> int:
+    """Tell SQLite whether a statement of a job may do this."""
     refused = action in {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH}
+    if action == sqlite3.SQLITE_PRAGMA:
+        refused = not is_harmless_pragma((name or "").lower(), value)
     return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+
+def is_harmless_pragma(name: str, value: str | None) -> bool:
+    if value is None:
+        return name in READABLE_PRAGMAS | SETTABLE_PRAGMAS
+    return name in SETTABLE_PRAGMAS | ASKING_PRAGMAS
 
 
 def fitting(values: Sequence[object]) -> list[Any]:

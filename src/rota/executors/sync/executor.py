@@ -10,15 +10,18 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from rota.contract.payloads.sync import SyncPayload
+from rota.contract.schemas import render_schema
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context
 from rota.core.outcome import Outcome, Succeeded
+from rota.core.tenancy import DEFAULT_TENANT, select_open
 from rota.executors.sync.copying import Copier
 from rota.executors.sync.folders import FolderTree
 from rota.executors.sync.objects import ObjectTree
 from rota.executors.sync.places import FILES, SFTP, Location, Place
 from rota.executors.sync.planning import Comparison, Plan, Planner, Removal, new_listing
-from rota.executors.sync.schemas import SYNC
 from rota.executors.sync.sftp import SftpTree
 from rota.executors.sync.spec import Order, read_order
 from rota.executors.sync.spool import Sorter
@@ -53,12 +56,18 @@ class SyncExecutor:
         return (KIND,) if self._places else ()
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return SYNC
+        return render_schema(SyncPayload)
+
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(text="Copies files that have changed from one place to another.")
 
     def read(self, kind: str, payload: Any) -> Order:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Order:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
-        return read_order(payload, places=self._places)
+        return read_order(payload, places=select_open(self._places, tenant), tenant=tenant)
 
     async def open(self) -> None:
         self._threads = Threads()

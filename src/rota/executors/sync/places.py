@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from rota.core.errors import InvalidSetting
+from rota.core.tenancy import DEFAULT_TENANTS
 from rota.executors.sync.tree import names_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
@@ -43,6 +44,7 @@ class Place:
     key_file: str | None = None
     host_keys: tuple[str, ...] = ()
     read_only: bool = False
+    tenants: tuple[str, ...] = DEFAULT_TENANTS
 
     def __post_init__(self) -> None:
         if NAME.fullmatch(self.name) is None:

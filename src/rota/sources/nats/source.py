@@ -68,11 +68,12 @@ class NatsSource:
         self._client: Any = None
         self._stream: Any = None
         self._batch: list[Any] = []
+        self._surplus: list[Any] = []
 
     async def open(self, position: str | None) -> None:
         del position  # the server has it
         spec = self._spec
-        self._batch = []
+        self._batch, self._surplus = [], []
         self._client = await self._nats.connect(
             servers=list(spec.servers),
             user_credentials=spec.credentials,
@@ -89,12 +90,16 @@ class NatsSource:
     async def read(self, *, most: int, within: timedelta) -> Batch:
         asked = min(most, MOST_ASKED)
         wait = max(SHORTEST_WAIT, within.total_seconds())
-        try:
-            self._batch = await self._stream.fetch(asked, timeout=wait)
-        except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041 — nats-py raises its own child
-            if self._client.is_closed or not self._client.is_connected:
-                raise
-            return NOTHING
+        found, self._surplus = self._surplus, []
+        if not found:
+            try:
+                found = await self._stream.fetch(asked, timeout=wait)
+            except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041 — nats-py has its own child
+                if self._client.is_closed or not self._client.is_connected:
+                    raise
+                return NOTHING
+        # A fetch also returns what the server sends late for an earlier one that timed out.
+        self._batch, self._surplus = found[:asked], found[asked:]
         if not self._batch:
             return NOTHING
         last = max(each.metadata.sequence.stream for each in self._batch)

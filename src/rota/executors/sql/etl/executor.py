@@ -12,9 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
+from rota.contract.payloads.etl import EtlPayload
+from rota.contract.schemas import render_schema
+from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
 from rota.core.executor import Context, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
+from rota.core.tenancy import DEFAULT_TENANT
 from rota.core.time.durations import words
 from rota.executors.sql.connections import Connections
 from rota.executors.sql.etl.loading import Loaded, Loading
@@ -30,7 +34,6 @@ from rota.executors.sql.etl.workbench import (
 from rota.executors.sql.faults import Fault
 from rota.executors.sql.folder import Folder
 from rota.executors.sql.opening import session_of
-from rota.executors.sql.schemas import ETL
 from rota.executors.sql.staging import Staging
 from rota.executors.sql.writing import stage
 
@@ -60,12 +63,21 @@ class EtlExecutor:
         return (KIND,)
 
     def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
-        return ETL
+        return render_schema(EtlPayload)
+
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+        return TaskDescription(
+            text="Extracts rows or files, transforms them with SQL and loads the result."
+        )
 
     def read(self, kind: str, payload: Any) -> Etl:
+        return self.read_for(DEFAULT_TENANT, kind, payload)
+
+    def read_for(self, tenant: str, kind: str, payload: Any) -> Etl:
         if kind != KIND:
             raise InvalidInput("kind", kind, KIND)
-        return read_etl(payload, Reach(connections=self.connections, folder=self.folder))
+        connections = self.connections.of_tenant(tenant)
+        return read_etl(payload, Reach(connections=connections, folder=self.folder, tenant=tenant))
 
     def target_of(self, spec: Etl) -> str | None:
         """The database, if it is one alone: of several, a failure does not tell which."""

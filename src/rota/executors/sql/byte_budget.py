@@ -1,0 +1,48 @@
+"""Ends a PostgreSQL connection that receives more bytes than one fetch may bring.
+
+Room: executors/sql. asyncpg hands over whole rows, so a huge value is known only after it was read
+and decoded on the loop. This protocol stands between the socket and asyncpg and counts: past the
+budget it aborts the connection, before asyncpg has decoded anything.
+"""
+
+import asyncio
+from typing import Any, Final
+
+from rota.executors.sql.bounds import VALUE_MAX_BYTES
+
+# Rows are asked for in numbers that fit into a quarter of this.
+FETCH_MAX_BYTES: Final = 4 * VALUE_MAX_BYTES
+
+
+class ByteBudget(asyncio.Protocol):
+    """Counts what arrives since `restart`; `is_exceeded` stays true once it was too much."""
+
+    def __init__(self, conn: Any) -> None:
+        self._transport = conn._transport  # noqa: SLF001 - asyncpg offers no other way in
+        self._inner = self._transport.get_protocol()
+        self.received = 0
+        self.is_exceeded = False
+        self._transport.set_protocol(self)
+
+    def restart(self) -> None:
+        self.received = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.received += len(data)
+        if self.received > FETCH_MAX_BYTES:
+            self.is_exceeded = True
+            self._transport.abort()
+            return
+        self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()  # type: ignore[no-any-return]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._inner.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
