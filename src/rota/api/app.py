@@ -1,8 +1,10 @@
 """The API as one ASGI application, made from the catalogue. Room: api."""
 
+import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,12 +14,14 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rota.api import resources
+from rota.api.addresses import TrustedProxies
 from rota.api.admission import Admission
 from rota.api.dashboard.files import Files
 from rota.api.dashboard.logins import Logins
 from rota.api.dashboard.session import PATH as SESSION
 from rota.api.dashboard.session import Session
 from rota.api.doors import Doors, Endpoint, refused
+from rota.api.hosts import AllowedHosts
 from rota.api.operations import Operation, catalogue
 from rota.api.outer import REQUESTS_MAX, Outer
 from rota.api.problems import Refusal
@@ -25,9 +29,12 @@ from rota.api.traced import Traced
 from rota.store import logins
 
 CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable"}
+_NAME_AT_END: Final = re.compile(r"\{(name|kind)\}$")
 
 
-def make_app(doors: Doors) -> ASGIApp:
+def make_app(
+    doors: Doors, *, hosts: AllowedHosts | None = None, proxies: TrustedProxies | None = None
+) -> ASGIApp:
     """All operations of the catalogue; `resources` has declared them by being imported."""
     resources.load()
     by_path: dict[str, list[Operation]] = defaultdict(list)
@@ -42,7 +49,23 @@ def make_app(doors: Doors) -> ASGIApp:
     app.router.redirect_slashes = False
     traces = doors.service.traces
     inner: ASGIApp = app if traces is None else Traced(app, traces=traces)
-    return Outer(inner, overloaded=overloaded, new_id=doors.service.new_id)
+    return Outer(
+        inner,
+        overloaded=overloaded,
+        new_id=doors.service.new_id,
+        hosts=hosts,
+        proxies=proxies,
+        refuse=refuse,
+    )
+
+
+def refuse(refusal: Refusal) -> ASGIApp:
+    """Answer a request with a problem, whatever it asks for."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await refused(refusal, Request(scope, receive))(scope, receive, send)
+
+    return answer
 
 
 async def overloaded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,9 +85,9 @@ def for_people(
         pool=service.pool,
         monotonic=service.clock.monotonic,
         now=service.clock.now,
-        find=logins.find,
+        find=partial(logins.find, idle=service.login_idle),
     )
-    people = Logins(admission)
+    people = Logins(admission, idle=service.login_idle)
     session = Route(SESSION, guarded(doors.told(Session(doors, people).answer)))
     session.methods = None
     return [
@@ -101,7 +124,7 @@ def route(
 
     # Every method comes here, so that a wrong one is answered in the same form as all else.
     # A name may have a slash in it; at the end of a path there is no doubt what belongs to it.
-    whole = f"{path.removesuffix('{name}')}{{name:path}}" if path.endswith("{name}") else path
+    whole = _NAME_AT_END.sub(r"{\1:path}", path)
     made = Route(f"{below}{whole}", answer)
     made.methods = None
     return made

@@ -16,6 +16,7 @@ def bulk_filter(draft: BulkDraft) -> bulk.RunFilter:
         kind=said.kind,
         queue=said.queue,
         error=said.error,
+        fingerprint=said.fingerprint,
         since=instant(said.since, "filter.since"),
         until=instant(said.until, "filter.until"),
     )

@@ -1,25 +1,33 @@
 """One request on its way through, and what is answered. Room: api."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import msgspec
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from rota.api.gathered import Gathered, Served
 from rota.api.guarded_pool import GuardedPool
-from rota.api.operations import Operation
-from rota.core.access import Principal
+from rota.api.operations import ChosenScope, Operation
+from rota.api.streams import OpenStreams
+from rota.core.access import Permission, Principal, demand, may
+from rota.core.origins import ChangeOrigin
 from rota.flow.observe.feed import Feed
+from rota.flow.observe.log_tails import LogTails
 from rota.flow.observe.meter import Meter
 from rota.flow.observe.tracing import RequestSpan, Traces
 from rota.runtime.database_clock import DatabaseClock
+from rota.runtime.off_loop import Check, OffLoop
 from rota.store.driver import Connection
 from rota.store.idempotency import Asked
+from rota.store.logins import IDLE_LIMIT
+from rota.store.walls import behind_wall
+
+T = TypeVar("T")
 
 ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
@@ -42,7 +50,11 @@ class Service:
     feed: Feed | None = None
     gathered: Gathered
     served: Served
+    streams: OpenStreams
+    log_tails: LogTails
     clock_is_wrong: Callable[[], bool] = lambda: False
+    off_loop: OffLoop = field(default_factory=OffLoop)
+    login_idle: timedelta = IDLE_LIMIT
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +69,7 @@ class Call:
     address: str
     url: str
     headers: Mapping[str, str]
+    origin: ChangeOrigin = ChangeOrigin.API
     params: Mapping[str, str] = field(default_factory=dict)
     query: Any = None
     body: Any = None
@@ -66,6 +79,9 @@ class Call:
     hints: set[str] = field(default_factory=set)
     asked: Asked | None = None
     span: RequestSpan | None = None
+    # Called with the id of a hook once its signature was verified; raises if the hook is called too
+    # often.
+    on_verified: Callable[[UUID], object] = lambda _hook_id: None
 
     @property
     def principal(self) -> Principal:
@@ -76,6 +92,25 @@ class Call:
     @property
     def tenant_id(self) -> int:
         return self.principal.tenant_id
+
+    @property
+    def is_for_all_tenants(self) -> bool:
+        """Whether it acts for every tenant: what `all_tenants` of its query says. Default: true for
+        a key of the platform, and no other key may ask for it.
+        """
+        asked = getattr(self.query, "all_tenants", msgspec.UNSET)
+        if asked is msgspec.UNSET:
+            return may(self.principal, Permission.PLATFORM)
+        if asked:
+            demand(self.principal, Permission.PLATFORM)
+        return bool(asked)
+
+    @property
+    def scope(self) -> ChosenScope:
+        """Where its statements run, once it is known who asks and for whom."""
+        if self.operation.scope != "either":
+            return self.operation.scope
+        return "platform" if self.is_for_all_tenants else "tenant"
 
     @property
     def conn(self) -> Connection:
@@ -112,6 +147,31 @@ class Call:
         if self.span is not None:
             self.span.made(run_id for run_id in run_ids if run_id is not None)
 
+    @asynccontextmanager
+    async def in_tenant(self) -> AsyncIterator[None]:
+        """A transaction of the tenant, for an operation that computes outside of it."""
+        self.service.pool.refuse_in_outage()
+        async with (
+            self.service.pool.acquire() as conn,
+            behind_wall(conn, self.tenant_id) as now,
+        ):
+            self.at(conn, now)
+            try:
+                yield
+            finally:
+                self._conn = None
+
+    async def compute(self, compute: Callable[[Check], T]) -> T:
+        """Compute something off the event loop, on the account of the key that calls."""
+        return await self.service.off_loop.run(f"key {self.principal.key_id}", compute)
+
+    def stream(self, events: AsyncIterator[bytes]) -> StreamingResponse:
+        """Return the response that sends these events; refuse it if too many streams are open."""
+        principal = self.principal
+        return self.service.streams.open(
+            events, key_id=principal.key_id, tenant_id=principal.tenant_id
+        )
+
     def connection(self) -> AbstractAsyncContextManager[Connection]:
         """A connection of its own, for an operation that outlives a transaction."""
         return self.service.pool.acquire()
@@ -119,12 +179,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`response` is for what is no JSON: a stream, a page."""
+    """`response` is for what is no JSON: a stream, a page. `made_id` names what an operation that
+    reveals a secret has created.
+    """
 
     body: Any = None
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     response: Response | None = None
+    made_id: str | None = None
 
     def encoded(self) -> bytes:
         return b"" if self.body is None else ENCODER.encode(self.body)

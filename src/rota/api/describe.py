@@ -24,6 +24,8 @@ TAGS: Final = {
     "made of.",
     "backfills": "Runs for a past range of ticks, made little by little; `POST "
     "/v1/jobs/{job_id}/backfills` begins one.",
+    "tasks": "A task is a kind of work that workers serve. Jobs and submissions are runs of tasks. "
+    "How to is in [tasks.md](../howto/tasks.md).",
     "jobs as code": "All jobs of a project, as a file declares them; `rota plan` and `rota apply` "
     "ask for these.",
     "runs": "A run is one time that a job is carried out, in one or more attempts. "
@@ -48,7 +50,13 @@ TAGS: Final = {
     "service": "The API itself.",
 }
 # What stands in the path of an example; what is not here comes from an answer before.
-PLACES: Final = {"queue": "batch", "user_id": "u003", "file": "page.css", "code": "not_found"}
+PLACES: Final = {
+    "queue": "batch",
+    "kind": "report",
+    "user_id": "u003",
+    "file": "page.css",
+    "code": "not_found",
+}
 NAMES: Final = {"jobs": "hourly-sync", "calendars": "holidays", "secrets": "smtp-password"}
 RUNS: Final = {
     "get_run": "$ENDED_RUN_ID",
@@ -67,6 +75,7 @@ RUNS: Final = {
     "resume_run": "$LIVE_GRAPH_RUN_ID",
 }
 JOBS: Final = {"get_graph": "$GRAPH_JOB_ID"}
+KINDS: Final = {"get_dead_group": "$DEAD_KIND"}
 QUERIES: Final = {
     "list_jobs": "status=active&limit=1",
     "delete_job": "running=keep",
@@ -142,6 +151,7 @@ def reference_markdown(
         for each in ordered:
             if each.tag == tag:
                 parts += _operation(each, answers.get(each.name), shown)
+    parts += ["## Objects of several operations", *fields.documents()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -255,6 +265,8 @@ def example_path(each: Operation) -> str:
         places["run_id"] = RUNS[each.name]
     if each.name in JOBS:
         places["job_id"] = JOBS[each.name]
+    if each.name in KINDS:
+        places["kind"] = KINDS[each.name]
     query = f"?{QUERIES[each.name]}" if each.name in QUERIES else ""
     return each.path.format(**places) + query
 

@@ -8,29 +8,34 @@ error at any point leaves through the same door as a problem.
 import hashlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from urllib.parse import quote
+from uuid import UUID
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from rota.api import problems
-from rota.api.admission import Admission, Rate, Rates
+from rota.api import identifiers, problems
+from rota.api.addresses import group_address
+from rota.api.admission import Admission, BeforeLookup, Rate, Rates, VerifiedSenders
 from rota.api.call import Call, Reply, Service
 from rota.api.gathering import GoAlone
 from rota.api.operations import Operation
 from rota.api.problems import Refusal
 from rota.api.reading import decode_body, decode_query, read_body
 from rota.core.access import Principal, demand
-from rota.core.errors import RotaError, StoreUnavailable
+from rota.core.errors import RotaError, StoreUnavailable, TooMany
+from rota.core.origins import ORIGIN_HEADER, ChangeOrigin, claimed_origin
 from rota.store import idempotency
 from rota.store.idempotency import Asked
 from rota.store.transaction import transaction
 from rota.store.walls import behind_wall
 
+FAILURES: Final = "failed authentications of this address"
 KEY_HEADER: Final = "idempotency-key"
 KEY: Final = re.compile(r"[!-~]{1,255}")
 STORED_STATUSES: Final = range(200, 300)
@@ -39,16 +44,21 @@ NOT_IN_OUTAGE: Final = frozenset({401, 429})
 
 Report = Callable[[str, BaseException], object]
 Endpoint = Callable[[Request], Awaitable[Response]]
-Who = Callable[[Request], Awaitable[Principal]]
+# Tells who sent a request; calls its second argument before it looks a credential up that was not
+# verified lately.
+Who = Callable[[Request, BeforeLookup], Awaitable[Principal]]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often a key, a tenant, and an address without a key may call (reliability 5.8)."""
+    """How often a key, a tenant, an address without a key, and a hook may call (reliability 5.8).
+    An address may fail to authenticate as often as it may call without a key.
+    """
 
     key: Rate
     tenant: Rate
     address: Rate
+    hook: Rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +68,7 @@ class Doors:
     service: Service
     admission: Admission
     rates: Rates
+    senders: VerifiedSenders
     limits: Limits
     report: Report
 
@@ -66,6 +77,8 @@ class Doors:
         asked = self.by_key if who is None else who
 
         async def answer(request: Request) -> Response:
+            if operation.is_hook:
+                return await self._answer_hook(operation, request, asked)
             return await self._answer(operation, request, asked)
 
         return self.told(answer)
@@ -98,6 +111,28 @@ class Doors:
             return problems.refusal_of(StoreUnavailable(reason=refusal.detail))
         return refusal
 
+    async def _answer_hook(self, operation: Operation, request: Request, who: Who) -> Response:
+        """Answer a signed request. What is not signed rightly counts as a failure of its address,
+        taken before the hook is looked up; a sender that signed rightly lately has failures of its
+        own, so that others at its address cannot lock it out.
+        """
+        address = client_group(request)
+        sender = f"{request.path_params['hook_id']} {address}"
+        bucket = f"failures {sender if self.senders.includes(sender) else address}"
+        self.rates.take(bucket, self.limits.address, what=FAILURES)
+        request.state.is_verified = False
+        try:
+            return await self._answer(operation, request, who)
+        finally:
+            if request.state.is_verified:
+                self.senders.add(sender)
+            if request.state.is_verified or self.service.pool.is_away:
+                self.rates.give_back(bucket, self.limits.address)
+
+    def _verify(self, request: Request, hook_id: UUID) -> None:
+        request.state.is_verified = True
+        self.rates.take(f"hook {hook_id}", self.limits.hook, what="requests of this hook")
+
     async def _answer(self, operation: Operation, request: Request, who: Who) -> Response:
         call = Call(
             operation=operation,
@@ -106,11 +141,19 @@ class Doors:
             address=request.client.host if request.client else "",
             url=request.url.path,
             headers=request.headers,
+            origin=(
+                claimed_origin(request.headers.get(ORIGIN_HEADER))
+                if who == self.by_key
+                else ChangeOrigin.DASHBOARD
+            ),
             params=request.path_params,
         )
+        if operation.is_hook:
+            call.on_verified = partial(self._verify, request)
         if self.service.traces is not None:
             call.follow(request.state.span)
         call.enter(await self._admit(operation, request, who))
+        identifiers.read_path(call.params)
         call.query = decode_query(request, operation.query)
         raw = b""
         if operation.has_body:
@@ -139,8 +182,9 @@ class Doors:
 
     async def _admit(self, operation: Operation, request: Request, who: Who) -> Principal | None:
         if operation.permission is None:
-            if not operation.is_probe:
-                self._take_of_address(request)
+            if not operation.is_probe and not operation.is_hook:
+                address = f"address {client_group(request)}"
+                self.rates.take(address, self.limits.address, what="requests")
             return None
         principal = await self.known(request, who)
         demand(principal, operation.permission)
@@ -152,28 +196,40 @@ class Doors:
         return principal
 
     async def known(self, request: Request, who: Who) -> Principal:
-        """Return who calls. Callers without a valid key share a rate; one that cannot be looked up
-        because the database is away does not count against it.
+        """Return who calls. Each failure counts against the caller's address, and is taken before
+        the look-up, so that guessing costs the database no more than the rate; it is given back if
+        the credential is right, or cannot be looked up because the database is away.
         """
+        bucket = f"failures {client_group(request)}"
+        is_taken = False
+
+        def take() -> None:
+            nonlocal is_taken
+            self.rates.take(bucket, self.limits.address, what=FAILURES)
+            is_taken = True
+
         try:
-            return await who(request)
+            principal = await who(request, take)
         except StoreUnavailable:
+            if is_taken:
+                self.rates.give_back(bucket, self.limits.address)
+            raise
+        except TooMany:
             raise
         except RotaError:
-            if not self.service.pool.is_away:
-                self._take_of_address(request)
+            if not is_taken and not self.service.pool.is_away:
+                take()
             raise
+        if is_taken:
+            self.rates.give_back(bucket, self.limits.address)
+        return principal
 
-    async def by_key(self, request: Request) -> Principal:
-        return await self.admission.principal(request.headers.get("authorization"))
-
-    def _take_of_address(self, request: Request) -> None:
-        address = request.client.host if request.client else ""
-        self.rates.take(f"address {address}", self.limits.address, what="requests")
+    async def by_key(self, request: Request, before_lookup: BeforeLookup) -> Principal:
+        return await self.admission.principal(request.headers.get("authorization"), before_lookup)
 
     @asynccontextmanager
     async def _inside(self, call: Call) -> AsyncIterator[None]:
-        match call.operation.scope:
+        match call.scope:
             case "tenant":
                 async with (
                     self.service.pool.acquire() as conn,
@@ -194,14 +250,43 @@ class Doors:
             return response_of(await operation.handle(call), operation)
         before = await idempotency.begin(call.conn, asked)
         if before is not None:
+            if operation.reveals_secret:
+                raise shown_before(before.body)
             again = {"Idempotency-Replayed": "true"}
             media = operation.media
             return Response(before.body, before.status, headers=again, media_type=media)
-        response = response_of(await operation.handle(call), operation)
-        await idempotency.finish(
-            call.conn, asked, status=response.status_code, body=bytes(response.body)
-        )
+        reply = await operation.handle(call)
+        response = response_of(reply, operation)
+        body = bytes(response.body)
+        if operation.reveals_secret:
+            body = msgspec.json.encode(SecretReceipt(made_id=reply.made_id))
+        await idempotency.finish(call.conn, asked, status=response.status_code, body=body)
         return response
+
+
+def client_group(request: Request) -> str:
+    """Return what the client's address is counted by."""
+    return group_address(request.client.host) if request.client else ""
+
+
+class SecretReceipt(msgspec.Struct, frozen=True):
+    """What is stored in place of an answer that reveals a secret."""
+
+    made_id: str | None = None
+
+
+def shown_before(stored: bytes) -> Refusal:
+    """Refuse to repeat a request whose answer revealed a secret: that answer was not stored."""
+    made_id = None
+    with suppress(msgspec.DecodeError):
+        made_id = msgspec.json.decode(stored, type=SecretReceipt).made_id
+    thing = "the first request with this idempotency key succeeded"
+    if made_id is not None:
+        thing = f"the first request with this idempotency key created or rotated {made_id}"
+    todo = "rotate it, or revoke it and create another with a new idempotency key"
+    return Refusal(
+        "secret_shown_once", f"{thing}; its secret was shown once and is not stored: {todo}"
+    )
 
 
 def asked_with(call: Call, request: Request, raw: bytes) -> Asked | None:

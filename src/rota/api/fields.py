@@ -5,6 +5,7 @@ shown again: the page would be three times as long and no clearer.
 """
 
 from collections.abc import Iterator
+from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -12,11 +13,30 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
 
 from rota.api.shapes.pieces import Duration, Moment
+from rota.contract import times
+from rota.contract.bodies import find_document
+from rota.contract.calendar import CalendarDocument
+from rota.contract.graph_fields import GraphDocument
+from rota.contract.schedule_fields import ScheduleDocument
 
 # What is written in a form of its own is called by it.
-FORMS: Final = {id(get_args(Duration)[1]): "duration", id(get_args(Moment)[1]): "time"}
+FORMS: Final = {
+    id(get_args(type_)[1]): word
+    for type_, word in (
+        *((Duration, "duration"), (Moment, "time")),
+        *((times.Duration, "duration"), (times.Instant, "time")),
+    )
+}
+DOCUMENT_NAMES: Final[dict[type[Struct], str]] = {
+    ScheduleDocument: "schedule",
+    GraphDocument: "graph",
+    CalendarDocument: "calendar",
+}
 PLAIN: Final = {str: "text", int: "integer", float: "number", bool: "`true` or `false`"}
-PAGES: Final = {"docs/reference/schedules.md": "[schedules.md](schedules.md)"}
+PAGES: Final = {
+    "docs/reference/schedules.md": "[schedules.md](schedules.md)",
+    "docs/reference/cron.md": "[cron.md](cron.md)",
+}
 
 
 class Row(NamedTuple):
@@ -87,8 +107,20 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").removesuffix(".")
 
 
-def rows_of(shape: type[Struct], above: str = "") -> Iterator[Row]:
-    """Each field, and below it those of the object that it is or holds."""
+def documents() -> Iterator[str]:
+    """The objects that several operations take, each once."""
+    for struct, name in DOCUMENT_NAMES.items():
+        yield f"### {name.capitalize()} object"
+        yield " ".join((struct.__doc__ or "").split())
+        yield _table("Field", list(rows_of(struct, outer=frozenset({struct}))))
+
+
+def rows_of(
+    shape: type[Struct], above: str = "", outer: frozenset[type[Struct]] = frozenset()
+) -> Iterator[Row]:
+    """Each field, and below it those of the object that it is or holds. An object inside one of
+    its own kind is not shown again.
+    """
     for each in msgspec.structs.fields(shape):
         type_ = words(each.type)
         if each.required:
@@ -97,21 +129,27 @@ def rows_of(shape: type[Struct], above: str = "") -> Iterator[Row]:
             type_ += f"; `{each.default}` by default"
         yield Row(above + each.encode_name, type_, meaning(each.type))
         inner = inside(each.type)
-        if inner is not None:
+        if inner is not None and inner[0] not in outer:
             kind, places = inner
-            yield from rows_of(kind, f"{above}{each.encode_name}{places}.")
+            yield from rows_of(kind, f"{above}{each.encode_name}{places}.", outer | {kind})
 
 
 def words(annotation: Any, metas: tuple[Any, ...] = ()) -> str:
     """The type in a few words."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
+        document = find_document(annotation)
+        if document is not None:
+            name = DOCUMENT_NAMES[document]
+            return f"[{name} object](#{name}-object)"
         return words(inner[0], (*metas, *inner[1:]))
     if origin in {Union, UnionType}:
         options = [each for each in inner if each not in {NoneType, UnsetType}]
         return " or ".join(dict.fromkeys(words(each, metas) for each in options))
     if origin is Literal:
         return ", ".join(f"`{each}`" for each in inner)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(f"`{each.value}`" for each in annotation)
     if origin is list:
         return f"list of {_many(inner[0])}"
     if annotation is Any:

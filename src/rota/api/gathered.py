@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from rota.api import identifiers
 from rota.api.gathering import Gathering, Wish, Written
 from rota.core.arrivals.event import Event
 from rota.core.errors import StoreUnavailable
-from rota.core.submission import JobSpec
+from rota.core.kind_remedies import ServedKinds
 from rota.flow.events import taking
 from rota.flow.events.taking import TakenEvent
 from rota.flow.submit import submitting
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from rota.api.call import Call
 
 SERVED_FOR: Final = 2.0
+# How long an id is used without asking for it. A row that nothing uses is deleted (flow/record):
+# asking again keeps it, so this must be shorter than the margin there.
+KNOWN_FOR: Final = timedelta(days=1)
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
+# Tenants whose kinds are kept.
+SERVED_TENANTS_MAX: Final = 1000
 
 
 @dataclass(slots=True)
@@ -31,16 +37,21 @@ class Jobs:
     """Writes jobs; the names and policies that earlier batches came to are known."""
 
     _known: Known = field(default_factory=dict)
+    _known_since: datetime = NEVER
 
     async def __call__(
         self, conn: Connection, wishes: Sequence[Wish[Draft, Submitted]], *, now: datetime
     ) -> Written[Submitted]:
+        if now - self._known_since > KNOWN_FOR:
+            self._known.clear()
+            self._known_since = now
         interned = Interned(self._known)
         drafts = [wish.given for wish in wishes]
         made = await submitting.submit_drafts(
             conn, drafts, now=now, interned=interned, says_which=False
         )
-        await note_made(conn, [(wish.call, wish.given.spec) for wish in wishes], made)
+        asked = [(wish.call, wish.given.name or wish.given.spec.kind) for wish in wishes]
+        await note_made(conn, asked, made)
         return Written(made, interned.committed)
 
 
@@ -68,21 +79,16 @@ class Gathered:
 
 
 async def note_made(
-    conn: Connection, asked: Sequence[tuple["Call", JobSpec]], made: Sequence[Submitted]
+    conn: Connection, asked: Sequence[tuple["Call", str]], made: Sequence[Submitted]
 ) -> None:
-    """Write down who made which job."""
-    pairs = zip(asked, made, strict=True)
+    """Write down who made which job. A submission says it itself."""
     entries = [
-        entry(call, spec.name, each) for (call, spec), each in pairs if not each.deduplicated
+        entry(call, name, each)
+        for (call, name), each in zip(asked, made, strict=True)
+        if not each.deduplicated and not each.is_submission
     ]
     if entries:
         await audit.note_many(conn, entries)
-
-
-async def note_alike(call: "Call", made: Sequence[Submitted], names: Sequence[str]) -> None:
-    """The same for jobs of one request, none of which was there."""
-    things = [identifiers.job(each.job_id) for each in made]
-    await audit.note_alike(call.conn, entry(call, names[0], made[0]), things, names)
 
 
 def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
@@ -94,23 +100,30 @@ def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
         action="job.create",
         thing="job",
         thing_id=identifiers.job(made.job_id),
-        after={"name": name},
+        after={"name": name, "version": 1},
         request_id=call.request_id,
+        origin=call.origin,
     )
 
 
 @dataclass(slots=True)
 class Served:
-    """The kinds that live workers serve, as of a moment ago: it is for a warning only."""
+    """The kinds that live workers serve for a tenant, each with the fields of its payload if they
+    are known, as of a moment ago: it is for a warning only.
+    """
 
     monotonic: Callable[[], float]
-    _known: frozenset[str] = frozenset()
-    _read: float = float("-inf")
+    _known: dict[str, tuple[float, ServedKinds]] = field(default_factory=dict)
 
-    async def kinds(self, pool: Pool) -> frozenset[str]:
+    async def kinds(self, pool: Pool, tenant: str) -> ServedKinds:
         now = self.monotonic()
-        if now - self._read > SERVED_FOR:
-            self._read = now
+        read, known = self._known.get(tenant, (float("-inf"), {}))
+        if now - read > SERVED_FOR:
+            if len(self._known) >= SERVED_TENANTS_MAX:
+                self._known.clear()
+            # Before it is read: others need not ask meanwhile.
+            self._known[tenant] = (now, known)
             async with pool.acquire() as conn:
-                self._known = frozenset(await cluster_views.kinds_served(conn))
-        return self._known
+                known = await cluster_views.kinds_served(conn, tenant=tenant)
+            self._known[tenant] = (now, known)
+        return known

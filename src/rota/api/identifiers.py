@@ -5,10 +5,11 @@ is wanted is refused at once. A bare UUID is understood as well.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from rota.core.errors import NotFound
+from rota.core.errors import InvalidInput, NotFound
 
 PREFIXES: Final = {
     "backfill_id": "bf",
@@ -20,6 +21,8 @@ PREFIXES: Final = {
     "event_id": "evt",
     "hook_id": "hook",
 }
+# Characters of a name in a path, or of a place in a cursor.
+PATH_TEXT_MAX: Final = 200
 _HEX: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -50,8 +53,24 @@ def read(parameter: str, text: str) -> UUID:
     return UUID(body)
 
 
+def is_plain_text(text: str) -> bool:
+    """Return whether a name has a length that a name can have, and no NUL, which PostgreSQL cannot
+    store.
+    """
+    return 1 <= len(text) <= PATH_TEXT_MAX and "\0" not in text
+
+
+def read_path(params: Mapping[str, str]) -> Mapping[str, str]:
+    """Check every name in a path. Ids are left to `read`, which knows how they look."""
+    for parameter, text in params.items():
+        if parameter not in PREFIXES and not is_plain_text(text):
+            wanted = f"use 1 to {PATH_TEXT_MAX} characters and no NUL"
+            raise InvalidInput(parameter, text, wanted)
+    return params
+
+
 def schema(parameter: str) -> dict[str, Any]:
     """The JSON Schema of a place in a path."""
     if parameter in PREFIXES:
         return {"type": "string", "pattern": f"^{PREFIXES[parameter]}_[0-9a-f]{{32}}$"}
-    return {"type": "string", "minLength": 1, "maxLength": 200}
+    return {"type": "string", "minLength": 1, "maxLength": PATH_TEXT_MAX}

@@ -7,17 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from rota.api import alike, identifiers
+from rota.api import identifiers
 from rota.api.call import Call
 from rota.api.drafts import spec_of
-from rota.api.gathered import note_alike, note_made
+from rota.api.gathered import note_made
 from rota.api.shapes.jobs import JobDraft, JobMade
 from rota.api.shapes.pieces import moment_or_none
+from rota.contract.job_values import details_of
+from rota.contract.variants import variants_of
 from rota.core.binding import MARK, names_in
-from rota.core.submission import JobSpec, after, canonical
+from rota.core.kind_remedies import ServedKinds, warn_unknown_fields
+from rota.core.submission import JobSpec, SpecVariant
 from rota.core.time.calendars import Calendar
-from rota.flow.submit import alike as short_way
+from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import submitting
+from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, sealed
 
@@ -25,87 +29,80 @@ from rota.store import calendars, hints, sealed
 NEAR: Final = timedelta(minutes=1)
 
 
-async def make(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade]:
-    """Make all of these jobs or none."""
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
-    made = await _make_alike(call, drafts, known)
-    return await _make_any(call, drafts, known) if made is None else made
-
-
-async def _make_alike(
-    call: Call, drafts: Sequence[JobDraft], known: Mapping[str, Calendar]
-) -> list[JobMade] | None:
-    """The short way for jobs that have most in common; None if the long one must be gone."""
-    with after(()):
-        given = alike.alike(drafts, tenant=call.principal.tenant)
-    if given is None:
-        return None
-    now = call.now
-    drafted = short_way.draft(given, now=now, new_id=call.service.new_id, calendars=known)
-    if drafted is None:
-        return None
-    made = await short_way.submit(call.conn, drafted, now=now, calendars=known)
-    await note_alike(call, made, drafted.each.names)
+async def make(
+    call: Call, drafts: Sequence[JobDraft], *, only_definitions: bool = False
+) -> list[JobMade]:
+    """Make all of these jobs and submissions or none. With `only_definitions` each becomes a job,
+    which is found by its name.
+    """
+    asked_for = variants_of(drafts, tenant=call.principal.tenant)
+    known = await _calendars(call, asked_for)
+    drafting = Drafting(call.now, known, origin=origin_of(call), only_definitions=only_definitions)
+    found_good = await submitting.draft_all(drafting, asked_for, call.service.new_id)
+    made = await submitting.submit_drafts(call.conn, found_good, now=call.now, calendars=known)
+    await note_made(call.conn, [(call, each.display_name) for each in asked_for], made)
     call.hints |= hints_of(call, made)
-    served = await call.service.served.kinds(call.service.pool)
-    warnings = _warnings(given.spec.kind, served, ())
+    call.made(each.run_id for each in made)
+    served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
+    lacking = await _lacking(call, found_good)
+    unserved: dict[str, list[str]] = {}
     return [
         JobMade(
             job_id=identifiers.job(each.job_id),
-            run_id=None,
-            deduplicated=False,
+            run_id=None if each.run_id is None else identifiers.run(each.run_id),
+            deduplicated=each.deduplicated,
             next_run_at=moment_or_none(each.first_tick),
-            name=name,
-            status="active",
-            warnings=warnings,
+            name=draft.name or draft.spec.kind,
+            status="active" if each.run_id is None else "pending",
+            warnings=(
+                _warnings(draft.spec.kind, draft.payload, served, lacking.get(place, ()))
+                if place in lacking or served.get(draft.spec.kind) is not None
+                else _unserved(unserved, draft.spec.kind, served)
+            )
+            + _warn_unstored(draft.spec, is_submission=draft.is_submission),
         )
-        for each, name in zip(made, drafted.each.names, strict=True)
+        for place, (each, draft) in enumerate(zip(made, found_good, strict=True))
     ]
 
 
-async def _make_any(
-    call: Call, drafts: Sequence[JobDraft], known: Mapping[str, Calendar]
-) -> list[JobMade]:
-    specs: list[JobSpec] = []
-    with after(specs):
-        for draft in drafts:
-            specs.append(asked(call, draft))  # noqa: PERF401 — its length tells the place
-    made = await submitting.submit(
-        call.conn, specs, now=call.now, new_id=call.service.new_id, calendars=known
-    )
-    await note_made(call.conn, [(call, spec) for spec in specs], made)
-    call.hints |= hints_of(call, made)
-    call.made(each.run_id for each in made)
-    served = await call.service.served.kinds(call.service.pool)
-    lacking = await _lacking(call, specs)
-    return [
-        made_of(each, spec, served, without)
-        for each, spec, without in zip(made, specs, lacking, strict=True)
-    ]
+async def _calendars(call: Call, asked_for: Sequence[SpecVariant]) -> Mapping[str, Calendar]:
+    """The calendars of the tenant, if a schedule goes by any."""
+    if not any(each.spec.schedule and "calendars" in each.spec.schedule for each in asked_for):
+        return NO_CALENDARS
+    return await calendars.read_all(call.conn, tenant_id=call.tenant_id)
 
 
-async def _lacking(call: Call, specs: Sequence[JobSpec]) -> list[set[str]]:
-    """The secrets that each job names and that are not there; it is asked only if one names any."""
-    named = [_secrets_of(spec) for spec in specs]
-    wanted = set[str]().union(*named)
-    if not wanted:
-        return named
+async def _lacking(call: Call, drafts: Sequence[Draft]) -> dict[int, set[str]]:
+    """The secrets that are named and not there, by the place of who names them. It is asked only
+    if one names any.
+    """
+    named = {
+        place: names_in([draft.payload, draft.spec.graph])
+        for place, draft in enumerate(drafts)
+        if (draft.payload_text and MARK in draft.payload_text)
+        or (draft.graph_text and MARK in draft.graph_text)
+    }
+    if not named:
+        return {}
+    wanted = set[str]().union(*named.values())
     unknown = await sealed.unknown(call.conn, tenant_id=call.tenant_id, names=wanted)
-    return [names.intersection(unknown) for names in named]
+    return {place: names.intersection(unknown) for place, names in named.items()}
 
 
-def _secrets_of(spec: JobSpec) -> set[str]:
-    said = [spec.payload, spec.graph]
-    return names_in(said) if MARK in canonical(said) else set()
+def _unserved(known: dict[str, list[str]], kind: str, served: ServedKinds) -> list[str]:
+    """The warnings that all of a kind have."""
+    if kind not in known:
+        known[kind] = _warnings(kind, None, served, ())
+    return known[kind]
 
 
 def asked(call: Call, draft: JobDraft) -> JobSpec:
-    """The job that a draft asks for."""
-    return spec_of(
-        draft,
-        tenant=call.principal.tenant,
-        suffix=lambda: call.service.random_bytes(4).hex(),
-    )
+    """The job or submission that a draft asks for."""
+    return spec_of(draft, tenant=call.principal.tenant)
+
+
+def origin_of(call: Call) -> Origin:
+    return Origin(call.actor, call.address)
 
 
 def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
@@ -120,7 +117,7 @@ def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
 
 
 def made_of(
-    each: Submitted, spec: JobSpec, served: frozenset[str], lacking: Iterable[str] = ()
+    each: Submitted, spec: JobSpec, served: ServedKinds, lacking: Iterable[str] = ()
 ) -> JobMade:
     """The answer to who asked for it."""
     return JobMade(
@@ -128,16 +125,27 @@ def made_of(
         run_id=None if each.run_id is None else identifiers.run(each.run_id),
         deduplicated=each.deduplicated,
         next_run_at=moment_or_none(each.first_tick),
-        name=spec.name,
+        name=spec.display_name,
         status="active" if each.run_id is None else "pending",
-        warnings=_warnings(spec.kind, served, lacking),
+        warnings=[
+            *_warnings(spec.kind, spec.payload, served, lacking),
+            *_warn_unstored(spec, is_submission=each.is_submission),
+        ],
     )
 
 
-def _warnings(kind: str, served: frozenset[str], lacking: Iterable[str]) -> list[str]:
+def _warn_unstored(spec: JobSpec, *, is_submission: bool) -> list[str]:
+    """Say which fields a submission does not keep; a definition keeps all."""
+    return [
+        f"{name} is not stored: a one-time submission has none; use labels"
+        for name in (details_of(spec) if is_submission else ())
+    ]
+
+
+def _warnings(kind: str, payload: object, served: ServedKinds, lacking: Iterable[str]) -> list[str]:
     told = [
         f"there is no secret {each!r}; its runs fail until there is" for each in sorted(lacking)
     ]
     if kind not in served:
         told.append(f"no live worker serves the kind {kind!r}; its runs wait until one does")
-    return told
+    return told + warn_unknown_fields(kind, payload, served)

@@ -12,8 +12,8 @@ import msgspec
 from rota.api import identifiers
 from rota.api.operations import Operation
 from rota.api.problems import KINDS, MEDIA, Problem, status_name
+from rota.contract.bodies import DOCUMENTS, SCHEMA_REF
 
-REF: Final = "#/components/schemas/{name}"
 EVERYWHERE: Final = ("too_many_requests", "internal", "unavailable", "header_too_large")
 WITH_KEY: Final = ("unauthenticated", "not_allowed")
 WITH_BODY: Final = ("malformed_request", "too_large", "unsupported_media_type", "invalid_input")
@@ -28,8 +28,9 @@ ABOUT: Final = (
 def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]:
     """The whole document."""
     shapes = list(dict.fromkeys(_shapes(operations)))
-    schemas, components = msgspec.json.schema_components([*shapes, Problem], ref_template=REF)
-    by_shape = dict(zip(map(repr, [*shapes, Problem]), schemas, strict=True))
+    known = [*shapes, Problem, *DOCUMENTS]
+    schemas, components = msgspec.json.schema_components(known, ref_template=SCHEMA_REF)
+    by_shape = dict(zip(map(repr, known), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for each in operations:
         made = _operation(each, by_shape, components)
@@ -75,7 +76,8 @@ def _operation(
     if each.permission is None:
         made["security"] = []
     if each.method == "POST" and each.scope != "none":
-        made["parameters"].append(_IDEMPOTENCY_KEY)
+        told = _SHOWN_ONCE if each.reveals_secret else _REPEATED
+        made["parameters"].append(_IDEMPOTENCY_KEY | {"description": told})
     if each.has_body:
         content: dict[str, Any] = {"schema": by_shape[repr(each.body)] if each.body else {}}
         if each.example is not None:
@@ -88,11 +90,15 @@ def _operation(
     return made
 
 
+_REPEATED: Final = "The same key with the same request gets the same answer, for a day."
+_SHOWN_ONCE: Final = (
+    "The same key with the same request is refused for a day with `secret_shown_once`, which names "
+    "what the first request created: the secret is not stored."
+)
 _IDEMPOTENCY_KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "The same key with the same request gets the same answer, for a day.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
 
@@ -178,4 +184,6 @@ def codes_of(each: Operation) -> list[str]:
         codes += WITH_BODY
     if each.method == "POST" and each.scope != "none":
         codes += WITH_IDEMPOTENCY
+    if each.reveals_secret:
+        codes.append("secret_shown_once")
     return list(dict.fromkeys(codes))

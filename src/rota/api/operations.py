@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 Handle = Callable[["Call"], Awaitable["Reply"]]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 # Where its statements run: behind the tenant's wall in one transaction; on a connection of the
-# whole installation; or nowhere that the door could prepare.
-Scope = Literal["tenant", "platform", "none"]
+# whole installation; there for a key of the platform that acts for all tenants, and behind the wall
+# for others; or nowhere that the door could prepare.
+Scope = Literal["tenant", "platform", "either", "none"]
+ChosenScope = Literal["tenant", "platform", "none"]
 
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
@@ -58,8 +60,12 @@ class Operation:
     media: str = "application/json"
     # In which form else it may answer, if it is asked to.
     other_media: tuple[str, ...] = ()
+    # The answer shows a secret that nobody can read again. It is not stored for an idempotency key.
+    reveals_secret: bool = False
     # A health probe: it costs nothing, and is counted against no rate.
     is_probe: bool = False
+    # The caller has no key and signs its requests; each hook has a rate of its own.
+    is_hook: bool = False
     example: Any = None
     description: str = ""
     # Where else it is found, by the same rules; each has the same places for ids.

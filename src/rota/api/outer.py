@@ -8,14 +8,17 @@ from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 from uuid import UUID
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rota.api.addresses import TrustedProxies
+from rota.api.hosts import AllowedHosts
+from rota.api.problems import Refusal
 
 HEADERS: Final = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
-        "frame-ancestors 'none'"
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -23,7 +26,14 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-STRICT_TRANSPORT: Final = "max-age=63072000; includeSubDomains"
+# As the server sends them; a response may say otherwise.
+DEFAULT_HEADERS: Final = (
+    *((name.encode(), value.encode()) for name, value in HEADERS.items()),
+    (b"cache-control", b"no-store"),
+)
+STRICT_TRANSPORT: Final = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
+REQUEST_ID: Final = b"x-request-id"
+PROBES: Final = frozenset({"/healthz", "/readyz"})
 # Requests that are answered at the same time, streams included.
 REQUESTS_MAX: Final = 2_000
 MOST_URL: Final = 8_000
@@ -34,10 +44,24 @@ _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
 class Outer:
-    """`new_id` draws request ids; `overloaded` answers a request that is one too many."""
+    """`new_id` draws request ids; `overloaded` answers a request that is one too many; `refuse`
+    answers one whose host is not among `hosts`.
+    """
 
-    def __init__(self, app: ASGIApp, *, overloaded: ASGIApp, new_id: Callable[[], UUID]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        overloaded: ASGIApp,
+        new_id: Callable[[], UUID],
+        hosts: AllowedHosts | None = None,
+        proxies: TrustedProxies | None = None,
+        refuse: Callable[[Refusal], ASGIApp] | None = None,
+    ) -> None:
         self._app = app
+        self._hosts = hosts
+        self._proxies = proxies
+        self._refuse = refuse
         self._overloaded = overloaded
         self._new_id = new_id
         self._open = 0
@@ -47,28 +71,42 @@ class Outer:
             await self._app(scope, receive, send)
             return
         request_id = self._request_id(scope)
+        if self._proxies is not None and scope.get("client") is not None:
+            host, port = scope["client"]
+            scope["client"] = (self._proxies.find_client(host, scope["headers"]), port)
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
         state["excess"] = excess_of(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
-                headers["x-request-id"] = request_id
+                headers = [pair for pair in message.get("headers", ()) if pair[0] != REQUEST_ID]
+                present = {name for name, _ in headers}
+                headers += [pair for pair in DEFAULT_HEADERS if pair[0] not in present]
+                headers.append((REQUEST_ID, request_id.encode()))
                 if scope["scheme"] == "https":
-                    headers["strict-transport-security"] = STRICT_TRANSPORT
+                    headers.append(STRICT_TRANSPORT)
+                message["headers"] = headers
             await send(message)
 
-        # Counted here and not by the server, whose refusal could not say when to come back.
-        app = self._app if self._open < REQUESTS_MAX else self._overloaded
+        app = self._choose_app(scope)
         self._open += 1
         try:
             await app(scope, receive, send_with_headers)
         finally:
             self._open -= 1
+
+    def _choose_app(self, scope: Scope) -> ASGIApp:
+        """Return what answers this request; a probe is answered whatever its host and the load."""
+        if scope["path"] in PROBES:
+            return self._app
+        if self._hosts is not None and self._refuse is not None:
+            hosts = [value for name, value in scope["headers"] if name == b"host"]
+            refusal = self._hosts.check(hosts)
+            if refusal is not None:
+                return self._refuse(refusal)
+        # Counted here and not by the server, whose refusal could not say when to come back.
+        return self._app if self._open < REQUESTS_MAX else self._overloaded
 
     def _request_id(self, scope: Scope) -> str:
         for name, value in scope["headers"]:

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
+from rota.api.identifiers import is_plain_text
 from rota.api.problems import Refusal
 
 T = TypeVar("T")
@@ -39,18 +40,26 @@ def cursor(filters: Any, place: Sequence[str]) -> str:
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def place_of(text: str | None, filters: Any) -> list[str] | None:
-    """The place in a cursor; None at the beginning of the list."""
+def place_of(text: str | None, filters: Any, *, parts: int = 1) -> list[str] | None:
+    """Return the place in a cursor, which has exactly so many parts; None at the beginning of the
+    list. Each part is text that the database can store.
+    """
     if text is None:
         return None
     try:
         raw = urlsafe_b64decode(text[:MOST_CURSOR] + "=" * (-len(text) % 4))
         found = msgspec.msgpack.decode(raw, type=_Place)
     except (NotBase64, ValueError, msgspec.DecodeError):
-        raise Refusal("malformed_request", "the cursor is none of ours") from None
+        raise _not_ours() from None
     if found.filters != _digest(filters):
         raise Refusal("malformed_request", "the cursor belongs to a list with other filters")
+    if len(found.place) != parts or not all(map(is_plain_text, found.place)):
+        raise _not_ours()
     return found.place
+
+
+def _not_ours() -> Refusal:
+    return Refusal("malformed_request", "the cursor is none of ours")
 
 
 def _digest(filters: Any) -> bytes:
@@ -61,7 +70,7 @@ def number_of(place: list[str] | None) -> int:
     """The number in a place; 0 at the beginning."""
     if place is None:
         return 0
-    (text,) = place if len(place) == 1 else ("",)
+    (text,) = place
     if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
-        raise Refusal("malformed_request", "the cursor is none of ours")
+        raise _not_ours()
     return int(text)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from rota.core.errors import (
+    ComputationTooLong,
     Conflict,
     IllegalMove,
     InvalidInput,
@@ -22,6 +23,7 @@ from rota.core.errors import (
     NewerDocument,
     NotAllowed,
     NotFound,
+    Overloaded,
     QuotaExceeded,
     RotaError,
     SealingFailed,
@@ -52,13 +54,16 @@ KINDS: Final = {
     "not_found": Kind(404, "There is no such thing"),
     "method_not_allowed": Kind(405, "This path does not know this method"),
     "not_acceptable": Kind(406, "This cannot be answered in the form that was asked for"),
+    "request_timeout": Kind(408, "The request did not arrive in time"),
     "conflict": Kind(409, "This conflicts with something else"),
     "illegal_move": Kind(409, "Its state does not allow this"),
     "already_finished": Kind(409, "It has finished already"),
     "idempotency_in_progress": Kind(409, "The same request is still being carried out"),
+    "secret_shown_once": Kind(409, "The secret was shown once and cannot be shown again"),
     "version_changed": Kind(412, "It was changed meanwhile"),
     "too_large": Kind(413, "The request is too large"),
     "unsupported_media_type": Kind(415, "The body must be JSON"),
+    "unknown_host": Kind(421, "This server does not answer to this host name"),
     "invalid_input": Kind(422, "Something in the request is not accepted"),
     "invalid_schedule": Kind(422, "The schedule is not accepted"),
     "idempotency_key_reused": Kind(422, "The idempotency key was used for another request"),
@@ -76,6 +81,7 @@ TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
     (NewerDocument, "conflict"),
     (InvalidSchedule, "invalid_schedule"),
     (InvalidInput, "invalid_input"),
+    (ComputationTooLong, "invalid_input"),
     (Unauthenticated, "unauthenticated"),
     (NotAllowed, "not_allowed"),
     (NotFound, "not_found"),
@@ -87,6 +93,7 @@ TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
     (QuotaExceeded, "quota_exceeded"),
     (SealingFailed, "unavailable"),
     (StoreUnavailable, "unavailable"),
+    (Overloaded, "unavailable"),
 )
 
 
@@ -144,7 +151,7 @@ def _told(error: RotaError, code: str) -> Refusal:
             return Refusal(code, str(error), errors=[wrong])
         case Unauthenticated():
             return Refusal(code, str(error), headers={"WWW-Authenticate": "Bearer"})
-        case TooMany():
+        case TooMany() | Overloaded():
             return Refusal(code, str(error), headers=wait(error.retry_after))
         case QuotaExceeded(retry_after=float()):
             return Refusal(code, str(error), headers=wait(error.retry_after))

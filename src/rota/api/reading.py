@@ -6,20 +6,18 @@ likewise.
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any, Final, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import ClientDisconnect, Request
 
-from rota.api.problems import FieldError, Refusal, pointer
+from rota.api.connections import BODY_TIMEOUT_S
+from rota.api.problems import FieldError, Refusal, refusal_of
 from rota.api.shapes.pieces import ANY_CASE
-
-BODY_SECONDS: Final = 30.0
-_AT: Final = re.compile(r"^(?P<said>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
+from rota.contract.documents import explain
 
 
 async def read_body(request: Request, *, largest: int) -> bytes:
@@ -30,14 +28,14 @@ async def read_body(request: Request, *, largest: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(BODY_TIMEOUT_S):
             async for part in request.stream():
                 size += len(part)
                 if size > largest:
                     raise too_large(largest)
                 parts.append(part)
     except TimeoutError:
-        raise Refusal("malformed_request", "the body did not arrive in time") from None
+        raise Refusal("request_timeout", "the body did not arrive in time") from None
     except ClientDisconnect:
         raise Refusal("malformed_request", "the body ended early") from None
     return b"".join(parts)
@@ -53,9 +51,16 @@ def decode_body(raw: bytes, request: Request, shape: Any, *, required: bool = Tr
     if media != "application/json" and not media.endswith("+json"):
         raise Refusal("unsupported_media_type", "send JSON, with content-type: application/json")
     try:
-        return decoder(shape).decode(raw)
+        return _decode(decoder(shape), raw)
     except msgspec.ValidationError as error:
-        raise invalid(error) from None
+        raise invalid(error, shape, _decode(decoder(Any), raw)) from None
+
+
+def _decode(reader: "msgspec.json.Decoder[Any]", raw: bytes) -> Any:
+    try:
+        return reader.decode(raw)
+    except msgspec.ValidationError:
+        raise
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refusal("malformed_request", f"the body is not JSON: {error}") from None
     except RecursionError:
@@ -71,6 +76,8 @@ def decode_query(request: Request, shape: type[Struct] | None) -> Any:
         said = given.getlist(name)
         if name not in fields:
             raise unknown_parameter(name, list(fields))
+        if any("\0" in each for each in said):
+            raise parameter_refused(name, "has a NUL; send text without it")
         if is_list(fields[name].type):
             values[name] = in_small_letters(name, fields[name].type, said)
         elif len(said) > 1:
@@ -82,7 +89,7 @@ def decode_query(request: Request, shape: type[Struct] | None) -> Any:
     try:
         return msgspec.convert(values, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise invalid(error) from None
+        raise invalid(error, shape, values) from None
 
 
 @cache
@@ -116,14 +123,9 @@ def in_small_letters(name: str, annotation: Any, said: list[str]) -> list[str]:
     return [each.lower() for each in said]
 
 
-def invalid(error: msgspec.ValidationError) -> Refusal:
-    """What msgspec says: what it expected, and where, which becomes a pointer."""
-    found = _AT.match(str(error))
-    said = found["said"] if found else str(error)
-    path = (found["path"] if found else None) or "$"
-    wrong = FieldError(pointer=pointer(path), code="invalid_input", detail=said)
-    where = path.removeprefix("$").removeprefix(".")
-    return Refusal("invalid_input", f"{where}: {said}" if where else said, errors=[wrong])
+def invalid(error: msgspec.ValidationError, shape: Any, value: object) -> Refusal:
+    """What is wrong with a value that does not have the shape: where, what it is, what may be."""
+    return refusal_of(explain(error, shape, value))
 
 
 def unknown_parameter(name: str, known: Sequence[str]) -> Refusal:

@@ -4,11 +4,13 @@ import json
 from typing import Any, Final
 from uuid import UUID
 
+import msgspec
+
 from rota.api import identifiers
 from rota.api.shapes.jobs import JobView, LatestRun, ScheduleType
 from rota.api.shapes.pieces import moment, moment_or_none
-from rota.api.shapes.runs import RunDetail, RunView
-from rota.core.policy import NO_LIMIT
+from rota.api.shapes.runs import RunDetail, RunView, TracebackError
+from rota.contract.job_values import row_values, shown_policy
 from rota.store.job_views import JobRow
 from rota.store.run_views import RunRow
 
@@ -26,36 +28,17 @@ TYPES: Final[dict[str, ScheduleType]] = {
 
 
 def job_view(row: JobRow) -> JobView:
-    schedule = loaded(row.schedule)
-    policy = loaded(row.policy) or {}
-    retries = policy.get("retries", {})
+    values = row_values(row) | shown_policy(loaded(row.policy))
+    schedule = values["schedule"] if isinstance(values["schedule"], dict) else None
     return JobView(
         job_id=identifiers.job(row.id),
-        name=row.name,
-        kind=row.kind or "",
+        **values | {"guarantee": row.guarantee.value},
+        status=row.state.value,
         schedule_type=schedule_type(schedule),
         cron_expression=_first(schedule, "cron"),
         schedule_time=_first(schedule, "at"),
-        schedule=schedule,
         timezone=None if schedule is None else schedule.get("timezone"),
-        status=row.state.value,
-        payload=loaded(row.payload),
-        graph=loaded(row.graph),
-        max_retries=retries.get("max", 0),
-        retries=retries,
-        timeout=_limit(policy.get("timeout")),
-        deadline=_limit(policy.get("deadline")),
-        grace=policy.get("grace", "PT10S"),
-        guarantee=row.guarantee.value,
-        target=policy.get("target"),
-        queue=row.queue or "",
-        priority=row.priority,
-        overlap=row.overlap.value,
-        keep_first=row.keep_first,
-        when_queue_paused=row.when_queue_paused.value,
-        limits=loaded(row.limits) or [],
-        labels=loaded(row.labels) or {},
-        user_id=row.user_id,
+        max_retries=_retries_of(values["retries"]),
         held=loaded(row.held),
         next_run_at=moment_or_none(row.next_fire_at),
         version=row.version,
@@ -64,8 +47,10 @@ def job_view(row: JobRow) -> JobView:
     )
 
 
-def _limit(said: str | None) -> str | None:
-    return None if said == NO_LIMIT else said
+def _retries_of(retries: Any) -> int:
+    """How many there are; 0 of retries that only newer code can count."""
+    most = retries.get("max") if isinstance(retries, dict) else None
+    return most if isinstance(most, int) else 0
 
 
 def schedule_type(schedule: dict[str, Any] | None) -> ScheduleType:
@@ -83,9 +68,13 @@ def run_detail(row: RunRow, *, backfill_id: UUID | None = None) -> RunDetail:
     return RunDetail(
         **_common(row),
         payload=loaded(row.payload),
+        user_id=row.user_id,
+        submitter=row.submitter,
+        address=row.address,
         result=loaded(row.result),
         deadline_at=moment_or_none(row.deadline_at),
         backfill_id=None if backfill_id is None else identifiers.backfill(backfill_id),
+        traceback=split_reason(row.reason)[1],
     )
 
 
@@ -101,11 +90,12 @@ def latest_run(row: RunRow) -> LatestRun:
 
 
 def _common(row: RunRow) -> dict[str, Any]:
-    reason = loaded(row.reason)
+    reason, _ = split_reason(row.reason)
     return {
         "run_id": identifiers.run(row.id),
         "job_id": identifiers.job(row.job_id),
         "job_name": row.job,
+        "job_version": row.job_version,
         "status": row.state.value,
         "scheduled_at": moment(row.scheduled_at),
         "due_at": moment(row.due_at),
@@ -125,6 +115,7 @@ def _common(row: RunRow) -> dict[str, Any]:
         "reason": reason,
         "progress": row.progress,
         "progress_message": row.message,
+        "labels": loaded(row.labels),
         "graph_run_id": None if row.graph_run_id is None else identifiers.run(row.graph_run_id),
         "step": row.step,
         "member": row.member,
@@ -134,6 +125,18 @@ def _common(row: RunRow) -> dict[str, Any]:
 
 def _executor(row: RunRow) -> str | None:
     return None if row.session_id is None else identifiers.shown("wrk", row.session_id)
+
+
+def split_reason(text: str | None) -> tuple[Any, list[TracebackError] | None]:
+    """A stored reason, and the traceback that is kept in it; what newer code wrote is left out."""
+    reason = loaded(text)
+    if not isinstance(reason, dict) or "traceback" not in reason:
+        return reason, None
+    kept = reason.pop("traceback")
+    try:
+        return reason, msgspec.convert(kept, list[TracebackError])
+    except msgspec.ValidationError:
+        return reason, None
 
 
 def message_of(reason: Any) -> str | None:

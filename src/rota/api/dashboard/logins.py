@@ -3,12 +3,18 @@
 The cookie holds 256 random bits; the database keeps their digest. The token that a change must
 carry is made from the same bits, so a page that cannot read the answers of `/ui/session`, which is
 every page of another site, cannot know it.
+
+A login ends when nobody has used it for a while. An open page asks for news by itself; the
+dashboard marks what it sends while nobody touches mouse or keyboard, and that does not count.
 """
 
 import hmac
 import re
 from base64 import urlsafe_b64encode
-from dataclasses import dataclass
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
 from hashlib import sha256
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,25 +22,32 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from rota.api.admission import Admission
+from rota.api.admission import Admission, BeforeLookup
 from rota.api.problems import Refusal
 from rota.core.access import Principal
-from rota.core.errors import Unauthenticated
-from rota.store.logins import LIFETIME
+from rota.core.errors import StoreUnavailable, Unauthenticated
+from rota.store.logins import IDLE_LIMIT, LIFETIME, TOUCH_INTERVAL, touch
 
 BYTES: Final = 32
 TOKEN_HEADER: Final = "x-csrf-token"  # noqa: S105 — a name
+IDLE_HEADER: Final = "x-user-idle"
+NOTED_LOGINS_MAX: Final = 10_000
 SAFE: Final = frozenset({"GET", "HEAD"})
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Logins:
-    """`admission` finds logins, as another one finds keys."""
+    """`admission` finds logins, as another one finds keys. A login that nobody used for `idle` has
+    ended.
+    """
 
     admission: Admission
+    idle: timedelta = IDLE_LIMIT
+    # When the use of a login was last noted, by this process's monotonic clock.
+    _noted: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
 
-    async def who(self, request: Request) -> Principal:
+    async def who(self, request: Request, before_lookup: BeforeLookup) -> Principal:
         """Who sent this, if it comes from the dashboard itself."""
         secret = secret_of(request)
         if secret is None:
@@ -42,10 +55,27 @@ class Logins:
         refuse_foreign(request)
         if request.method not in SAFE:
             refuse_forged(request, secret)
-        found = await self.admission.known(digest_of(secret))
+        digest = digest_of(secret)
+        found = await self.admission.known(digest, before_lookup)
         if found is None:
             raise Unauthenticated("the login has ended; log in again")
+        if IDLE_HEADER not in request.headers:
+            await self._note_use(digest)
         return found
+
+    async def _note_use(self, digest: bytes) -> None:
+        """Keep the login alive. While the database is away, it lives by what was noted before."""
+        now = self.admission.monotonic()
+        interval = min(TOUCH_INTERVAL, self.idle / 2).total_seconds()
+        if now - self._noted.get(digest, -interval) < interval:
+            return
+        self._noted[digest] = now
+        self._noted.move_to_end(digest)
+        while len(self._noted) > NOTED_LOGINS_MAX:
+            self._noted.popitem(last=False)
+        with suppress(StoreUnavailable):
+            async with self.admission.pool.acquire() as conn:
+                await touch(conn, digest=digest, idle=self.idle)
 
 
 def secret_of(request: Request) -> str | None:

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from rota.api.admission import BeforeLookup
 from rota.api.dashboard import logins as cookies
 from rota.api.dashboard.logins import Logins
 from rota.api.doors import Doors
@@ -21,6 +22,7 @@ from rota.api.reading import decode_body, read_body
 from rota.api.shapes.pieces import moment_or_none
 from rota.core.access import PERMITTED, Permission, Principal
 from rota.core.errors import Unauthenticated
+from rota.core.origins import ChangeOrigin
 from rota.store import audit, logins
 from rota.store.audit import NewEntry
 from rota.store.driver import Connection
@@ -77,19 +79,21 @@ class Session:
     async def show(self, request: Request) -> Response:
         """Nobody is logged in is an answer, not an error: every visit begins with it."""
         secret = cookies.secret_of(request)
+        if secret is None:
+            return answered(None, "")
         try:
-            principal = await self.logins.who(request)
+            principal = await self.doors.known(request, self.logins.who)
         except Unauthenticated:
             return answered(None, "")
-        return answered(principal, secret or "")
+        return answered(principal, secret)
 
     async def log_in(self, request: Request) -> Response:
         cookies.refuse_foreign(request)
         raw = await read_body(request, largest=MOST_BODY)
         draft: LoginDraft = decode_body(raw, request, LoginDraft)
 
-        async def who(_: Request) -> Principal:
-            return await self._invited(draft)
+        async def who(_: Request, before_lookup: BeforeLookup) -> Principal:
+            return await self._invited(draft, before_lookup)
 
         principal = await self.doors.known(request, who)
         secret = cookies.secret_text(self.doors.service.random_bytes(cookies.BYTES))
@@ -103,11 +107,12 @@ class Session:
         cookies.set_cookie(response, request, secret)
         return response
 
-    async def _invited(self, draft: LoginDraft) -> Principal:
+    async def _invited(self, draft: LoginDraft, before_lookup: BeforeLookup) -> Principal:
         match draft:
             case LoginDraft(key=str(key), ticket=None):
-                return await self.doors.admission.principal(f"Bearer {key}")
+                return await self.doors.admission.principal(f"Bearer {key}", before_lookup)
             case LoginDraft(key=None, ticket=str(ticket)):
+                before_lookup()
                 async with self.doors.service.pool.acquire() as conn:
                     found = await logins.redeem(conn, digest=cookies.digest_of(ticket))
                 if found is None:
@@ -152,6 +157,7 @@ async def note(conn: Connection, principal: Principal, request: Request, action:
             thing="key",
             thing_id=key_id,
             request_id=request.state.request_id,
+            origin=ChangeOrigin.DASHBOARD,
         ),
     )
 

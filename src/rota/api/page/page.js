@@ -6,7 +6,6 @@ import { trial } from "./trial.js";
 
 const DOCUMENT = "/v1/openapi.json";
 const METHODS = ["get", "post", "put", "patch", "delete"];
-const KEY = "rota.api_key";
 
 const place = (id) => document.getElementById(id);
 
@@ -125,9 +124,8 @@ function listen() {
     event.preventDefault();
     field.focus();
   });
-  const key = place("key");
-  key.value = sessionStorage.getItem(KEY) ?? "";
-  key.addEventListener("input", () => sessionStorage.setItem(KEY, key.value.trim()));
+  // The key is only in its field: no storage that other scripts or a later visitor could read.
+  place("key").value = "";
   window.addEventListener("hashchange", follow);
 }
 

@@ -24,6 +24,8 @@ USUAL: Final = timedelta(days=1)
     "/v1/schedules/load",
     tag="schedules",
     permission=Permission.READ,
+    # It computes outside of its transaction.
+    scope="none",
     query=LoadQuery,
     answer=LoadView,
 )
@@ -39,9 +41,10 @@ async def get_load(call: Call) -> Reply:
         seconds=now.second, microseconds=now.microsecond
     )
     until = instant(query.until, "until") or since + USUAL
-    found = await load.ahead(
-        call.conn, Span(since=since, until=until, width=width), tenant_id=call.tenant_id
-    )
+    span = Span(since=since, until=until, width=width)
+    async with call.in_tenant():
+        compute = await load.ahead(call.conn, span, tenant_id=call.tenant_id)
+    found = await call.compute(compute)
     return Reply(
         LoadView(
             since=moment(since),
@@ -51,7 +54,12 @@ async def get_load(call: Call) -> Reply:
             jobs=found.jobs,
             unknown=found.unknown,
             busiest=[
-                BusyJob(job_id=identifiers.job(each.job_id), job_name=each.job, ticks=each.ticks)
+                BusyJob(
+                    job_id=identifiers.job(each.job_id),
+                    job_name=each.job,
+                    ticks=each.ticks,
+                    is_estimate=each.is_estimate,
+                )
                 for each in found.busiest
             ],
             is_estimate=found.is_estimate,

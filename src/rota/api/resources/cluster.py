@@ -1,14 +1,20 @@
 """Queues, and the processes that serve them. Room: api/resources.
 
-Queues are shared by all tenants, so pausing and limiting one is for whoever runs the installation.
+A tenant's queues are its own: its admins create, pause and limit them. With a platform key the same
+operations are about all tenants at once.
 """
+
+import json
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.resources.shared import audited
 from rota.api.shapes.cluster import (
+    AllTenantsQuery,
     LimitsDraft,
+    QueueCreated,
+    QueueDraft,
     Queues,
     QueueState,
     QueueView,
@@ -25,16 +31,58 @@ from rota.api.shapes.pieces import moment, moment_or_none
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.limits import Limits, Rate
+from rota.core.submission import check_name
+from rota.core.tenancy import EVERY_TENANT
 from rota.core.time import durations
-from rota.store import cluster_views, gates, hints, names, sessions
+from rota.store import cluster_views, gates, hints, names, sessions, tenant_queues
 from rota.store.cluster_views import QueueRow
 
 
-@operation("GET", "/v1/queues", tag="queues", permission=Permission.READ, answer=Queues)
+@operation(
+    "GET",
+    "/v1/queues",
+    tag="queues",
+    permission=Permission.READ,
+    query=AllTenantsQuery,
+    answer=Queues,
+)
 async def list_queues(call: Call) -> Reply:
-    """Every queue: whether it is paused, its limits, and what of yours waits and runs in it."""
-    found = await cluster_views.queues(call.conn, tenant_id=call.tenant_id)
+    """Your queues: whether they are paused, their limits, and what waits and runs there.
+
+    A queue is yours if you created it, named it in a job, or have a run in it. A platform key lists
+    the queues of every tenant, with the pauses and limits that hold for all; the counts are of its
+    own tenant.
+    """
+    found = await cluster_views.queues(
+        call.conn, tenant_id=call.tenant_id, all_tenants=call.is_for_all_tenants
+    )
     return Reply(Queues(data=[queue_view(row) for row in found]))
+
+
+@operation(
+    "POST",
+    "/v1/queues",
+    tag="queues",
+    permission=Permission.MANAGE,
+    body=QueueDraft,
+    answer=QueueCreated,
+    status=201,
+    other_statuses=(200,),
+    example={"name": "reports"},
+)
+async def create_queue(call: Call) -> Reply:
+    """Create a queue of your tenant.
+
+    Tenants share no queues: runs of two tenants in queues of the same name do not concern each
+    other. A queue is also created when a job names it. If you have it already, the answer is 200.
+    """
+    name = check_name(call.body.name, "name")
+    pair = (call.tenant_id, name)
+    known = await tenant_queues.find(call.conn, tenant_id=call.tenant_id, name=name)
+    await names.tenant_queue_ids(call.conn, [pair])
+    if known is None:
+        await audited(call, "queue.create", "queue", name)
+    return Reply(QueueCreated(name=name), status=201 if known is None else 200)
 
 
 def queue_view(row: QueueRow) -> QueueView:
@@ -48,6 +96,7 @@ def queue_view(row: QueueRow) -> QueueView:
     return QueueView(
         name=row.name,
         is_paused=row.paused_at is not None,
+        is_paused_for_all=row.is_paused_for_all,
         paused_at=moment_or_none(row.paused_at),
         max=row.most,
         rate=rate,
@@ -59,9 +108,14 @@ def queue_view(row: QueueRow) -> QueueView:
 
 
 async def known_queue(call: Call) -> int:
-    """The queue of the path; asking for one must not make it."""
+    """The queue of the path; asking for one must not make it. One that only others use is not
+    found.
+    """
     name = call.params["queue"]
-    found = await names.find_queue(call.conn, name)
+    if call.is_for_all_tenants:
+        found = await names.find_queue(call.conn, name)
+    else:
+        found = await tenant_queues.find(call.conn, tenant_id=call.tenant_id, name=name)
     if found is None:
         raise NotFound("queue", name)
     return found
@@ -71,12 +125,17 @@ async def known_queue(call: Call) -> int:
     "POST",
     "/v1/queues/{queue}/pause",
     tag="queues",
-    permission=Permission.PLATFORM,
-    scope="platform",
+    permission=Permission.MANAGE,
+    scope="either",
+    query=AllTenantsQuery,
     answer=QueueState,
 )
 async def pause_queue(call: Call) -> Reply:
-    """Start nothing of this queue any more; what runs goes on."""
+    """Start nothing of this queue any more; what runs goes on.
+
+    It holds for your tenant's runs. With a platform key it holds for every tenant, unless
+    `all_tenants=false` is said.
+    """
     return await _set_paused(call, paused=True)
 
 
@@ -84,44 +143,67 @@ async def pause_queue(call: Call) -> Reply:
     "POST",
     "/v1/queues/{queue}/resume",
     tag="queues",
-    permission=Permission.PLATFORM,
-    scope="platform",
+    permission=Permission.MANAGE,
+    scope="either",
+    query=AllTenantsQuery,
     answer=QueueState,
 )
 async def resume_queue(call: Call) -> Reply:
-    """Start its runs again."""
+    """Start its runs again.
+
+    Each pause is lifted by itself: a tenant's own by the tenant, the one for all tenants with a
+    platform key.
+    """
     return await _set_paused(call, paused=False)
 
 
 async def _set_paused(call: Call, *, paused: bool) -> Reply:
-    queue_id, name = await known_queue(call), call.params["queue"]
-    await gates.pause_queue(call.conn, queue_id, paused=paused, by=call.actor)
-    await audited(call, "queue.pause" if paused else "queue.resume", "queue", name)
+    queue_id, name, for_all = await known_queue(call), call.params["queue"], call.is_for_all_tenants
+    if for_all:
+        await gates.pause_queue(call.conn, queue_id, paused=paused, by=call.actor)
+    else:
+        await tenant_queues.pause(
+            call.conn, tenant_id=call.tenant_id, queue_id=queue_id, paused=paused, by=call.actor
+        )
+    action = "queue.pause" if paused else "queue.resume"
+    await audited(call, action, "queue", name, {"all_tenants": for_all})
     if not paused:
         call.hints.add(hints.RUNS)
-    return Reply(QueueState(name=name, is_paused=paused))
+    return Reply(QueueState(name=name, is_paused=paused, is_for_all=for_all))
 
 
 @operation(
     "PUT",
     "/v1/queues/{queue}/limits",
     tag="queues",
-    permission=Permission.PLATFORM,
-    scope="platform",
+    permission=Permission.MANAGE,
+    scope="either",
+    query=AllTenantsQuery,
     body=LimitsDraft,
     status=204,
     example={"max": 20, "rate": {"count": 100, "per": "1m", "burst": 10}},
 )
 async def limit_queue(call: Call) -> Reply:
-    """Let so many run at a time and so many start per time; nothing said lifts the limits."""
+    """Let so many run at a time and so many start per time; nothing said lifts the limits.
+
+    It holds for your tenant's runs. With a platform key it holds for the runs of all tenants
+    together, unless `all_tenants=false` is said. Where both are set, both hold.
+    """
     queue_id, draft = await known_queue(call), call.body
     rate = None
     if draft.rate is not None:
         per = durations.parse(draft.rate.per, field="rate.per")
         rate = Rate(count=draft.rate.count, per=per, burst=draft.rate.burst)
     limits = None if draft.max is None and rate is None else Limits(most=draft.max, rate=rate)
-    await gates.limit_queue(call.conn, queue_id, limits)
-    await audited(call, "queue.limit", "queue", call.params["queue"], {"max": draft.max})
+    for_all = call.is_for_all_tenants
+    if for_all:
+        await gates.limit_queue(call.conn, queue_id, limits)
+    else:
+        await tenant_queues.limit(
+            call.conn, tenant_id=call.tenant_id, queue_id=queue_id, limits=limits
+        )
+    change = {"max": draft.max, "all_tenants": for_all}
+    await audited(call, "queue.limit", "queue", call.params["queue"], change)
     call.hints.add(hints.RUNS)
     return Reply()
 
@@ -135,8 +217,13 @@ async def limit_queue(call: Call) -> Reply:
     answer=Workers,
 )
 async def list_workers(call: Call) -> Reply:
-    """The workers that are alive, with what they serve and how busy they are."""
-    found = await cluster_views.workers(call.conn, with_dead=call.query.with_dead)
+    """The workers that take runs of your tenant, with what they serve and how busy they are.
+
+    A platform key lists every worker, unless `all_tenants=false` is said. The runs that are counted
+    are of the caller's tenant.
+    """
+    tenant = None if call.is_for_all_tenants else call.principal.tenant
+    found = await cluster_views.workers(call.conn, tenant=tenant, with_dead=call.query.with_dead)
     return Reply(
         Workers(
             data=[
@@ -148,6 +235,7 @@ async def list_workers(call: Call) -> Reply:
                     slots=row.slots,
                     running=row.running,
                     queues=row.queues,
+                    tenants=shown_tenants(row.serves, tenant),
                     kinds=row.kinds,
                     started_at=moment(row.started_at),
                     beat_at=moment(row.beat_at),
@@ -156,6 +244,18 @@ async def list_workers(call: Call) -> Reply:
             ]
         )
     )
+
+
+def shown_tenants(serves: str | None, tenant: str | None) -> list[str]:
+    """The tenants that a worker serves; a tenant sees whether it serves all, or itself."""
+    if serves is None:
+        return [EVERY_TENANT]
+    stored = json.loads(serves)
+    lists = (stored["tenants"], *stored["queues"].values())
+    named = {name for each in lists for name in each}
+    if EVERY_TENANT in named:
+        return [EVERY_TENANT]
+    return sorted(named) if tenant is None else [tenant]
 
 
 @operation(

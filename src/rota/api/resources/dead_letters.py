@@ -1,7 +1,10 @@
-"""Dead letters: list, look at them together, let them go again, drop them. Room: api/resources."""
+"""Dead letters: list, group, requeue, edit and drop them. Room: api/resources."""
 
+import json
+from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
 
 from rota.api import identifiers
 from rota.api.bulk import bulk_filter, counted_reply, done_reply, needed
@@ -10,23 +13,29 @@ from rota.api.operations import operation
 from rota.api.paging import Page
 from rota.api.resources.runs import filter_of, listed
 from rota.api.resources.shared import audited, instant
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.runs import (
-    BulkDone,
-    BulkDraft,
+from rota.api.shapes.dead_letters import (
+    DeadGroupDetail,
+    DeadGroupJob,
+    DeadGroupQuery,
     DeadGroups,
     DeadGroupsQuery,
     DeadGroupView,
-    ReplayManyDraft,
-    RunsQuery,
-    RunView,
+    DeadLettersQuery,
 )
+from rota.api.shapes.pieces import moment
+from rota.api.shapes.runs import BulkDone, BulkDraft, EditManyDraft, ReplayManyDraft, RunView
+from rota.api.views import run_detail
 from rota.core.access import Permission
-from rota.flow.submit import reviving
+from rota.core.bulk import RunFilter
+from rota.core.errors import InvalidInput, NotFound
+from rota.core.time.schedule import STEP
+from rota.flow.submit import editing, reviving
+from rota.flow.submit.editing import PayloadEdit
 from rota.flow.submit.reviving import AT_ONCE, Pace
-from rota.store import hints, run_views
+from rota.store import dead_letters, hints, run_views
+from rota.store.dead_letters import DeadGroup
 
-# Dead letters are shown of this time unless it is said.
+# Dead letters that are grouped without a `since`.
 LATELY: Final = timedelta(days=30)
 
 
@@ -35,13 +44,21 @@ LATELY: Final = timedelta(days=30)
     "/v1/dead-letters",
     tag="dead letters",
     permission=Permission.READ,
-    query=RunsQuery,
+    query=DeadLettersQuery,
     answer=Page[RunView],
     problems=("malformed_request", "not_found"),
 )
 async def list_dead_letters(call: Call) -> Reply:
     """Runs that need somebody to look: dead, lost or quarantined."""
-    chosen, filters = filter_of(call.query)
+    query: DeadLettersQuery = call.query
+    chosen, filters = filter_of(query)
+    chosen = replace(
+        chosen,
+        fingerprint=query.fingerprint,
+        ended_after=instant(query.ended_after, "ended_after"),
+        ended_before=instant(query.ended_before, "ended_before"),
+    )
+    filters += [query.fingerprint, query.ended_after, query.ended_before]
     return await listed(call, chosen, ["dead", *filters], dead=True)
 
 
@@ -54,28 +71,91 @@ async def list_dead_letters(call: Call) -> Reply:
     answer=DeadGroups,
 )
 async def list_dead_groups(call: Call) -> Reply:
-    """Dead letters that died alike, counted together, the last seen first."""
-    since = instant(call.query.since, "since") or call.now - LATELY
-    found = await run_views.dead_groups(
-        call.conn, tenant_id=call.tenant_id, since=since, limit=call.query.limit
+    """Group dead letters by task and error, the last seen first."""
+    which, span = group_filter(call, kind=call.query.kind)
+    found = await dead_letters.list_groups(
+        call.conn, which, tenant_id=call.tenant_id, limit=call.query.limit
     )
     return Reply(
         DeadGroups(
-            data=[
-                DeadGroupView(
-                    job_id=identifiers.job(each.job_id),
-                    job_name=each.job,
-                    error_type=each.type,
-                    message=each.message,
-                    count=each.number,
-                    first_seen=moment(each.first_at),
-                    last_seen=moment(each.last_at),
-                    sample_run_id=identifiers.run(each.sample_id),
-                )
-                for each in found
-            ]
+            data=[DeadGroupView(**group_fields(group)) for group in found],
+            is_partial=any(group.is_partial for group in found),
+            **span,
         )
     )
+
+
+@operation(
+    "GET",
+    "/v1/dead-letters/groups/{kind}/{fingerprint}",
+    tag="dead letters",
+    permission=Permission.READ,
+    query=DeadGroupQuery,
+    answer=DeadGroupDetail,
+    problems=("not_found",),
+)
+async def get_dead_group(call: Call) -> Reply:
+    """One group of dead letters, with its newest run in full."""
+    kind, fingerprint = call.params["kind"], call.params["fingerprint"]
+    which, span = group_filter(call, kind=kind, fingerprint=fingerprint)
+    group = await dead_letters.get_group(call.conn, which, tenant_id=call.tenant_id)
+    sample = None
+    if group is not None:
+        sample = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=group.sample_id)
+    if group is None or sample is None:
+        raise NotFound("group of dead letters", f"{kind} {fingerprint}")
+    return Reply(
+        DeadGroupDetail(
+            **group_fields(group),
+            **span,
+            is_partial=group.is_partial,
+            sample=run_detail(sample),
+        )
+    )
+
+
+def group_filter(
+    call: Call, *, kind: str | None, fingerprint: str | None = None
+) -> tuple[RunFilter, dict[str, Any]]:
+    """The filter of the question, and its time for the answer. Without an end it ends now, this
+    moment included.
+    """
+    query: DeadGroupQuery = call.query
+    since = instant(query.since, "since") or call.now - LATELY
+    until = instant(query.until, "until") or call.now + STEP
+    which = RunFilter(
+        job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
+        kind=kind,
+        fingerprint=fingerprint,
+        since=since,
+        until=until,
+    )
+    return which, {"since": moment(since), "until": moment(until)}
+
+
+def group_fields(group: DeadGroup) -> dict[str, Any]:
+    return {
+        "kind": group.kind,
+        "error_type": group.type,
+        "message": group.message,
+        "frame": group.frame,
+        "fingerprint": group.fingerprint,
+        "count": group.number,
+        "first_seen": moment(group.first_at),
+        "last_seen": moment(group.last_at),
+        "counts_per_hour": group.counts_per_hour(),
+        "versions": group.versions,
+        "jobs": [
+            DeadGroupJob(
+                job_id=None if job["job_id"] is None else identifiers.job(UUID(job["job_id"])),
+                job_name=job["name"],
+                count=job["count"],
+            )
+            for job in json.loads(group.jobs)
+        ],
+        "job_count": group.job_count,
+        "sample_run_id": identifiers.run(group.sample_id),
+    }
 
 
 @operation(
@@ -88,7 +168,7 @@ async def list_dead_groups(call: Call) -> Reply:
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
 async def replay_dead_letters(call: Call) -> Reply:
-    """Let dead letters go again: a dry run answers how many, and the token to do it."""
+    """Requeue dead letters as they are. A dry run returns the count and a token."""
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await reviving.count_dead(
@@ -104,6 +184,39 @@ async def replay_dead_letters(call: Call) -> Reply:
         pace=pace_of(call.body),
     )
     await audited(call, "dead.replay", "run", "many", {"number": len(done.ids)})
+    call.hints.add(hints.RUNS)
+    return done_reply(done)
+
+
+@operation(
+    "POST",
+    "/v1/dead-letters/edit",
+    tag="dead letters",
+    permission=Permission.OPERATE,
+    body=EditManyDraft,
+    answer=BulkDone,
+    example={"filter": {"error": "TimeoutError"}, "patch": {"timeout": 60}, "dry_run": True},
+)
+async def edit_dead_letters(call: Call) -> Reply:
+    """Requeue dead letters with changed payloads. A dry run returns the count and a token."""
+    which, token = bulk_filter(call.body), call.body.token
+    if call.body.dry_run:
+        counted = await reviving.count_dead(
+            call.conn, which, action=editing.EDIT, tenant_id=call.tenant_id, now=call.now
+        )
+        return counted_reply(counted)
+    if not call.body.patch:
+        raise InvalidInput("patch", {}, "an object with at least one field to change")
+    edit = PayloadEdit(
+        patch=call.body.patch,
+        by=call.actor,
+        new_id=call.service.new_id,
+        pace=pace_of(call.body),
+    )
+    done = await editing.edit_dead(
+        call.conn, which, edit, tenant_id=call.tenant_id, token=needed(token)
+    )
+    await audited(call, "dead.edit", "run", "many", {"number": len(done.ids)})
     call.hints.add(hints.RUNS)
     return done_reply(done)
 
@@ -124,7 +237,7 @@ def pace_of(draft: ReplayManyDraft) -> Pace:
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
 async def drop_dead_letters(call: Call) -> Reply:
-    """Take dead letters off the list: a dry run answers how many, and the token to do it."""
+    """Drop dead letters; they stay in history. A dry run returns the count and a token."""
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await reviving.count_dead(

@@ -18,8 +18,6 @@ from rota.api.problems import Refusal
 from rota.api.reading import decode_body
 from rota.api.resources.shared import audited, instant
 from rota.api.shapes.events import (
-    Attributes,
-    EventsDraft,
     EventsQuery,
     EventsReplayDraft,
     EventsTaken,
@@ -29,8 +27,9 @@ from rota.api.shapes.events import (
     Replayed,
 )
 from rota.api.shapes.pieces import moment
+from rota.contract import cloudevents
+from rota.contract.event import EventAttributes, EventsDraft
 from rota.core.access import Permission
-from rota.core.arrivals import cloudevents
 from rota.core.arrivals.event import OWN, NewEvent, checked
 from rota.core.arrivals.replaying import EventFilter
 from rota.core.errors import InvalidInput
@@ -75,7 +74,7 @@ def own_events(draft: EventsDraft) -> list[NewEvent]:
     ]
 
 
-def own_event(kind: str, given: Attributes, field: str) -> NewEvent:
+def own_event(kind: str, given: EventAttributes, field: str) -> NewEvent:
     said = {
         name: value
         for name in ("source", "id", "subject", "data")

@@ -21,7 +21,7 @@ from rota.core.access import Permission
 from rota.core.errors import LeaseLost, NotFound
 from rota.core.executor import Stream
 from rota.core.states import HELD
-from rota.core.submission import check_name
+from rota.core.submission import check_visible_name
 from rota.flow.submit import external
 from rota.flow.submit.external import LEASE, Outside, Said, Told
 from rota.store import run_views
@@ -50,8 +50,8 @@ async def begin_external_run(call: Call) -> Reply:
     outside = Outside(
         tenant=call.principal.tenant,
         tenant_id=call.tenant_id,
-        job=check_name(draft.job, "job"),
-        host=check_name(draft.host, "host"),
+        job=check_visible_name(draft.job, "job"),
+        host=check_visible_name(draft.host, "host"),
         payload=draft.payload,
         labels=draft.labels,
     )

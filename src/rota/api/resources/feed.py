@@ -4,27 +4,20 @@ Each event has an id to go on from (`Last-Event-ID`), on any API process. A stre
 while; clients come back by themselves.
 """
 
-from collections import Counter
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any
 
 import msgspec
-from starlette.responses import StreamingResponse
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.problems import Refusal
 from rota.api.shapes.pieces import moment
+from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput
 from rota.flow.observe.feed import Feed, FeedEvent, parse_position
-
-STREAM: Final = "text/event-stream"
-LONGEST: Final = 15 * 60.0
-MOST_OF_KEY: Final = 5
-MOST_OF_TENANT: Final = 50
-_open: Counter[object] = Counter()
 
 
 @operation(
@@ -33,7 +26,7 @@ _open: Counter[object] = Counter()
     tag="feed",
     permission=Permission.READ,
     scope="none",
-    media=STREAM,
+    media=EVENT_STREAM,
     problems=("malformed_request",),
 )
 async def follow_feed(call: Call) -> Reply:
@@ -47,32 +40,17 @@ async def follow_feed(call: Call) -> Reply:
             parse_position(after)
         except InvalidInput:
             raise Refusal("malformed_request", "Last-Event-ID is none of ours") from None
-    refuse_more(call)
-    return Reply(
-        response=StreamingResponse(events(call, feed, after), media_type="text/event-stream")
-    )
-
-
-def refuse_more(call: Call) -> None:
-    key, tenant = call.principal.key_id, call.tenant_id
-    if _open[key] >= MOST_OF_KEY or _open[tenant] >= MOST_OF_TENANT:
-        detail = f"at most {MOST_OF_KEY} streams of a key and {MOST_OF_TENANT} of a tenant are open"
-        raise Refusal("too_many_requests", detail, headers={"Retry-After": "5"})
+    return Reply(response=call.stream(events(call, feed, after)))
 
 
 async def events(call: Call, feed: Feed, after: str | None) -> AsyncIterator[bytes]:
     clock = call.service.clock
-    end = clock.monotonic() + LONGEST
-    counted = (call.principal.key_id, call.tenant_id)
-    _open.update(counted)
-    try:
-        yield b": the feed begins\n\n"
-        async with feed.open(call.tenant_id, after=after) as stream:
-            while clock.monotonic() < end and (found := await stream.next()):
-                # One write for all of a look: 250 of them are 250 wake-ups of whoever reads.
-                yield b"".join(map(event_bytes, found))
-    finally:
-        _open.subtract(counted)
+    end = clock.monotonic() + STREAM_TIMEOUT_S
+    yield b": the feed begins\n\n"
+    async with feed.open(call.tenant_id, after=after) as stream:
+        while clock.monotonic() < end and (found := await stream.next()):
+            # One write for all of a look: 250 of them are 250 wake-ups of whoever reads.
+            yield b"".join(map(event_bytes, found))
 
 
 def event_bytes(event: FeedEvent) -> bytes:

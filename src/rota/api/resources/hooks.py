@@ -30,7 +30,7 @@ from rota.core.arrivals.event import MOST_EVENT, MOST_TYPE
 from rota.core.arrivals.hooks import Style, check_secret
 from rota.core.errors import InvalidInput, SealingFailed
 from rota.core.sealing import NONCE
-from rota.core.submission import check_name
+from rota.core.submission import check_name, check_visible_name
 from rota.core.time import durations
 from rota.flow.events.hooking import Handed, hear
 from rota.store import hints, hooks
@@ -79,6 +79,7 @@ def fields(hook: Hook) -> dict[str, Any]:
     permission=Permission.MANAGE,
     body=HookDraft,
     answer=HookMade,
+    reveals_secret=True,
     status=201,
     problems=("conflict",),
     example={
@@ -97,14 +98,15 @@ async def create_hook(call: Call) -> Reply:
     new = NewHook(
         id=call.service.new_id(),
         tenant_id=call.tenant_id,
-        name=check_name(draft.name, "name"),
+        name=check_visible_name(draft.name, "name"),
         type=kind,
         style=draft.style,
     )
     made = await hooks.create(call.conn, new, secret, with_=sealing(call))
     told = {"name": made.name, "type": made.type, "style": made.style}
-    await audited(call, "hook.create", "hook", identifiers.shown("hook", made.id), told)
-    return Reply(HookMade(**fields(made), secret=secret))
+    hook_id = identifiers.shown("hook", made.id)
+    await audited(call, "hook.create", "hook", hook_id, told)
+    return Reply(HookMade(**fields(made), secret=secret), made_id=hook_id)
 
 
 @operation(
@@ -140,6 +142,7 @@ async def list_hooks(call: Call) -> Reply:
     body=RotateDraft,
     body_required=False,
     answer=HookMade,
+    reveals_secret=True,
     problems=("conflict",),
     example={"former_for": "1h"},
 )
@@ -160,7 +163,7 @@ async def rotate_hook(call: Call) -> Reply:
     )
     shown = identifiers.shown("hook", hook_id)
     await audited(call, "hook.rotate", "hook", shown, {"version": made.version})
-    return Reply(HookMade(**fields(made), secret=secret))
+    return Reply(HookMade(**fields(made), secret=secret), made_id=shown)
 
 
 def read_raw(raw: bytes, request: Request) -> bytes:
@@ -188,6 +191,7 @@ def read_data(raw: bytes) -> Any:
     answer=EventTaken,
     status=202,
     largest_body=MOST_EVENT,
+    is_hook=True,
     problems=("unauthenticated", "malformed_request", "too_large", "quota_exceeded"),
     example={"amount": 150},
 )
@@ -203,6 +207,7 @@ async def call_hook(call: Call) -> Reply:
         headers=call.headers,
         body=call.body,
         read=read_data,
+        on_verified=call.on_verified,
     )
     async with call.connection() as conn:
         taken = await hear(

@@ -7,34 +7,36 @@ from rota.api.call import Call, Reply
 from rota.api.changes import changes
 from rota.api.drafts import edit_of
 from rota.api.gathering import GoAlone
+from rota.api.job_lists import CURSOR_PARTS, list_page, read_place, write_place
 from rota.api.operations import operation
 from rota.api.paging import Page, cursor, place_of
-from rota.api.problems import Refusal
 from rota.api.resources.shared import alone, audited, expected_version, instant, job_row
+from rota.api.shapes.job_queries import DeleteQuery, JobsQuery
 from rota.api.shapes.jobs import (
-    DeleteQuery,
     JobDraft,
     JobDrafts,
     JobEdit,
     JobMade,
     JobsMade,
-    JobsQuery,
     JobView,
 )
-from rota.api.shapes.pieces import moment
+from rota.contract.policy import read_stored_policy
 from rota.core import aliases
 from rota.core.access import Permission
 from rota.core.binding import MARK
-from rota.core.errors import NotFound, RotaError
-from rota.core.policy import read_stored
+from rota.core.errors import NotFound
 from rota.core.states import JobState
-from rota.core.time import moments
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import changing
-from rota.flow.submit.drafting import Drafting
+from rota.flow.submit.drafting import Drafting, is_costly
+from rota.flow.submit.submission_changes import (
+    cancel_submission,
+    check_version,
+    edit_submission,
+)
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, job_views
-from rota.store.job_views import Doing, JobFilter, JobRow, Place
+from rota.store.job_views import Doing, JobFilter, JobRow
 
 BULK: Final = 5_000_000
 # A graph of the largest size, a payload of the largest size, and the rest.
@@ -56,17 +58,18 @@ async def create_job_gathered(call: Call) -> Reply:
     """The same, together with others that come at this moment."""
     with alone():
         spec = making.asked(call, call.body)
-        if spec.schedule and spec.schedule.get("calendars"):
-            # They are read and held in the transaction of the job.
+        if is_costly(spec.schedule):
+            # It is drafted off the event loop; calendars are read and held in its transaction.
             raise GoAlone
-        draft = Drafting(call.now, NO_CALENDARS).draft(spec, call.service.new_id())
+        drafting = Drafting(call.now, NO_CALENDARS, origin=making.origin_of(call))
+        draft = drafting.draft(spec, call.service.new_id())
         if MARK in f"{draft.payload_text}{draft.graph_text}":
             # Whether there are such secrets is asked behind the wall of the tenant.
             raise GoAlone
         if draft.exactly_once:
             # Whether its kind can be that is asked in the transaction of the job.
             raise GoAlone
-        served = await call.service.served.kinds(call.service.pool)
+        served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
 
         def answer(submitted: Submitted) -> Reply:
             made = making.made_of(submitted, spec, served)
@@ -130,14 +133,15 @@ async def create_jobs(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_jobs(call: Call) -> Reply:
-    """Jobs, newest first."""
+    """Jobs, newest first; one-time submissions are where the time is at which they are due."""
     query: JobsQuery = call.query
     status = aliases.statuses_of(query.status, aliases.JOB_STATUSES)
-    filters = [status, query.user_id, query.kind, query.queue, query.label, query.q]
+    sort = query.type or ("all" if DOING & set(status) else "definition")
+    filters = [sort, status, query.user_id, query.kind, query.queue, query.label, query.q]
     filters += [query.created_after, query.created_before]
-    place = place_of(query.cursor, filters)
+    place = place_of(query.cursor, filters, parts=CURSOR_PARTS)
     key, _, value = (query.label or "").partition(":")
-    found = await job_views.page(
+    found = await list_page(
         call.conn,
         tenant_id=call.tenant_id,
         filter=JobFilter(
@@ -151,24 +155,13 @@ async def list_jobs(call: Call) -> Reply:
             created_after=instant(query.created_after, "created_after"),
             created_before=instant(query.created_before, "created_before"),
         ),
+        sort=sort,
         after=None if place is None else read_place(place),
         limit=query.limit,
     )
-    following = None if found.after is None else cursor(filters, written_place(found.after))
+    following = None if found.after is None else cursor(filters, write_place(found.after))
     data = [views.job_view(row) for row in found.rows]
     return Reply(Page[JobView](data=data, next_cursor=following))
-
-
-def written_place(place: Place) -> list[str]:
-    return [moment(place.created_at), identifiers.job(place.id)]
-
-
-def read_place(parts: list[str]) -> Place:
-    try:
-        at, id_ = parts
-        return Place(moments.parse(at, field="cursor"), identifiers.read("job_id", id_))
-    except (ValueError, RotaError):
-        raise Refusal("malformed_request", "the cursor is none of ours") from None
 
 
 @operation("GET", "/v1/jobs/{job_id}", tag="jobs", permission=Permission.READ, answer=JobView)
@@ -195,7 +188,8 @@ def job_reply(row: JobRow, status: int | None = None) -> Reply:
 async def update_job(call: Call) -> Reply:
     """Change a job: only the fields that are given.
 
-    With `If-Match` it is changed only if it still has that version.
+    With `If-Match` it is changed only if it still has that version. A one-time submission can be
+    changed until it starts. A recurring schedule makes it a job with the same id.
     """
     return await _edit(call, await job_row(call))
 
@@ -236,7 +230,7 @@ async def put_job(call: Call) -> Reply:
     if found is not None:
         return await _edit(call, found)
     with alone():
-        (made,) = await making.make(call, [call.body])
+        (made,) = await making.make(call, [call.body], only_definitions=True)
     call.params = {"job_id": made.job_id}
     return job_reply(await job_row(call), 201)
 
@@ -252,24 +246,24 @@ async def get_job_by_name(call: Call) -> Reply:
 
 async def _edit(call: Call, row: JobRow) -> Reply:
     wanted = expected_version(call)
-    policy = read_stored(views.loaded(row.policy))
+    policy = read_stored_policy(views.loaded(row.policy))
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
-    await changing.edit(
-        call.conn,
-        row.id,
-        edit_of(call.body, policy=policy),
-        now=call.now,
-        calendars=known,
-        version=wanted,
-    )
+    edit = edit_of(call.body, policy=policy)
+    if row.run_id is not None:
+        check_version(wanted)
+        await edit_submission(
+            call.conn, row, edit, tenant_id=call.tenant_id, now=call.now, calendars=known
+        )
+    else:
+        await changing.edit(call.conn, row.id, edit, now=call.now, calendars=known, version=wanted)
     call.hints |= {hints.JOBS, hints.RUNS}
-    after = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=row.id)
-    if after is None:
-        raise RuntimeError("a job that was changed in this transaction is gone")
-    different = changes(views.job_view(row), views.job_view(after))
-    await audited(
-        call, "job.update", "job", identifiers.job(row.id), different.after, different.before
-    )
+    call.params = {"job_id": identifiers.job(row.id)}
+    after = await job_row(call)
+    if row.run_id is not None or after.version != row.version:
+        different = changes(views.job_view(row), views.job_view(after))
+        await audited(
+            call, "job.update", "job", identifiers.job(row.id), different.after, different.before
+        )
     return job_reply(after)
 
 
@@ -283,14 +277,19 @@ async def _edit(call: Call, row: JobRow) -> Reply:
     problems=("illegal_move",),
 )
 async def delete_job(call: Call) -> Reply:
-    """Delete a job and cancel its runs.
+    """Delete a job and cancel its runs, or cancel a one-time submission.
 
     Runs that wait end at once. The workers of runs that are being executed are asked to stop them,
-    unless `running=keep`.
+    unless `running=keep`. The run of a submission stays in history, with the submission's id.
     """
     row = await job_row(call)
     stop = call.query.running == "cancel"
-    await changing.delete(call.conn, row.id, by=call.actor, cancel_running=stop)
+    if row.run_id is not None:
+        await cancel_submission(
+            call.conn, row, tenant_id=call.tenant_id, by=call.actor, cancel_running=stop
+        )
+    else:
+        await changing.delete(call.conn, row.id, by=call.actor, cancel_running=stop)
     await audited(call, "job.delete", "job", identifiers.job(row.id), {"name": row.name})
     call.hints.add(hints.CANCELS)
     return Reply()

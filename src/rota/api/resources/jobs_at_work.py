@@ -23,8 +23,16 @@ from rota.core.states import RunState
 from rota.core.submission import RunSpec
 from rota.core.time.policies import CatchUp
 from rota.flow.observe.explaining import explain_job
+from rota.flow.observe.scheduled_runs import explain_submission
 from rota.flow.submit import changing, triggering
+from rota.flow.submit.submission_changes import (
+    RunNow,
+    SubmissionTrigger,
+    refuse_pause,
+    run_submission,
+)
 from rota.store import calendars, hints, run_views
+from rota.store.job_views import JobRow
 from rota.store.run_views import RunFilter
 
 
@@ -46,6 +54,7 @@ async def pause_job(call: Call) -> Reply:
     `misfire.on_outage` says.
     """
     row = await job_row(call)
+    refuse_pause(row)
     reason = None if call.body is None else call.body.reason
     made = await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
     if made:
@@ -68,6 +77,7 @@ async def pause_job(call: Call) -> Reply:
 async def resume_job(call: Call) -> Reply:
     """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked."""
     row = await job_row(call)
+    refuse_pause(row)
     said = None if call.body is None else call.body.missed
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
     missed = None if said is None else CatchUp(said)
@@ -92,19 +102,13 @@ async def resume_job(call: Call) -> Reply:
 async def run_job_now(call: Call) -> Reply:
     """Run it past its schedule, with its own payload or another.
 
-    The run is accepted (202) and starts when a worker is free; `GET /v1/runs/{run_id}` follows it.
+    A one-time submission that waits for its time becomes due. One that ran already runs again: the
+    new run has the same `job_id`. The run is accepted (202) and starts when a worker is free;
+    `GET /v1/runs/{run_id}` follows it.
     """
     row = await job_row(call)
     draft: RunNowDraft = call.body or RunNowDraft()
-    spec = RunSpec(
-        job_id=row.id,
-        payload=draft.payload,
-        priority=None if draft.priority is None else parse_priority(draft.priority),
-    )
-    overlap = None if draft.overlap is None else Overlap(draft.overlap)
-    made = await triggering.run_now(
-        call.conn, spec, now=call.now, new_id=call.service.new_id, overlap=overlap
-    )
+    made = await _run_now(call, row, draft)
     await audited(call, "job.run", "job", identifiers.job(row.id), {"refused": made.refused})
     call.made([made.run_id])
     call.hints.add(hints.RUNS)
@@ -117,6 +121,33 @@ async def run_job_now(call: Call) -> Reply:
     )
 
 
+async def _run_now(
+    call: Call, row: JobRow, draft: RunNowDraft
+) -> triggering.Triggered | SubmissionTrigger:
+    priority = None if draft.priority is None else parse_priority(draft.priority)
+    overlap = None if draft.overlap is None else Overlap(draft.overlap)
+    if row.run_id is None:
+        spec = RunSpec(job_id=row.id, payload=draft.payload, priority=priority)
+        return await triggering.run_now(
+            call.conn, spec, now=call.now, new_id=call.service.new_id, overlap=overlap
+        )
+    wanted = RunNow(
+        by=call.actor,
+        address=call.address,
+        payload=draft.payload,
+        priority=priority,
+        overlap=overlap,
+    )
+    return await run_submission(
+        call.conn,
+        row,
+        wanted,
+        tenant_id=call.tenant_id,
+        now=call.now,
+        new_id=call.service.new_id,
+    )
+
+
 @operation(
     "GET", "/v1/jobs/{job_id}/status", tag="jobs", permission=Permission.READ, answer=JobStatus
 )
@@ -124,8 +155,12 @@ async def get_job_status(call: Call) -> Reply:
     """How it stands: its newest run, and why it waits if it does."""
     row = await job_row(call)
     latest = await run_views.latest_runs(call.conn, tenant_id=call.tenant_id, job_ids=[row.id])
-    why = await explain_job(call.conn, tenant_id=call.tenant_id, job_id=row.id)
     newest = latest.get(row.id)
+    if row.run_id is None:
+        why = await explain_job(call.conn, tenant_id=call.tenant_id, job_id=row.id)
+    else:
+        run_id = row.run_id if newest is None else newest.id
+        why = await explain_submission(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     return Reply(
         JobStatus(
             job_id=identifiers.job(row.id),
@@ -149,12 +184,13 @@ async def list_runs_of_job(call: Call) -> Reply:
     """Its runs, newest first."""
     row = await job_row(call)
     status = statuses_of(call.query.status, RUN_STATUSES)
-    filters = ["runs of", row.id.hex, *status]
+    trigger = call.query.trigger or None
+    filters = ["runs of", row.id.hex, trigger, *status]
     place = place_of(call.query.cursor, filters)
     found = await run_views.page(
         call.conn,
         tenant_id=call.tenant_id,
-        filter=RunFilter(job_id=row.id, states=frozenset(map(RunState, status))),
+        filter=RunFilter(job_id=row.id, states=frozenset(map(RunState, status)), trigger=trigger),
         after=None if place is None else identifiers.read("run_id", place[0]),
         limit=call.query.limit,
     )

@@ -69,6 +69,7 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
     permission=Permission.MANAGE,
     body=KeyDraft,
     answer=KeyMade,
+    reveals_secret=True,
     status=201,
     example={"name": "deployment", "role": "operator"},
 )
@@ -77,7 +78,8 @@ async def create_key(call: Call) -> Reply:
     if call.body.role == Role.PLATFORM.value:
         demand_grant(call.principal, Role.PLATFORM)
         raise InvalidInput("role", "platform", "POST /v1/tenants/{tenant_id}/keys for such a key")
-    return Reply(await made_key(call, call.tenant_id))
+    made = await made_key(call, call.tenant_id)
+    return Reply(made, made_id=made.key_id)
 
 
 @operation(

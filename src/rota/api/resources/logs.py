@@ -8,12 +8,10 @@ case after a while: clients come back by themselves, and nobody holds a connecti
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 import msgspec
-from starlette.responses import StreamingResponse
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
@@ -21,6 +19,7 @@ from rota.api.operations import operation
 from rota.api.problems import Refusal
 from rota.api.shapes.pieces import moment
 from rota.api.shapes.runs import LogLine, Logs, LogsQuery
+from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.executor import Stream
@@ -31,13 +30,7 @@ from rota.store.logs import Line
 from rota.store.run_views import RunRow
 from rota.store.walls import behind_wall
 
-STREAM: Final = "text/event-stream"
-LONGEST: Final = 15 * 60.0
-LOOK_EVERY: Final = 0.25
 QUIET: Final = 15.0
-# Workers store output before the ending; what a batch before was storing may come a moment later.
-SETTLED: Final = 0.3
-LONG_AGO: Final = timedelta(minutes=1)
 MOST_ATTEMPTS: Final = 2**15 - 1
 MOST_LINES: Final = 2**31 - 1
 _PLACE: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
@@ -51,7 +44,7 @@ NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
     permission=Permission.READ,
     query=LogsQuery,
     answer=Logs,
-    other_media=(STREAM,),
+    other_media=(EVENT_STREAM,),
     problems=("malformed_request",),
     scope="none",
 )
@@ -62,8 +55,7 @@ async def get_logs(call: Call) -> Reply:
     if call.query.follow:
         async with tenant(call) as conn:
             await found(call, conn, run_id)
-        events = follow(call, run_id, place)
-        return Reply(response=StreamingResponse(events, media_type=STREAM))
+        return Reply(response=call.stream(follow(call, run_id, place)))
     async with tenant(call) as conn:
         row = await found(call, conn, run_id)
         lines = await run_views.log_lines(
@@ -99,34 +91,22 @@ async def found(call: Call, conn: Connection, run_id: UUID) -> RunRow:
 
 
 async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> AsyncIterator[bytes]:
-    """Look again and again; a look that comes well after the end sees everything."""
+    """Send lines as they come. All who follow a run share one look at it."""
     clock = call.service.clock
-    end = clock.monotonic() + LONGEST
+    end = clock.monotonic() + STREAM_TIMEOUT_S
     spoke = clock.monotonic()
-    ended: float | None = None
-    while clock.monotonic() < end:
-        async with tenant(call) as conn:
-            row = await run_views.get(conn, tenant_id=call.tenant_id, run_id=run_id)
-            lines = await run_views.log_lines(
-                conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=500
-            )
-        for line in lines:
-            yield event_of(line)
-            place = (line.attempt, line.seq)
-        if lines:
-            spoke = clock.monotonic()
-        elif row is None or (ended is not None and clock.monotonic() - ended >= SETTLED):
-            yield b"event: end\ndata: {}\n\n"
-            return
-        elif clock.monotonic() - spoke > QUIET:
-            spoke = clock.monotonic()
-            yield b": still here\n\n"
-        if row is None or row.state not in FINAL:
-            ended = None
-        elif ended is None:
-            is_old = row.finished_at is None or call.now - row.finished_at > LONG_AGO
-            ended = clock.monotonic() - (SETTLED if is_old else 0.0)
-        await clock.sleep(LOOK_EVERY)
+    with call.service.log_tails.follow(call.tenant_id, run_id, after=place) as follower:
+        while clock.monotonic() < end and not follower.is_cut_off:
+            lines = await follower.next_lines()
+            if lines:
+                spoke = clock.monotonic()
+                yield b"".join(map(event_of, lines))
+            elif follower.is_over:
+                yield b"event: end\ndata: {}\n\n"
+                return
+            elif clock.monotonic() - spoke > QUIET:
+                spoke = clock.monotonic()
+                yield b": still here\n\n"
 
 
 def event_of(line: Line) -> bytes:

@@ -7,9 +7,8 @@ from msgspec import UNSET, structs
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
-from rota.api.drafts import spec_of
+from rota.api.changes import changes_of, pairs_of
 from rota.api.operations import operation
-from rota.api.shapes.jobs import Details, JobDraft
 from rota.api.shapes.manifests import (
     ApplyDraft,
     CalendarChangeView,
@@ -21,10 +20,16 @@ from rota.api.shapes.manifests import (
     TouchedView,
 )
 from rota.api.shapes.pieces import moment
+from rota.contract.calendar import read_calendar
+from rota.contract.drafts import spec_of
+from rota.contract.job import JobDraft, JobFields
 from rota.core.access import Permission, demand
 from rota.core.errors import InvalidInput
+from rota.core.kind_remedies import warn_unknown_fields, warn_unserved
 from rota.core.manifest.declared import Declared, Manifest, manifest
+from rota.core.origins import ChangeOrigin
 from rota.core.submission import within
+from rota.core.time.budget import Check
 from rota.flow.submit import applying
 from rota.flow.submit.applying import Action, Change, Looking, Plan, Wish
 from rota.flow.submit.declared_calendars import CalendarChange
@@ -35,6 +40,8 @@ from rota.store.projects import Touched
 LARGEST: Final = 5_000_000
 PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
 SPREAD: Final = "its times are spread by its id, which it gets when it is made"
+# What is applied comes from a file, unless it was read from another system.
+FILES: Final = {ChangeOrigin.IMPORT: ChangeOrigin.IMPORT}
 ACTIONS: Final = {
     Action.CREATE: "job.create",
     Action.UPDATE: "job.update",
@@ -58,6 +65,8 @@ EXAMPLE: Final = {
     "/v1/manifests/plan",
     tag="jobs as code",
     permission=Permission.READ,
+    # It computes outside of its transaction.
+    scope="none",
     body=ManifestDraft,
     answer=PlanView,
     problems=PROBLEMS,
@@ -69,9 +78,17 @@ async def plan_manifest(call: Call) -> Reply:
 
     Changes nothing. Jobs of the project that are not declared are shown as `prune`.
     """
-    wanted = read(call, call.body)
-    plan = await applying.look(await looking(call), wanted)
-    return Reply(view(wanted.project, plan, done=False))
+    wanted = await call.compute(lambda check: read(call, call.body, check))
+    async with call.in_tenant():
+        at = await looking(call)
+        seen = await applying.read_seen(at, wanted)
+    told = await warnings(call, wanted)
+
+    def compute(check: Check) -> PlanView:
+        plan = applying.decide(replace(at, check=check), wanted, seen)
+        return view(wanted.project, plan, told, done=False)
+
+    return Reply(await call.compute(compute))
 
 
 @operation(
@@ -92,7 +109,7 @@ async def apply_manifest(call: Call) -> Reply:
     done.
     """
     draft: ApplyDraft = call.body
-    wanted = read(call, draft)
+    wanted = await call.compute(lambda check: read(call, draft, check))
     wish = Wish(
         by=call.actor,
         prune=draft.prune,
@@ -106,12 +123,24 @@ async def apply_manifest(call: Call) -> Reply:
     if done.changes or done.touched or done.calendars:
         await note(call, wanted.project, done)
     call.hints |= {hints.JOBS, hints.RUNS, hints.CANCELS}
-    return Reply(view(wanted.project, done, done=True))
+    return Reply(view(wanted.project, done, await warnings(call, wanted), done=True))
 
 
-def read(call: Call, draft: ManifestDraft) -> Manifest:
+async def warnings(call: Call, wanted: Manifest) -> list[str]:
+    """Return what should be known of active jobs: no worker, or a field that workers refuse."""
+    active = [job.spec for job in wanted.jobs if not job.paused]
+    served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
+    told = warn_unserved(((spec.kind, spec.payload) for spec in active), served)
+    for spec in active:
+        found = warn_unknown_fields(spec.kind, spec.payload, served)
+        told += [f"{spec.name}: {sentence}" for sentence in found]
+    return told
+
+
+def read(call: Call, draft: ManifestDraft, check: Check) -> Manifest:
     jobs = []
     for place, job in enumerate(draft.jobs):
+        check()
         with within(f"jobs[{place}]"):
             jobs.append(declared(call, job))
     dates = []
@@ -119,13 +148,14 @@ def read(call: Call, draft: ManifestDraft) -> Manifest:
         if each.calendar.get("name", each.name) != each.name:
             wanted = "the name beside it, or none"
             raise InvalidInput(f"calendars[{place}].calendar.name", each.calendar["name"], wanted)
-        dates.append({**each.calendar, "name": each.name})
+        with within(f"calendars[{place}].calendar"):
+            dates.append(read_calendar({**each.calendar, "name": each.name}))
     return manifest(draft.project, jobs, dates)
 
 
 def declared(call: Call, job: DeclaredJob) -> Declared:
-    said = {each.name: getattr(job, each.name) for each in structs.fields(Details)}
-    spec = spec_of(JobDraft(**said), tenant=call.principal.tenant, suffix=str)
+    said = {each.name: getattr(job, each.name) for each in structs.fields(JobFields)}
+    spec = spec_of(JobDraft(**said), tenant=call.principal.tenant)
     when = (job.schedule, job.schedule_type, job.schedule_time, job.cron_expression, job.timezone)
     if all(each is UNSET for each in when):
         # A new job without a time runs at once; one of a file would run with each new project.
@@ -147,14 +177,17 @@ async def note(call: Call, project: str, done: Plan) -> None:
     """Who applied what: an entry for each job, and then one for the whole, which the next look
     counts from.
     """
+    updated = [each.row.id for each in done.changes if each.row and each.action is Action.UPDATE]
+    now = await projects.read(call.conn, tenant_id=call.tenant_id, ids=updated)
     made = []
     for each in done.changes:
         if each.action is Action.UPDATE and not each.differences:
             continue  # only its calendar is another
-        after = {"name": each.name, "project": project, "changed": sorted(each.fields)}
-        made.append(
-            replace(entry(call, ACTIONS[each.action], "job", job_id(each) or ""), after=after)
-        )
+        version = now[each.name].version if each.name in now else max(1, each.version)
+        before, after = changes_of(pairs_of(each.differences), version)
+        told = entry(call, ACTIONS[each.action], "job", job_id(each) or "")
+        after = {"name": each.name, "project": project, **after}
+        made.append(replace(told, before=before or None, after=after))
     for date in done.calendars:
         deed = "calendar.create" if date.stored is None else "calendar.update"
         made.append(replace(entry(call, deed, "calendar", date.name), after={"project": project}))
@@ -176,10 +209,11 @@ def entry(call: Call, action: str, thing: str, thing_id: str) -> NewEntry:
         thing=thing,
         thing_id=thing_id,
         request_id=call.request_id,
+        origin=FILES.get(call.origin, ChangeOrigin.FILE),
     )
 
 
-def view(project: str, plan: Plan, *, done: bool) -> PlanView:
+def view(project: str, plan: Plan, warnings: list[str], *, done: bool) -> PlanView:
     return PlanView(
         project=project,
         changes=[change_view(each, done=done) for each in plan.changes],
@@ -188,6 +222,7 @@ def view(project: str, plan: Plan, *, done: bool) -> PlanView:
         touched={name: touched_view(each) for name, each in plan.touched.items()},
         seen=dict(plan.seen),
         seen_calendars={each.name: each.version for each in plan.calendars},
+        warnings=warnings,
     )
 
 

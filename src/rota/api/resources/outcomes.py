@@ -5,7 +5,7 @@ from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.shapes.outcomes import JobOutcomes, Outcomes, OutcomesQuery, OutcomeView
 from rota.api.shapes.pieces import moment, moment_or_none
-from rota.api.views import loaded, message_of
+from rota.api.views import message_of, split_reason
 from rota.core.access import Permission
 from rota.store import outcomes
 from rota.store.outcomes import Outcome
@@ -35,7 +35,7 @@ async def list_outcomes(call: Call) -> Reply:
 
 
 def outcome_view(row: Outcome) -> OutcomeView:
-    reason = loaded(row.reason)
+    reason, _ = split_reason(row.reason)
     return OutcomeView(
         run_id=identifiers.run(row.id),
         status=row.state.value,

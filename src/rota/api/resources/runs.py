@@ -150,7 +150,7 @@ async def list_attempts(call: Call) -> Reply:
 
 
 def attempt_view(row: AttemptRow) -> AttemptView:
-    reason = views.loaded(row.reason)
+    reason, traceback = views.split_reason(row.reason)
     return AttemptView(
         attempt_number=row.attempt,
         outcome=row.outcome,
@@ -160,6 +160,7 @@ def attempt_view(row: AttemptRow) -> AttemptView:
         worker=row.worker,
         error_message=views.message_of(reason),
         reason=reason,
+        traceback=traceback,
     )
 
 
@@ -221,7 +222,10 @@ async def cancel_run(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def retry_run(call: Call) -> Reply:
-    """Let a run that died, was lost or was cancelled go again, as itself."""
+    """Run a dead, lost or cancelled run again under its id, with what it ran with.
+
+    Changes of the job since then have no effect on it.
+    """
     run_id = identifiers.read("run_id", call.params["run_id"])
     await reviving.retry(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
     await audited(call, "run.retry", "run", identifiers.run(run_id))
@@ -243,7 +247,10 @@ async def retry_run(call: Call) -> Reply:
     example={"payload": {"day": "2026-07-01"}},
 )
 async def replay_run(call: Call) -> Reply:
-    """Make a new run like a finished one, with the same payload or another."""
+    """Make a new run of what a finished run ran with: kind, queue, policy and payload.
+
+    Changes of the job since then have no effect on it. Give `payload` to replay with another one.
+    """
     row = await run_row(call)
     draft: ReplayDraft = call.body or ReplayDraft()
     payload = KEEP if draft.payload is UNSET else draft.payload
@@ -256,7 +263,8 @@ async def replay_run(call: Call) -> Reply:
     )
     call.made([made])
     made_id = identifiers.run(made)
-    await audited(call, "run.replay", "run", identifiers.run(row.id), {"into": made_id})
+    told = {"into": made_id, "payload": "same" if payload is KEEP else "edited"}
+    await audited(call, "run.replay", "run", identifiers.run(row.id), told)
     call.hints.add(hints.RUNS)
     return Reply(Triggered(job_id=identifiers.job(row.job_id), run_id=made_id, refused=None))
 

@@ -16,12 +16,14 @@ from rota.api.shapes.schedules import (
     UpcomingView,
     WarningView,
 )
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.access import Permission
 from rota.core.backfills import Only, Order
 from rota.core.errors import InvalidInput
 from rota.core.priority import parse_priority
 from rota.core.submission import within
-from rota.core.time import durations, plain
+from rota.core.time import durations, zones
+from rota.core.time.budget import PREVIEW_STEPS_MAX, Check, SearchBudget
 from rota.core.time.preview import Preview, preview
 from rota.flow.submit import backfilling
 from rota.flow.submit.backfilling import LOW, Range
@@ -34,6 +36,8 @@ from rota.store import calendars, hints
     "/v1/schedules/preview",
     tag="schedules",
     permission=Permission.READ,
+    # It computes outside of its transaction.
+    scope="none",
     body=PreviewDraft,
     answer=PreviewView,
     problems=("invalid_schedule",),
@@ -42,11 +46,24 @@ from rota.store import calendars, hints
 async def preview_schedule(call: Call) -> Reply:
     """What a schedule will do: in words, its next times, and what daylight saving does to them."""
     draft: PreviewDraft = call.body
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
-    with within("schedule"):
-        schedule = plain.parse(draft.schedule, now=call.now, seed="preview")
-    shown = preview(schedule, call.now, count=draft.count, calendars=known, viewer=draft.viewer)
-    return Reply(preview_view(shown, plain.to_plain(schedule)))
+    async with call.in_tenant():
+        known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    now = call.now
+
+    def compute(check: Check) -> PreviewView:
+        with within("schedule"):
+            schedule = read_schedule(draft.schedule, now=now, seed="preview")
+        shown = preview(
+            schedule,
+            now,
+            count=draft.count,
+            calendars=known,
+            viewer=draft.viewer,
+            budget=SearchBudget(PREVIEW_STEPS_MAX, check=check),
+        )
+        return preview_view(shown, write_schedule(schedule))
+
+    return Reply(await call.compute(compute))
 
 
 def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
@@ -60,7 +77,7 @@ def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
             UpcomingView(
                 at=moment(each.at),
                 due_at=moment(each.due_at),
-                local=each.local.isoformat(),
+                local=zones.local_text(each.at, shown.timezone),
                 viewed=each.viewed.isoformat(),
                 notes=list(each.notes),
             )

@@ -1,23 +1,28 @@
 """The service itself: health, the document and its page, problems. Room: api/resources."""
 
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from rota.api import openapi
-from rota.api.call import Call, Reply
+from rota.api.call import Call, Reply, Service
 from rota.api.operations import catalogue, operation
 from rota.api.problems import KINDS, Refusal
 from rota.api.shapes.pieces import moment_or_none
-from rota.core.access import Permission
+from rota.core.access import Permission, Principal, may
 from rota.core.clock import CLOCK_OFFSET_LIMIT
 from rota.core.errors import NotFound, StoreUnavailable
+from rota.core.time import durations
 from rota.flow.observe import exposition, metrics
+from rota.flow.observe.tenant_metrics import gather_tenant
+from rota.store.keys import EXPIRY_WARNING
+from rota.store.walls import behind_wall
 
 MEDIA: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 CACHED: Final = {"Cache-Control": "no-cache"}
@@ -34,6 +39,10 @@ class WhoAmI(Struct, kw_only=True, frozen=True):
     role: str
     user_id: str | None
     expires_at: str | None
+    warning: Annotated[
+        str | None,
+        Meta(description="That the key expires within 14 days, or never. Default: null."),
+    ] = None
 
 
 @operation(
@@ -56,13 +65,20 @@ async def get_readiness(call: Call) -> Reply:
     It can while its database answers, as of a second ago, and its machine's clock is at most 30
     seconds from the database's.
     """
-    if call.service.pool.is_away:
-        raise Refusal("unavailable", "the database does not answer")
-    if call.service.clock_is_wrong():
-        limit = f"{CLOCK_OFFSET_LIMIT.total_seconds():g} seconds"
-        detail = f"this machine's clock is more than {limit} from the database's; set it with NTP"
-        raise Refusal("unavailable", detail)
+    problem = unreadiness_of(call.service)
+    if problem is not None:
+        raise Refusal("unavailable", problem)
     return Reply(Health(status="ok"))
+
+
+def unreadiness_of(service: Service) -> str | None:
+    """Return why this process cannot serve, if it cannot. It asks nothing: any thread may call."""
+    if service.pool.is_away:
+        return "the database does not answer"
+    if service.clock_is_wrong():
+        limit = f"{CLOCK_OFFSET_LIMIT.total_seconds():g} seconds"
+        return f"this machine's clock is more than {limit} from the database's; set it with NTP"
+    return None
 
 
 @operation(
@@ -79,8 +95,20 @@ async def get_whoami(call: Call) -> Reply:
             role=who.role.value,
             user_id=who.user_id,
             expires_at=moment_or_none(who.expires_at),
+            warning=expiry_warning(who, call.now),
         )
     )
+
+
+def expiry_warning(who: Principal, now: datetime) -> str | None:
+    """Return what its holder should know about the end of a key."""
+    todo = "`rota keys create` makes another, `rota keys renew-admin` the bootstrap admin key"
+    if who.expires_at is None:
+        return f"this key never expires; {todo}"
+    left = who.expires_at - now
+    if left > EXPIRY_WARNING:
+        return None
+    return f"this key expires in {durations.words(max(left, timedelta(0)))}; {todo}"
 
 
 @operation(
@@ -92,13 +120,22 @@ async def get_whoami(call: Call) -> Reply:
     media="text/plain",
 )
 async def get_metrics(call: Call) -> Reply:
-    """Figures for Prometheus: of the whole installation, and of this process."""
+    """Figures for Prometheus.
+
+    A platform key gets those of the whole installation and of this process. Other keys get the
+    series of their own tenant.
+    """
+    is_platform = may(call.principal, Permission.PLATFORM)
     try:
         async with call.connection() as conn:
-            text = await metrics.gather(conn)
+            if not is_platform:
+                async with behind_wall(conn, call.tenant_id):
+                    text = await gather_tenant(conn, tenant_id=call.tenant_id)
+            else:
+                text = await metrics.gather(conn)
     except StoreUnavailable:
         text = metrics.without_database()
-    if call.service.meter is not None:
+    if is_platform and call.service.meter is not None:
         text += call.service.meter.render()
     return Reply(response=Response(text, media_type=exposition.CONTENT_TYPE))
 

@@ -11,7 +11,7 @@ from rota.api.call import Call
 from rota.api.problems import Refusal
 from rota.core.errors import InvalidInput, NotFound
 from rota.core.time import moments
-from rota.store import audit, job_views
+from rota.store import audit, job_views, submission_views
 from rota.store.audit import NewEntry
 from rota.store.job_views import JobRow
 
@@ -19,9 +19,13 @@ _ETAG: Final = re.compile(r'(?:W/)?"(\d{1,9})"')
 
 
 async def job_row(call: Call) -> JobRow:
-    """The job of the path, of the caller's tenant."""
+    """The job of the path, of the caller's tenant, or the one-time submission that is shown as
+    one.
+    """
     job_id = identifiers.read("job_id", call.params["job_id"])
     row = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=job_id)
+    if row is None:
+        row = await submission_views.get(call.conn, tenant_id=call.tenant_id, job_id=job_id)
     if row is None:
         raise NotFound("job", call.params["job_id"])
     return row
@@ -50,6 +54,7 @@ async def audited(
             before=before,
             after=after,
             request_id=call.request_id,
+            origin=call.origin,
         ),
     )
 

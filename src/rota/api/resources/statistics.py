@@ -35,7 +35,12 @@ def seconds(time: timedelta | None) -> float | None:
     answer=StatisticsView,
 )
 async def get_statistics(call: Call) -> Reply:
-    """How it goes: runs by outcome, waits and durations, what waits now, what is late."""
+    """How it goes: runs by outcome, lag and durations, what waits now, what is late.
+
+    `runs`, `wait_*` and `duration_*` are of the runs that ended since `since`. `wait_*` is the lag:
+    how long a run that could start waited for its start. Backfills, replays, retries and runs
+    started by hand have none.
+    """
     since = instant(call.query.since, "since") or call.now - USUAL
     found = await statistics.overview(call.conn, tenant_id=call.tenant_id, since=since)
     times = found.times
@@ -47,8 +52,8 @@ async def get_statistics(call: Call) -> Reply:
             is_estimate=found.is_estimate,
             failure_rate=found.failure_rate,
             runs_per_second=found.runs_per_second,
-            wait_p50_s=seconds(times.wait_p50),
-            wait_p99_s=seconds(times.wait_p99),
+            wait_p50_s=seconds(times.lag_p50),
+            wait_p99_s=seconds(times.lag_p99),
             duration_p50_s=seconds(times.duration_p50),
             duration_p99_s=seconds(times.duration_p99),
             queues=[
@@ -76,7 +81,10 @@ async def get_statistics(call: Call) -> Reply:
     answer=SeriesView,
 )
 async def get_series(call: Call) -> Reply:
-    """The same over the last hour by minutes, the last day by hours, or the last month by days."""
+    """The same over the last hour by minutes, the last day by hours, or the last month by days.
+
+    A run counts in the bucket in which it ended, whenever it was due.
+    """
     span = Span[call.query.span.upper()]
     found = await statistics.series(call.conn, tenant_id=call.tenant_id, span=span)
     return Reply(
@@ -92,9 +100,9 @@ def bucket_view(bucket: Bucket) -> BucketView:
     return BucketView(
         start=moment(bucket.start),
         runs={state.value: number for state, number in bucket.ended.items()},
-        mean_wait_s=seconds(bucket.mean_wait),
-        wait_p50_s=seconds(bucket.wait_p50),
-        wait_p99_s=seconds(bucket.wait_p99),
-        longest_wait_s=seconds(bucket.longest_wait),
+        mean_wait_s=seconds(bucket.mean_lag),
+        wait_p50_s=seconds(bucket.lag_p50),
+        wait_p99_s=seconds(bucket.lag_p99),
+        longest_wait_s=seconds(bucket.longest_lag),
         mean_duration_s=seconds(bucket.mean_duration),
     )

@@ -14,14 +14,14 @@ from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import (
     KeyDraft,
     KeyMade,
-    QuotasDraft,
     TenantDraft,
     TenantEdit,
     TenantView,
 )
+from rota.contract.quotas import QuotasDraft, from_quotas, to_quotas
 from rota.core.access import Permission
 from rota.core.errors import NotFound
-from rota.core.quotas import Quotas, from_plain, to_plain
+from rota.core.quotas import Quotas
 from rota.store import tenants
 from rota.store.tenants import Tenant
 
@@ -37,7 +37,7 @@ def tenant_of(call: Call) -> int:
 
 
 def quotas_of(draft: QuotasDraft | None) -> Quotas:
-    return Quotas() if draft is None else from_plain(to_builtins(draft))
+    return Quotas() if draft is None else to_quotas(draft)
 
 
 def view(tenant: Tenant) -> TenantView:
@@ -45,7 +45,7 @@ def view(tenant: Tenant) -> TenantView:
         tenant_id=tenant.id,
         name=tenant.name,
         weight=tenant.weight,
-        quotas=to_plain(tenant.quotas),
+        quotas=from_quotas(tenant.quotas),
         is_paused=tenant.paused_at is not None,
         paused_at=moment_or_none(tenant.paused_at),
         created_at=moment(tenant.created_at),
@@ -184,10 +184,12 @@ async def resume_tenant(call: Call) -> Reply:
     scope="platform",
     body=KeyDraft,
     answer=KeyMade,
+    reveals_secret=True,
     status=201,
     example={"name": "deployment", "role": "operator"},
 )
 async def create_tenant_key(call: Call) -> Reply:
     """Make a key for a tenant; this is the only time that it is shown."""
     tenant = await tenants.get(call.conn, tenant_of(call))
-    return Reply(await made_key(call, tenant.id))
+    made = await made_key(call, tenant.id)
+    return Reply(made, made_id=made.key_id)

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rota.api.shapes.jobs import Priority
 from rota.api.shapes.pieces import Cursor, Json, Limit, Moment
+from rota.contract.pieces import Priority
 
 BackfillStatus = Literal["running", "paused", "cancelling", "finished", "cancelled"]
 

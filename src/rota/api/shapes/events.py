@@ -2,48 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
-from rota.api.shapes.pieces import Cursor, Duration, Json, Limit, Moment, Name
+from rota.api.shapes.pieces import Cursor, Duration, Limit, Moment, Name
+from rota.contract.documents import SECRET
+from rota.contract.event import EventText, EventType
 
-EventType = Annotated[str, Meta(min_length=1, max_length=200)]
-Text = Annotated[str, Meta(min_length=1, max_length=500)]
 Outcome = Literal["matched", "gathered", "filtered", "paused", "failed"]
 Style = Literal["standard", "github"]
 JobId = Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")]
-
-
-class Attributes(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What one event may say, beside its type."""
-
-    source: Annotated[
-        Text | UnsetType, Meta(description="Where it comes from; `api` unless it is said.")
-    ] = UNSET
-    id: Annotated[
-        Text | UnsetType,
-        Meta(description="With its source it is the same event for ever; drawn unless it is said."),
-    ] = UNSET
-    time: Annotated[
-        Moment | UnsetType, Meta(description="When it happened; now unless it is said.")
-    ] = UNSET
-    subject: Annotated[Text | UnsetType, Meta(description="What it is about.")] = UNSET
-    data: Annotated[Json | UnsetType, Meta(description="Whatever else there is to say.")] = UNSET
-
-
-class EventDraft(Attributes, kw_only=True, forbid_unknown_fields=True):
-    type: Annotated[EventType, Meta(description="Which jobs it concerns, as in order.paid.")]
-
-
-class EventsDraft(Attributes, kw_only=True, forbid_unknown_fields=True):
-    """One event, or several in `events`."""
-
-    type: Annotated[
-        EventType | UnsetType, Meta(description="Which jobs it concerns, as in order.paid.")
-    ] = UNSET
-    events: Annotated[
-        Annotated[list[EventDraft], Meta(min_length=1, max_length=1000)] | UnsetType,
-        Meta(description="Several events instead of one: all are taken, or none."),
-    ] = UNSET
 
 
 class EventTaken(Struct, kw_only=True, frozen=True):
@@ -92,7 +59,7 @@ class EventView(Struct, kw_only=True, frozen=True):
 
 class EventsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     type: Annotated[EventType | None, Meta(description="Of this type.")] = None
-    source: Annotated[Text | None, Meta(description="From this source.")] = None
+    source: Annotated[EventText | None, Meta(description="From this source.")] = None
     since: Annotated[Moment | None, Meta(description="That arrived at this time or later.")] = None
     until: Annotated[Moment | None, Meta(description="That arrived before this time.")] = None
     limit: Limit = 50
@@ -103,7 +70,7 @@ class EventFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     """Which events; at least one of these must be said."""
 
     type: Annotated[EventType | None, Meta(description="Of this type.")] = None
-    source: Annotated[Text | None, Meta(description="From this source.")] = None
+    source: Annotated[EventText | None, Meta(description="From this source.")] = None
     since: Annotated[Moment | None, Meta(description="That arrived at this time or later.")] = None
     until: Annotated[Moment | None, Meta(description="That arrived before this time.")] = None
     job_id: Annotated[
@@ -148,14 +115,20 @@ class HookDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = "standard"
     secret: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
-        Meta(description="A secret that the sender has made; drawn unless it is said."),
+        Meta(
+            description="A secret that the sender has made. Default: drawn at random.",
+            extra=SECRET,
+        ),
     ] = None
 
 
 class RotateDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     secret: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
-        Meta(description="A secret that the sender has made; drawn unless it is said."),
+        Meta(
+            description="A secret that the sender has made. Default: drawn at random.",
+            extra=SECRET,
+        ),
     ] = None
     former_for: Annotated[
         Duration, Meta(description="How long the secret before is good as well.")

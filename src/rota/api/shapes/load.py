@@ -27,14 +27,17 @@ class LoadPart(Struct, kw_only=True, frozen=True):
 
 
 class BusyJob(Struct, kw_only=True, frozen=True):
+    """`is_estimate`: its schedule has too many ticks to walk. Cron and intervals are exact."""
+
     job_id: str
     job_name: str
     ticks: int
+    is_estimate: bool
 
 
 class LoadView(Struct, kw_only=True, frozen=True):
     """`buckets` are those with ticks. `unknown` jobs run again some time after they have ended.
-    `is_estimate`: there were too many ticks to count each.
+    `is_estimate`: a job is an estimate, or there are more schedules than are read for one answer.
     """
 
     since: str

@@ -4,13 +4,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.api.shapes.jobs import Details
-from rota.api.shapes.pieces import Duration, Json, Name
+from rota.api.shapes.pieces import Duration, Name
+from rota.contract.bodies import CalendarObject
+from rota.contract.job import JobFields
 
 Project = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class DeclaredJob(Details, kw_only=True, forbid_unknown_fields=True):
+class DeclaredJob(JobFields, kw_only=True, forbid_unknown_fields=True):
     """A job as a file declares it: a field that is left out has its default. Without a schedule it
     runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is.
     """
@@ -23,14 +24,20 @@ class DeclaredJob(Details, kw_only=True, forbid_unknown_fields=True):
     timeout: (
         Annotated[
             Duration,
-            Meta(description="The longest an attempt may take, or `none`; 15 minutes usually."),
+            Meta(
+                description="The longest an attempt may take, at most 24 hours; `none` is no "
+                "limit. Default: 15 minutes."
+            ),
         ]
         | UnsetType
     ) = UNSET
     deadline: (
         Annotated[
             Duration,
-            Meta(description="How long after its due time a run may go on; `none` usually."),
+            Meta(
+                description="How long after its due time a run may go on; `none` is no limit. "
+                "Default: `none`."
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -39,7 +46,7 @@ class DeclaredJob(Details, kw_only=True, forbid_unknown_fields=True):
 class DeclaredCalendar(Struct, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[Name, Meta(description="What schedules name it by.")]
     calendar: Annotated[
-        dict[str, Json], Meta(description="A calendar in the form of docs/reference/schedules.md.")
+        CalendarObject, Meta(description="A calendar in the form of docs/reference/schedules.md.")
     ]
 
 
@@ -122,3 +129,6 @@ class PlanView(Struct, kw_only=True, frozen=True):
     touched: dict[str, TouchedView]
     seen: dict[str, int]
     seen_calendars: dict[str, int]
+    warnings: Annotated[
+        list[str], Meta(description="Kinds of these jobs that no worker serves, and what to do.")
+    ]

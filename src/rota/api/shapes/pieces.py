@@ -1,26 +1,35 @@
 """Small shapes that many others are made of. Room: api/shapes."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
+from rota.contract.pieces import Duration, Json, Labels, Moment, Name, Priority, Word
 from rota.core.time import moments
 
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Word = Annotated[str, Meta(min_length=1, max_length=200)]
-Duration = Annotated[
-    str, Meta(min_length=1, max_length=64, description="ISO 8601, or short as in 15m or 1h30m.")
+__all__ = [
+    "ANY_CASE",
+    "IN_STATES",
+    "Cursor",
+    "Duration",
+    "Json",
+    "Labels",
+    "Limit",
+    "Moment",
+    "Name",
+    "Priority",
+    "Status",
+    "StatusAlias",
+    "Word",
+    "moment",
+    "moment_or_none",
 ]
-Moment = Annotated[
-    str, Meta(min_length=1, max_length=64, description="RFC 3339, such as 2026-07-01T12:00:00Z.")
-]
-Labels = dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=64)]]
+
 Limit = Annotated[int, Meta(ge=1, le=200, description="How many of them at most.")]
 Cursor = Annotated[
     str, Meta(min_length=1, max_length=500, description="`next_cursor` of the page before.")
 ]
-Json = Any
 # A query parameter with this in its `Meta` is read in small letters.
 ANY_CASE: Final = {"any_case": True}
 # The words of other schedulers for states, which core/aliases.py knows; case does not matter.

@@ -13,6 +13,7 @@ from rota.api.shapes.pieces import (
     StatusAlias,
     Word,
 )
+from rota.contract.run import RunRecord
 
 RunStatus = Literal[
     "blocked",
@@ -34,47 +35,54 @@ RunStatus = Literal[
 InStates = Annotated[RunStatus, Meta(description=IN_STATES, extra=ANY_CASE)]
 
 
-class RunView(Struct, kw_only=True, frozen=True):
-    """A run as it is now; `modified_time` is when it last changed: started, made progress, was
-    retried, was asked to cancel, or ended. The run of a step tells its graph run and the place of
-    the step in it, and a member of a map its index.
+class RunView(RunRecord, kw_only=True, frozen=True):
+    """A run as it is now."""
+
+
+class TracebackFrame(Struct, kw_only=True, frozen=True):
+    """One call. `is_own`: the user's code, not Rota's, Python's or a library's."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+    is_own: bool
+
+
+class TracebackError(Struct, kw_only=True, frozen=True):
+    """One exception, with its frames in the order of the calls.
+
+    `relation` is `raised` for the error that ended the attempt, whose message is `error_message`;
+    then `cause` (raised from), `context` (raised while handling) or `member` (of a group; one
+    `depth` deeper). `omitted_frames` were left out of the middle.
     """
 
-    run_id: str
-    job_id: str
-    job_name: str | None
-    status: str
-    scheduled_at: str
-    due_at: str
-    start_time: str | None
-    end_time: str | None
-    modified_time: str
-    created_at: str
-    attempt_number: int
-    failures: int
-    executor_id: str | None
-    worker: str | None
-    kind: str
-    queue: str
-    priority: int
-    trigger: str
-    error_message: str | None
-    reason: dict[str, Any] | None
-    progress: float | None
-    progress_message: str | None
-    graph_run_id: str | None
-    step: int | None
-    member: int | None
-    log_url: str
+    relation: Literal["raised", "cause", "context", "member"]
+    type: str
+    message: str | None
+    depth: int
+    frames: list[TracebackFrame]
+    omitted_frames: int
 
 
 class RunDetail(RunView, kw_only=True, frozen=True):
-    """One run with what it was given and what came of it, and the backfill that made it."""
+    """One run with what it was given and what came of it, and the backfill that made it.
+
+    `submitter` and `address` are who submitted it and from where; null for a run that a job made.
+    `traceback` is of the last attempt; null if no exception ended it.
+    """
 
     payload: Any
+    user_id: str | None
+    submitter: str | None
+    address: str | None
     result: Any
     deadline_at: str | None
     backfill_id: str | None
+    traceback: list[TracebackError] | None
+
+
+Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 
 
 class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -100,6 +108,10 @@ class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 class RunsOfJobQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     status: list[InStates] = []
+    trigger: Annotated[
+        Literal["tick", "manual", "api", "event", "graph", "backfill", "replay"] | UnsetType,
+        Meta(description="Made by this: `tick` for those of the schedule. Default: any."),
+    ] = UNSET
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -120,10 +132,9 @@ class CancelDraft(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """With a payload of its own, or the one that the run had."""
-
     payload: Annotated[
-        Any | UnsetType, Meta(description="Instead of the one that the run had.")
+        Any | UnsetType,
+        Meta(description="A payload to use instead. Default: the payload that the run used."),
     ] = UNSET
 
 
@@ -151,6 +162,7 @@ class AttemptView(Struct, kw_only=True, frozen=True):
     worker: str | None
     error_message: str | None
     reason: dict[str, Any] | None
+    traceback: list[TracebackError] | None
 
 
 class Attempts(Struct, kw_only=True, frozen=True):
@@ -199,6 +211,10 @@ class BulkFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
     queue: Annotated[Word | None, Meta(description="In this queue.")] = None
     error: Annotated[Word, Meta(description="The type of the error.")] | None = None
+    fingerprint: Annotated[
+        Fingerprint | None,
+        Meta(description="Dead letters with this fingerprint of their error. Default: any."),
+    ] = None
     since: Annotated[
         Moment | None, Meta(description="Ended at this time or later; if unfinished, made.")
     ] = None
@@ -227,12 +243,24 @@ class ReplayManyDraft(BulkDraft, kw_only=True, forbid_unknown_fields=True):
 
     per_minute: Annotated[
         Annotated[int, Meta(ge=1, le=60_000)] | None,
-        Meta(description="How many may begin in a minute; all at once unless it is said."),
+        Meta(description="How many may begin in a minute. Default: all at once."),
     ] = None
     before: Annotated[
         Annotated[int, Meta(ge=0, le=10_000_000)],
         Meta(description="How many were let go by calls before this one, at the same pace."),
     ] = 0
+
+
+class EditManyDraft(ReplayManyDraft, kw_only=True, forbid_unknown_fields=True):
+    """The same, and how payloads change. Each becomes a new run, and the dead one is dropped."""
+
+    patch: Annotated[
+        dict[str, Any],
+        Meta(
+            description="A JSON merge patch (RFC 7396) for the payload of each run: its fields "
+            "replace those of the payload, and null removes a field. A dry run needs none."
+        ),
+    ] = {}
 
 
 class BulkDone(Struct, kw_only=True, frozen=True):
@@ -241,31 +269,6 @@ class BulkDone(Struct, kw_only=True, frozen=True):
     matched: int
     done: int
     token: str | None
-
-
-class DeadGroupView(Struct, kw_only=True, frozen=True):
-    """Dead letters that died alike."""
-
-    job_id: str
-    job_name: str | None
-    error_type: str
-    message: str
-    count: int
-    first_seen: str
-    last_seen: str
-    sample_run_id: str
-
-
-class DeadGroups(Struct, kw_only=True, frozen=True):
-    data: list[DeadGroupView]
-
-
-class DeadGroupsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    since: Annotated[
-        Moment | None,
-        Meta(description="Died at this time or later; a month ago unless it is said."),
-    ] = None
-    limit: Limit = 50
 
 
 class ExecutionsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):

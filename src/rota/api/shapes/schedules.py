@@ -4,15 +4,16 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rota.api.shapes.jobs import Priority
-from rota.api.shapes.pieces import Json, Moment, Name
+from rota.api.shapes.pieces import Moment, Name
+from rota.contract.bodies import ScheduleObject
+from rota.contract.pieces import Priority
 
 
 class PreviewDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """A schedule that is not saved yet."""
 
     schedule: Annotated[
-        dict[str, Json], Meta(description="A schedule in the form of docs/reference/schedules.md.")
+        ScheduleObject, Meta(description="A schedule in the form of docs/reference/schedules.md.")
     ]
     count: Annotated[
         Annotated[int, Meta(ge=1, le=100)], Meta(description="How many of the next times to show.")
@@ -26,6 +27,8 @@ class PreviewDraft(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class UpcomingView(Struct, kw_only=True, frozen=True):
+    """`local` is what clocks in the schedule's zone show at `at`, with their offset from UTC."""
+
     at: str
     due_at: str
     local: str

@@ -47,7 +47,7 @@ class StatisticsView(Struct, kw_only=True, frozen=True):
 
 
 class BucketView(Struct, kw_only=True, frozen=True):
-    """Runs that were due from `start` on. The percentiles of their waits are to a twentieth."""
+    """Runs that ended from `start` on. The percentiles of their lags are to a twentieth."""
 
     start: str
     runs: dict[str, int]

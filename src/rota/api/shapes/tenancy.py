@@ -4,29 +4,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.api.shapes.pieces import Cursor, Duration, Json, Limit, Moment, Name
+from rota.api.shapes.pieces import Cursor, Duration, Limit, Moment, Name
+from rota.contract.bodies import CalendarObject
+from rota.contract.documents import SECRET
+from rota.contract.quotas import QuotasDraft
 from rota.core.masking import SHORTEST
 
-Count = Annotated[int, Meta(ge=1, le=100_000_000)]
 Weight = Annotated[int, Meta(ge=1, le=1000)]
 RoleName = Literal["viewer", "operator", "admin", "platform"]
-
-
-class QuotasDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a tenant may have at most; what is not said is not limited."""
-
-    max_jobs: Annotated[Count | None, Meta(description="Jobs that are not deleted.")] = None
-    max_queued: Annotated[Count | None, Meta(description="Runs that wait.")] = None
-    max_running: Annotated[
-        Annotated[int, Meta(ge=1, le=10_000)] | None, Meta(description="Runs at a time.")
-    ] = None
-    runs_per_s: Annotated[
-        Annotated[int, Meta(ge=1, le=1_000_000)] | None,
-        Meta(description="Runs that start in a second."),
-    ] = None
-    min_period: Annotated[
-        Duration | None, Meta(description="The shortest time between two ticks of a job.")
-    ] = None
 
 
 class TenantDraft(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -43,7 +28,7 @@ class TenantEdit(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = UNSET
     quotas: Annotated[
         QuotasDraft | UnsetType,
-        Meta(description="All of them anew: what is not said is not limited any more."),
+        Meta(description="All of them anew: what is absent has its default again."),
     ] = UNSET
 
 
@@ -110,7 +95,7 @@ class KeysRevoked(Struct, kw_only=True, frozen=True):
 class SecretDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     value: Annotated[
         Annotated[str, Meta(min_length=SHORTEST, max_length=64_000)],
-        Meta(description="The secret. A shorter one could not be kept out of logs."),
+        Meta(description="The secret. A shorter one could not be kept out of logs.", extra=SECRET),
     ]
 
 
@@ -124,7 +109,7 @@ class CalendarDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """A calendar in the form of docs/reference/schedules.md; its name is in the path."""
 
     calendar: Annotated[
-        dict[str, Json], Meta(description="A calendar in the form of docs/reference/schedules.md.")
+        CalendarObject, Meta(description="A calendar in the form of docs/reference/schedules.md.")
     ]
 
 
@@ -151,13 +136,19 @@ class AuditQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 
 class AuditView(Struct, kw_only=True, frozen=True):
-    """Who did what, when and from where."""
+    """Who did what, when and from where.
+
+    `source` is the client's address. `origin` is what made the change: `code` (an app that declares
+    jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction`
+    (`rota.within`); null for entries of earlier releases.
+    """
 
     id: int
     at: str
     actor: str
     key_id: str | None
     source: str | None
+    origin: str | None
     action: str
     thing: str
     thing_id: str

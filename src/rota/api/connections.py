@@ -1,0 +1,296 @@
+"""Bounds the connections of clients, before anybody is authenticated. Room: api.
+
+Each accepted connection has an entry from the moment of `accept`, so that a TLS handshake counts as
+well. An entry is in one phase:
+
+    lingering   refused; the refusal is on its way, what still arrives is thrown away
+    head        the request's line and headers, or the TLS handshake, are incomplete
+    idle        between two requests
+    body        the head is complete, the body is not
+    busy        the request is complete and is being answered
+
+When an address or the process has as many connections as it may have, a new one takes the place of
+the one that has been longest in the first of these phases that is not empty; a busy one is never
+closed for another. So a flood of half requests pushes out its own older connections, and a client
+that sends its request at once is served.
+"""
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final, Protocol
+
+from rota.api.addresses import TrustedProxies, group_address
+
+# Bodies that may be arriving at the same time: fewer than the requests that may be answered, so
+# that slow bodies cannot keep others from being answered.
+BODIES_ARRIVING_MAX: Final = 1_000
+BODY_TIMEOUT_S: Final = 30.0
+BODY_PACE_GRACE_S: Final = 5.0
+BODY_PACE_MIN_BYTES_PER_S: Final = 1_000
+LINGER_S: Final = 1.0
+# A client that takes nothing of its response for so long has gone away.
+UNREAD_RESPONSE_TIMEOUT_S: Final = 30.0
+UNREAD_BYTES_MAX: Final = 128 * 1024 * 1024
+# The event loop serves others between so many accepted connections.
+ACCEPTS_PER_TURN_MAX: Final = 64
+SWEEP_INTERVAL_S: Final = 0.5
+
+
+class Phase(IntEnum):
+    LINGERING = 0
+    HEAD = 1
+    IDLE = 2
+    BODY = 3
+    BUSY = 4
+
+
+EVICTABLE: Final = (Phase.LINGERING, Phase.HEAD, Phase.IDLE, Phase.BODY)
+
+
+class Connected(Protocol):
+    """What the guard asks of a connection whose protocol has been made."""
+
+    def abort(self) -> None:
+        """Close at once."""
+
+    def end_head(self) -> None:
+        """Close because the head took too long."""
+
+    def end_body(self) -> None:
+        """Close because the body took too long."""
+
+    @property
+    def body_bytes(self) -> int:
+        """Bytes of the body that have arrived."""
+
+    @property
+    def is_body_awaited(self) -> bool:
+        """Whether the client could send: the server reads, and has asked for the body."""
+
+
+class ClientAddress:
+    """The connections of one address."""
+
+    __slots__ = ("count", "group", "is_exempt", "phases")
+
+    def __init__(self, group: str, *, is_exempt: bool) -> None:
+        self.group = group
+        self.is_exempt = is_exempt
+        self.count = 0
+        # An ordered set for each phase that can be evicted: the oldest comes first.
+        self.phases: tuple[dict[ConnectionEntry, None], ...] = ({}, {}, {}, {})
+
+
+class ConnectionEntry:
+    """One accepted connection. `since` is when its phase began."""
+
+    __slots__ = ("address", "is_open", "phase", "protocol", "since", "socket")
+
+    def __init__(self, address: ClientAddress, accepted: socket.socket, since: float) -> None:
+        self.address = address
+        self.socket = accepted
+        self.protocol: Connected | None = None
+        self.phase = Phase.HEAD
+        self.since = since
+        self.is_open = True
+
+    def abort(self) -> None:
+        if self.protocol is not None:
+            self.protocol.abort()
+            return
+        # The TLS handshake is under way: its transport sees the end and closes.
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    total: int
+    per_address: int
+    head_timeout_s: float
+
+
+class ConnectionGuard:
+    """Counts, times and evicts connections. `tick` is a duty."""
+
+    def __init__(
+        self,
+        limits: ConnectionLimits,
+        *,
+        monotonic: Callable[[], float],
+        proxies: TrustedProxies | None = None,
+    ) -> None:
+        self.limits = limits
+        self.count = 0
+        self._monotonic = monotonic
+        self._proxies = proxies or TrustedProxies()
+        self._addresses: dict[str, ClientAddress] = {}
+        self._entries: dict[int, ConnectionEntry] = {}
+        self._phases: tuple[dict[ConnectionEntry, None], ...] = ({}, {}, {}, {})
+        self._unread: dict[ConnectionEntry, tuple[float, int]] = {}
+        self._unread_bytes = 0
+
+    def admit(self, accepted: "AcceptedSocket", host: str) -> bool:
+        """Count a connection that was just accepted; False if there is no room for it."""
+        group = group_address(host)
+        address = self._addresses.get(group)
+        if address is None:
+            address = ClientAddress(group, is_exempt=self._proxies.trusts(host))
+        if not address.is_exempt and address.count >= self.limits.per_address:
+            if not self._evict_oldest(address.phases):
+                return False
+        elif self.count >= self.limits.total and not self._evict_oldest(self._phases):
+            return False
+        entry = ConnectionEntry(address, accepted, self._monotonic())
+        accepted.on_close = lambda: self._release(entry)
+        self._addresses[group] = address
+        self._entries[accepted.fileno()] = entry
+        address.phases[Phase.HEAD][entry] = self._phases[Phase.HEAD][entry] = None
+        address.count += 1
+        self.count += 1
+        return True
+
+    def attach(self, descriptor: int, protocol: Connected) -> ConnectionEntry | None:
+        """Tell the guard the protocol of a connection; None if it was evicted meanwhile."""
+        entry = self._entries.get(descriptor)
+        if entry is not None:
+            entry.protocol = protocol
+        return entry
+
+    def enter(self, entry: ConnectionEntry, phase: Phase) -> None:
+        """Note the phase that a connection is in now."""
+        if phase is entry.phase or not entry.is_open:
+            return
+        old = entry.phase
+        if old is not Phase.BUSY:
+            del self._phases[old][entry]
+            del entry.address.phases[old][entry]
+        entry.phase, entry.since = phase, self._monotonic()
+        if phase is not Phase.BUSY:
+            entry.address.phases[phase][entry] = self._phases[phase][entry] = None
+        if phase is Phase.BODY and len(self._phases[phase]) > BODIES_ARRIVING_MAX:
+            self._evict(next(iter(self._phases[phase])))
+
+    def note_unread(self, entry: ConnectionEntry, size: int) -> None:
+        """Note that the client has not taken `size` bytes of its response; 0 ends it."""
+        _, before = self._unread.pop(entry, (0.0, 0))
+        self._unread_bytes -= before
+        if size == 0 or not entry.is_open:
+            return
+        self._unread[entry] = (self._monotonic(), size)
+        self._unread_bytes += size
+        while self._unread_bytes > UNREAD_BYTES_MAX and len(self._unread) > 1:
+            self._evict(next(iter(self._unread)))
+
+    async def tick(self) -> float:
+        self.sweep()
+        return min(SWEEP_INTERVAL_S, self.limits.head_timeout_s / 4)
+
+    def sweep(self) -> None:
+        """Close what has been in its phase for too long."""
+        now = self._monotonic()
+        for entry in self._older(Phase.LINGERING, now - LINGER_S):
+            self._evict(entry)
+        for entry in self._older(Phase.HEAD, now - self.limits.head_timeout_s):
+            if entry.protocol is None:
+                self._evict(entry)
+            else:
+                entry.protocol.end_head()
+        for entry in list(self._phases[Phase.BODY]):
+            if entry.protocol is not None and is_body_too_slow(entry.protocol, now - entry.since):
+                entry.protocol.end_body()
+        for entry, (since, _) in list(self._unread.items()):
+            if now - since >= UNREAD_RESPONSE_TIMEOUT_S:
+                self._evict(entry)
+
+    def _older(self, phase: Phase, since: float) -> list[ConnectionEntry]:
+        found: list[ConnectionEntry] = []
+        for entry in self._phases[phase]:
+            if entry.since > since:
+                break
+            found.append(entry)
+        return found
+
+    def _evict_oldest(self, phases: tuple[dict[ConnectionEntry, None], ...]) -> bool:
+        for phase in EVICTABLE:
+            if phases[phase]:
+                self._evict(next(iter(phases[phase])))
+                return True
+        return False
+
+    def _evict(self, entry: ConnectionEntry) -> None:
+        self._release(entry)
+        entry.abort()
+
+    def _release(self, entry: ConnectionEntry) -> None:
+        if not entry.is_open:
+            return
+        self.note_unread(entry, 0)
+        entry.is_open = False
+        if entry.phase is not Phase.BUSY:
+            del self._phases[entry.phase][entry]
+            del entry.address.phases[entry.phase][entry]
+        # Its descriptor may be another connection's by now, if an eviction released it before.
+        if self._entries.get(entry.socket.fileno()) is entry:
+            del self._entries[entry.socket.fileno()]
+        self.count -= 1
+        entry.address.count -= 1
+        if entry.address.count == 0:
+            self._addresses.pop(entry.address.group, None)
+
+
+def is_body_too_slow(connection: Connected, age: float) -> bool:
+    if not connection.is_body_awaited:
+        return False
+    if age >= BODY_TIMEOUT_S:
+        return True
+    return age >= BODY_PACE_GRACE_S and connection.body_bytes < age * BODY_PACE_MIN_BYTES_PER_S
+
+
+class AcceptedSocket(socket.socket):
+    """A connection's socket that tells when it is closed, whoever closes it."""
+
+    __slots__ = ("on_close",)
+
+    on_close: Callable[[], object] | None
+
+    def close(self) -> None:
+        told = getattr(self, "on_close", None)
+        if told is not None:
+            self.on_close = None
+            told()
+        super().close()
+
+
+class GuardedSocket(socket.socket):
+    """A listening socket whose `accept` returns only connections that the guard admits.
+
+    The event loop calls `accept` until nothing waits. This one also says "nothing waits" after a
+    number of connections, so that a flood of them does not keep the loop from all else; the loop
+    comes back for the others in its next turn.
+    """
+
+    __slots__ = ("_accepted_in_turn", "guard")
+
+    guard: ConnectionGuard | None
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        turn = getattr(self, "_accepted_in_turn", 0)
+        while turn < ACCEPTS_PER_TURN_MAX:
+            try:
+                descriptor, address = self._accept()  # type: ignore[attr-defined] # as socket.accept
+            except BlockingIOError:
+                self._accepted_in_turn = 0
+                raise
+            turn += 1
+            accepted = AcceptedSocket(self.family, self.type, self.proto, fileno=descriptor)
+            guard = self.guard
+            if guard is None or guard.admit(accepted, address[0]):
+                self._accepted_in_turn = turn
+                return accepted, address
+            accepted.close()
+        self._accepted_in_turn = 0
+        raise BlockingIOError

@@ -1,0 +1,56 @@
+"""Which host names a request may be addressed to. Room: api.
+
+A page of another site can have its own name resolve to this machine's address (DNS rebinding); the
+browser then takes the API for that site. The name it asked for is in `Host`. Only names can be made
+to point elsewhere, so IP addresses are always accepted, and so are the names of loopback.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rota.api.addresses import parse_address
+from rota.api.problems import Refusal
+
+HOSTS_REMEMBERED_MAX: Final = 1_000
+EVERY_HOST: Final = "*"
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::\d{1,5})?")
+
+
+class AllowedHosts:
+    """`names` are exact names, `*.example.com` for all names below one, or `*` for every name."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        given = [name.lower().rstrip(".") for name in names]
+        self._allows_every = EVERY_HOST in given
+        self._exact = frozenset(given) | {"localhost"}
+        self._suffixes = (".localhost", *(name[1:] for name in given if name.startswith("*.")))
+        self._remembered: dict[bytes, Refusal | None] = {}
+
+    def check(self, hosts: Sequence[bytes]) -> Refusal | None:
+        """Return why a request with these `Host` headers is refused, if it is."""
+        if len(hosts) != 1:
+            detail = f"the request has {len(hosts)} Host headers; send exactly one"
+            return Refusal("malformed_request", detail)
+        host = hosts[0]
+        if host not in self._remembered:
+            if len(self._remembered) >= HOSTS_REMEMBERED_MAX:
+                self._remembered.clear()
+            self._remembered[host] = self._judge(host.decode("latin-1"))
+        return self._remembered[host]
+
+    def _judge(self, host: str) -> Refusal | None:
+        found = _HOST.fullmatch(host)
+        if found is None:
+            detail = f"Host: {host[:100]!r} is invalid; send a host name or address"
+            return Refusal("malformed_request", detail)
+        name = found[1].lower().rstrip(".")
+        if self._allows_every or name in self._exact or name.endswith(self._suffixes):
+            return None
+        if parse_address(name) is not None:
+            return None
+        detail = (
+            f"Host: {name[:100]!r} is not served here; call an address of this server, or add the "
+            "name to api.allowed_hosts"
+        )
+        return Refusal("unknown_host", detail)

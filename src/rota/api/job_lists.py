@@ -1,0 +1,130 @@
+"""Lists of jobs: definitions, one-time submissions, or both in one order. Room: api.
+
+Definitions are in the order in which they were made, submissions in the order in which they are
+due; a page of both merges the two by these times. A cursor keeps a place in each, so what is added
+meanwhile moves nothing to another page.
+"""
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.api import identifiers
+from rota.api.problems import Refusal
+from rota.api.shapes.job_queries import JobType
+from rota.api.shapes.pieces import moment
+from rota.core.errors import RotaError
+from rota.core.ids import time_of
+from rota.core.time import moments
+from rota.store import job_views, submission_views
+from rota.store.driver import Connection
+from rota.store.job_views import JobFilter, JobRow, Place
+
+# What a cursor says of a list of which nothing is left, and of one that was not begun.
+DONE: Final = "-"
+BEGIN: Final = "+"
+# How many texts a cursor has.
+CURSOR_PARTS: Final = 3
+
+
+class ListPlace(NamedTuple):
+    """Where a page ended in each of the two lists; None before the first of it."""
+
+    jobs: Place | None = None
+    submissions: UUID | None = None
+    jobs_done: bool = False
+    submissions_done: bool = False
+
+    @property
+    def is_end(self) -> bool:
+        return self.jobs_done and self.submissions_done
+
+
+class JobList(NamedTuple):
+    rows: list[JobRow]
+    after: ListPlace | None
+
+
+async def list_page(
+    conn: Connection,
+    *,
+    tenant_id: int,
+    filter: JobFilter,  # noqa: A002 — the word of the API
+    sort: JobType,
+    after: ListPlace | None = None,
+    limit: int = 50,
+) -> JobList:
+    """A page of jobs of this type."""
+    place = after or ListPlace(submissions_done=sort == "definition")
+    jobs, submissions = job_views.Page([], None), submission_views.SubmissionPage([], None)
+    if not place.jobs_done:
+        is_one_time = None if sort == "all" else sort == "one_time"
+        chosen = replace(filter, is_one_time=is_one_time)
+        jobs = await job_views.page(
+            conn, tenant_id=tenant_id, filter=chosen, after=place.jobs, limit=limit
+        )
+    if not place.submissions_done:
+        submissions = await submission_views.page(
+            conn, tenant_id=tenant_id, filter=filter, after=place.submissions, limit=limit
+        )
+    return _merge(jobs, submissions, place, limit)
+
+
+def _merge(
+    jobs: job_views.Page,
+    submissions: submission_views.SubmissionPage,
+    place: ListPlace,
+    limit: int,
+) -> JobList:
+    """The newest of both, down to the time to which both were looked at."""
+    rows = [(row.created_at, row.id, row) for row in jobs.rows]
+    rows += [(time_of(_run_id(row)), _run_id(row), row) for row in submissions.rows]
+    rows.sort(key=lambda each: each[:2], reverse=True)
+    floors = [] if jobs.after is None else [jobs.after.created_at]
+    floors += [] if submissions.after is None else [time_of(submissions.after)]
+    shown = [row for at, _, row in rows if not floors or at >= max(floors)][:limit]
+    of_jobs = [row for row in shown if row.run_id is None]
+    of_submissions = [row for row in shown if row.run_id is not None]
+    after = place
+    if len(of_jobs) == len(jobs.rows):
+        after = after._replace(jobs=jobs.after, jobs_done=jobs.after is None)
+    elif of_jobs:
+        after = after._replace(jobs=Place(of_jobs[-1].created_at, of_jobs[-1].id))
+    if len(of_submissions) == len(submissions.rows):
+        is_done = submissions.after is None
+        after = after._replace(submissions=submissions.after, submissions_done=is_done)
+    elif of_submissions:
+        after = after._replace(submissions=_run_id(of_submissions[-1]))
+    return JobList(shown, None if after.is_end else after)
+
+
+def _run_id(row: JobRow) -> UUID:
+    return row.run_id or row.id
+
+
+def write_place(place: ListPlace) -> list[str]:
+    """A place as a cursor keeps it."""
+    at, job_id = BEGIN, BEGIN
+    if place.jobs_done:
+        at = job_id = DONE
+    elif place.jobs is not None:
+        at, job_id = moment(place.jobs.created_at), identifiers.job(place.jobs.id)
+    run_id = DONE if place.submissions_done else BEGIN
+    if not place.submissions_done and place.submissions is not None:
+        run_id = identifiers.run(place.submissions)
+    return [at, job_id, run_id]
+
+
+def read_place(parts: list[str]) -> ListPlace:
+    """The place that a cursor keeps; `Refusal` if it is no cursor of a list of jobs."""
+    try:
+        at, job_id, run_id = parts
+        place = ListPlace(jobs_done=at == DONE, submissions_done=run_id == DONE)
+        if at not in {DONE, BEGIN}:
+            read = Place(moments.parse(at, field="cursor"), identifiers.read("job_id", job_id))
+            place = place._replace(jobs=read)
+        if run_id not in {DONE, BEGIN}:
+            place = place._replace(submissions=identifiers.read("run_id", run_id))
+    except (ValueError, RotaError):
+        raise Refusal("malformed_request", "the cursor is none of ours") from None
+    return place

@@ -1,0 +1,87 @@
+"""Who changed a job, by which means, and what became different. Room: api/resources.
+
+The same entries as in the audit log, without addresses and keys, for all who may see the job.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, number_of, place_of
+from rota.api.resources.shared import job_row
+from rota.api.shapes.job_history import ChangedFieldView, JobChangeView
+from rota.api.shapes.pieces import moment
+from rota.api.shapes.runs import PageQuery
+from rota.api.views import loaded
+from rota.core.access import Permission
+from rota.core.manifest.differences import differences
+from rota.store import audit
+from rota.store.audit import Entry, Filter
+
+CHANGES: Final = ("job.create", "job.update", "job.pause", "job.resume", "job.delete")
+
+
+@operation(
+    "GET",
+    "/v1/jobs/{job_id}/history",
+    tag="jobs",
+    permission=Permission.READ,
+    query=PageQuery,
+    answer=Page[JobChangeView],
+    problems=("malformed_request",),
+)
+async def list_job_changes(call: Call) -> Reply:
+    """Changes of a job, latest first: created, updated, paused, resumed, deleted.
+
+    Each names its author, its origin and, for an update, the fields that differ. The changes of a
+    deleted job stay as long as the audit log does.
+    """
+    job_id = identifiers.read("job_id", call.params["job_id"])
+    filters = ["changes of", job_id.hex]
+    place = place_of(call.query.cursor, filters)
+    found = await audit.page(
+        call.conn,
+        tenant_id=call.tenant_id,
+        filter=Filter(thing="job", thing_id=identifiers.job(job_id), actions=CHANGES),
+        after=None if place is None else number_of(place),
+        limit=call.query.limit + 1,
+    )
+    if not found:
+        await job_row(call)  # it may be there without an entry
+    data = found[: call.query.limit]
+    more = cursor(filters, [str(data[-1].id)]) if len(found) > call.query.limit else None
+    return Reply(Page[JobChangeView](data=[view(each) for each in data], next_cursor=more))
+
+
+def view(entry: Entry) -> JobChangeView:
+    after = loaded(entry.after)
+    said: dict[str, Any] = dict(after) if isinstance(after, dict) else {}
+    changed = said.pop("changed", [])
+    version = said.pop("version", None)
+    before = loaded(entry.before) or {}
+    return JobChangeView(
+        id=entry.id,
+        at=moment(entry.at),
+        author=entry.actor,
+        origin=entry.origin,
+        action=entry.action,
+        version=version if isinstance(version, int) else None,
+        changes=list(fields(changed, before, said)),
+        details={name: value for name, value in said.items() if name not in changed},
+    )
+
+
+def fields(
+    changed: list[str], before: dict[str, Any], after: dict[str, Any]
+) -> Iterator[ChangedFieldView]:
+    """Of objects only what differs inside: a schedule has twenty fields, and one was changed."""
+    for name in changed:
+        if name not in after:
+            yield ChangedFieldView(field=name, before=None, after=None, is_shown=False)
+            continue
+        for each in differences(before.get(name), after[name], name):
+            yield ChangedFieldView(
+                field=each.field, before=each.before, after=each.after, is_shown=True
+            )

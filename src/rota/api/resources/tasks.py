@@ -1,0 +1,188 @@
+"""Tasks: the kinds of work that workers serve, and how their runs fare. Room: api/resources."""
+
+from typing import Final
+
+from msgspec import UNSET
+
+from rota.api import identifiers
+from rota.api.call import Call, Reply
+from rota.api.operations import operation
+from rota.api.paging import Page, cursor, place_of
+from rota.api.resources.statistics import seconds
+from rota.api.shapes.pieces import moment, moment_or_none
+from rota.api.shapes.tasks import (
+    TaskBucket,
+    TaskFailure,
+    TaskItem,
+    TaskJob,
+    TaskQuery,
+    TasksQuery,
+    TaskView,
+    TaskWorker,
+    Window,
+)
+from rota.api.views import loaded, split_reason
+from rota.core.access import Permission
+from rota.core.errors import NotFound
+from rota.flow.observe import tasks
+from rota.flow.observe.tasks import TaskDetail, TaskFigures, TaskSummary, TaskWindow
+from rota.store.run_views import RunRow
+
+WINDOWS: Final[dict[Window, TaskWindow]] = {
+    "1h": TaskWindow.HOUR,
+    "24h": TaskWindow.DAY,
+    "7d": TaskWindow.WEEK,
+    "30d": TaskWindow.MONTH,
+}
+
+
+@operation(
+    "GET",
+    "/v1/tasks",
+    tag="tasks",
+    permission=Permission.READ,
+    query=TasksQuery,
+    answer=Page[TaskItem],
+    problems=("malformed_request",),
+)
+async def list_tasks(call: Call) -> Reply:
+    """List tasks by kind, with their load and their last hour.
+
+    A task is a kind of work that workers serve for your tenant, or that your jobs and runs name. A
+    task with `workers` 0 has no live worker: its runs wait. Graphs are jobs, not tasks.
+    """
+    query: TasksQuery = call.query
+    served = None if query.served is UNSET else query.served
+    filters = [query.q, served]
+    place = place_of(query.cursor, filters)
+    found = await tasks.list_tasks(
+        call.conn, tenant_id=call.tenant_id, tenant=call.principal.tenant
+    )
+    fitting = [each for each in found if fits(each, q=query.q, served=served)]
+    after = [each for each in fitting if place is None or each.row.name > place[0]]
+    # The order of the cursor is that of the names as Python compares them.
+    after.sort(key=lambda each: each.row.name)
+    shown = after[: query.limit]
+    following = cursor(filters, [shown[-1].row.name]) if len(after) > len(shown) else None
+    return Reply(Page(data=[task_item(each) for each in shown], next_cursor=following))
+
+
+def fits(task: TaskSummary, *, q: str | None, served: bool | None) -> bool:
+    """Return whether a task belongs into a list with these filters."""
+    if served is not None and served != (task.workers > 0):
+        return False
+    text = f"{task.row.name}\n{task.row.description or ''}".casefold()
+    return q is None or q.casefold() in text
+
+
+def task_item(task: TaskSummary) -> TaskItem:
+    return TaskItem(
+        kind=task.row.name,
+        description=task.row.description,
+        workers=task.workers,
+        runs_per_minute=round(task.runs_per_minute, 4),
+        failure_rate=task.failure_rate,
+        running=task.load.running,
+        waiting=task.load.waiting,
+        scheduled=task.load.scheduled,
+        last_run_at=moment_or_none(task.last_run_at),
+        is_estimate=task.is_estimate,
+        is_partial=task.load.is_partial,
+    )
+
+
+@operation(
+    "GET",
+    "/v1/tasks/{kind}",
+    tag="tasks",
+    permission=Permission.READ,
+    query=TaskQuery,
+    answer=TaskView,
+)
+async def get_task(call: Call) -> Reply:
+    """Show a task: what it does, who serves it, and how its runs fare."""
+    kind, window = call.params["kind"], call.query.window
+    found = await tasks.read_task(
+        call.conn,
+        tenant_id=call.tenant_id,
+        tenant=call.principal.tenant,
+        kind=kind,
+        window=WINDOWS[window],
+    )
+    if found is None:
+        raise NotFound("task", kind)
+    return Reply(task_view(found, window))
+
+
+def task_view(task: TaskDetail, window: Window) -> TaskView:
+    row, total, load = task.row, task.series.total, task.load
+    return TaskView(
+        kind=row.name,
+        description=row.description,
+        payload_schema=loaded(row.payload_schema),
+        default_policy=loaded(row.default_policy),
+        supports_exactly_once=row.exactly_once,
+        workers=[
+            TaskWorker(
+                worker_id=identifiers.shown("wrk", each.id),
+                name=each.name,
+                is_draining=each.draining,
+                queues=each.queues,
+            )
+            for each in task.workers
+        ],
+        running=load.running,
+        waiting=load.waiting,
+        scheduled=load.scheduled,
+        is_partial=load.is_partial,
+        window=window,
+        since=moment(total.start),
+        now=moment(task.now),
+        runs={state.value: number for state, number in total.ended.items()},
+        ended=total.number,
+        failed=total.failed,
+        failure_rate=total.failure_rate,
+        runs_per_minute=round(task.runs_per_minute, 4),
+        duration_p50_s=seconds(total.duration_p50),
+        duration_p99_s=seconds(total.duration_p99),
+        wait_p50_s=seconds(total.wait_p50),
+        wait_p99_s=seconds(total.wait_p99),
+        is_estimate=task.series.is_estimate,
+        last_run_at=None if task.last_run is None else moment_or_none(task.last_run.finished_at),
+        last_failure=None if task.last_failure is None else failure_view(task.last_failure),
+        jobs=[
+            TaskJob(
+                job_id=identifiers.job(each.id),
+                name=each.name,
+                status=each.state.value,
+                next_run_at=moment_or_none(each.next_fire_at),
+            )
+            for each in task.jobs
+        ],
+        has_more_jobs=task.has_more_jobs,
+        width_s=task.series.width.total_seconds(),
+        series=[bucket_view(each) for each in task.series.buckets],
+    )
+
+
+def failure_view(run: RunRow) -> TaskFailure:
+    reason, _ = split_reason(run.reason)
+    told = reason if isinstance(reason, dict) else {}
+    return TaskFailure(
+        run_id=identifiers.run(run.id),
+        ended_at=moment(run.finished_at or run.scheduled_at),
+        error_type=told.get("type") or told.get("code"),
+        message=told.get("message"),
+    )
+
+
+def bucket_view(bucket: TaskFigures) -> TaskBucket:
+    return TaskBucket(
+        start=moment(bucket.start),
+        ended=bucket.number,
+        failed=bucket.failed,
+        duration_p50_s=seconds(bucket.duration_p50),
+        duration_p99_s=seconds(bucket.duration_p99),
+        wait_p50_s=seconds(bucket.wait_p50),
+        wait_p99_s=seconds(bucket.wait_p99),
+    )
