@@ -15,7 +15,7 @@ def confirm(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise Misused(f"{question} There is nobody to ask: say --yes")
+        raise Misused(f"{question} Standard input is not a terminal: pass --yes to confirm")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     if answer in {"y", "yes"}:

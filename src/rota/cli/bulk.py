@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Group, Parameter
 
@@ -28,9 +28,9 @@ class Many:
         Those of this kind.
     queue
         Those in this queue.
-
-    Error:
-        Those that failed with this type of error.
+    fingerprint
+        Failures with this fingerprint, of one group of `rota dead groups` together with --kind.
+        Default: any.
     since
         Those that ended since, or, if unfinished, were made since: a time, or how long ago.
     until
@@ -40,7 +40,10 @@ class Many:
     job: str | None = None
     kind: str | None = None
     queue: str | None = None
-    error: str | None = None
+    error: Annotated[
+        str | None, Parameter(help="Those that failed with this type of error. Default: any.")
+    ] = None
+    fingerprint: str | None = None
     since: str | None = None
     until: str | None = None
 
@@ -50,12 +53,14 @@ class Many:
             kind=self.kind,
             queue=self.queue,
             error=self.error,
+            fingerprint=self.fingerprint,
             since=times.instant(self.since, field="--since"),
             until=times.instant(self.until, field="--until"),
         )
         if not found:
             wanted = (
-                "which runs? Say ids, or some of --job, --kind, --queue, --error, --since, --until"
+                "which runs? Say ids, or some of --job, --kind, --queue, --error, --fingerprint,"
+                " --since, --until"
             )
             raise Misused(wanted)
         return found

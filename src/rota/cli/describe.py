@@ -72,14 +72,13 @@ def is_number(argument: Any) -> bool:
 def part(command: Command) -> str:
     """A command, or a noun with its commands."""
     found = app[command.name]
-    if found.default_command is not None:
+    names = [name for name in found.resolved_commands() if not name.startswith("-")]
+    if not names:
         return section(f"rota {command.name}", found, level=2)
-    inner = [
-        section(f"rota {command.name} {name}", found[name], level=3)
-        for name in found.resolved_commands()
-        if not name.startswith("-")
-    ]
-    return f"\n## rota {command.name}\n\n{command.help}\n" + "".join(inner)
+    inner = [section(f"rota {command.name} {name}", found[name], level=3) for name in names]
+    alone = f"`rota {command.name}` alone is `rota {command.name} {names[0]}`."
+    note = "" if found.default_command is None else f"\n{alone}\n"
+    return f"\n## rota {command.name}\n\n{command.help}\n{note}" + "".join(inner)
 
 
 def section(name: str, command: App, *, level: int) -> str:

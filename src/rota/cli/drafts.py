@@ -4,24 +4,22 @@ Nothing is checked here that the API checks: it knows better, and says so with t
 everybody.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, make_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from cyclopts import Group, Parameter
 
 from rota.cli.errors import Misused
 from rota.cli.options import MANY, SWITCH
 from rota.cli.reading import document_of, json_of, labels_of
+from rota.contract.documents import find_choices
+from rota.contract.job import FIELDS, JobField
+from rota.contract.schedule_fields import RULES
 from rota.core.errors import InvalidInput
-from rota.core.time.rule_plain import RULES
 
 WHEN: Final = Group("When", sort_key=2)
 HOW: Final = Group("How", sort_key=3)
-
-WhenQueuePaused = Literal["skip", "accumulate"]
-Overlap = Literal["skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"]
-Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
 
 
 @Parameter(name="*", group=WHEN)
@@ -39,6 +37,8 @@ class When:
         Once, at a time such as 2026-07-01T12:00:00Z.
     after
         Once, so long from now, as in 90m.
+    fixed_delay
+        That long after the last run ended, as in 15m.
     rrule
         By a recurrence rule, as in "FREQ=MONTHLY;BYDAY=-1FR".
     event
@@ -57,6 +57,7 @@ class When:
     every: str | None = None
     at: str | None = None
     after: str | None = None
+    fixed_delay: str | None = None
     rrule: str | None = None
     event: str | None = None
     on_demand: Annotated[bool, SWITCH] = False
@@ -87,100 +88,16 @@ class When:
         return kept | given
 
     def _rules(self) -> dict[str, Any]:
-        given = {
-            "cron": self.cron,
-            "every": self.every,
-            "at": self.at,
-            "after": self.after,
-            "rrule": self.rrule,
-            "event": self.event,
-            "on_demand": self.on_demand or None,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        given = {name: getattr(self, name, None) for name in RULES}
+        return {name: value for name, value in given.items() if value not in {None, False}}
 
     def _options(self) -> dict[str, Any]:
         given = {"timezone": self.tz, "calendars": self.calendar or None}
         return {name: value for name, value in given.items() if value is not None}
 
 
-@Parameter(name="*", group=HOW)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """How it is carried out.
-
-    Parameters
-    ----------
-    kind
-        Which handler carries it out (default: the name of the job).
-    payload
-        What the handler is given: JSON, @file or - for standard input.
-    graph
-        File with the steps of a graph, JSON or YAML; the kind is graph then.
-    queue
-        Which workers serve it (default: default).
-    priority
-        From 0, which goes first, to 9, or high, medium, normal, low.
-    retries
-        How many more attempts after the first (default: 3).
-    max_time
-        The longest an attempt may take, or none (default: 15m).
-    deadline
-        How long after its due time a run may go on, or none (default: none).
-    overlap
-        What if a run of it is alive when it is due (default: skip).
-    when_queue_paused
-        What if it is due while its queue is paused (default: skip).
-    guarantee
-        What happens if a worker is lost (default: at_least_once).
-    target
-        What its attempts depend on; while that does not answer, runs wait. Or none.
-    label
-        Name and value of your own, as in team=billing; may be given several times.
-    user_id
-        Whose job it is, for your own bookkeeping.
-    """
-
-    kind: str | None = None
-    payload: str | None = None
-    graph: str | None = None
-    queue: str | None = None
-    priority: str | None = None
-    retries: int | None = None
-    max_time: str | None = None
-    deadline: str | None = None
-    overlap: Overlap | None = None
-    when_queue_paused: WhenQueuePaused | None = None
-    guarantee: Guarantee | None = None
-    target: str | None = None
-    label: Annotated[list[str] | None, MANY] = None
-    user_id: str | None = None
-
-    def fields(self) -> dict[str, Any]:
-        """Only what was said, by the API's names."""
-        given: dict[str, Any] = {
-            "kind": self.kind,
-            "queue": self.queue,
-            "priority": priority_of(self.priority),
-            "retries": self.retries,
-            "timeout": self.max_time,
-            "deadline": self.deadline,
-            "overlap": self.overlap,
-            "when_queue_paused": self.when_queue_paused,
-            "guarantee": self.guarantee,
-            "target": self.target,
-            "labels": labels_of(self.label),
-            "user_id": self.user_id,
-        }
-        said = {name: value for name, value in given.items() if value is not None}
-        if self.payload is not None:
-            said["payload"] = json_of(self.payload, field="--payload")
-        if self.graph is not None:
-            said |= {"kind": self.kind or "graph", "graph": graph_in(self.graph)}
-        return said
-
-
-AT_ONCE: Final = When()
-USUALLY: Final = How()
+def json_argument(text: str) -> Any:
+    return json_of(text, field="--payload")
 
 
 def graph_in(path: str) -> Any:
@@ -194,3 +111,78 @@ def priority_of(text: str | None) -> int | str | None:
     if text is None:
         return None
     return int(text) if text.isascii() and text.isdigit() else text
+
+
+class Spelling(NamedTuple):
+    """How the command line says a field that is more than one word or number."""
+
+    type: Any
+    help: str | None = None
+    read: Callable[[Any], Any] | None = None
+
+
+# A field that is not here is text, or one of the words that the contract lists.
+SPELLINGS: Final = {
+    "payload": Spelling(
+        str,
+        "What the handler is given: JSON, @file or - for standard input. Default: null.",
+        json_argument,
+    ),
+    "graph": Spelling(
+        str, "File with the steps of a graph, JSON or YAML; the kind is graph then.", graph_in
+    ),
+    "retries": Spelling(int, "Attempts after the first one. Default: 3."),
+    "priority": Spelling(str, read=priority_of),
+    "labels": Spelling(
+        list[str],
+        "Name and value of your own, as in team=billing; may be given several times.",
+        labels_of,
+    ),
+}
+OPTIONS: Final = {name: field for name, field in FIELDS.items() if field.option is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowOptions:
+    """How it is carried out: an option for each field of a job that has one."""
+
+    def fields(self) -> dict[str, Any]:
+        """Only what was said, by the API's names."""
+        said: dict[str, Any] = {}
+        for name, field in OPTIONS.items():
+            value = getattr(self, field.option or name)
+            if value is None or value == []:
+                continue
+            read = SPELLINGS[name].read if name in SPELLINGS else None
+            said[name] = value if read is None else read(value)
+        if "graph" in said:
+            said.setdefault("kind", "graph")
+        return said
+
+
+def _option(field: JobField) -> tuple[str, Any, Any]:
+    """The option of a field, as a field of a dataclass."""
+    spelling = SPELLINGS.get(field.name) or Spelling(find_choices(field.type) or str)
+    said = spelling.help or field.description.replace("`", "")
+    option: Any = Annotated[spelling.type | None, MANY, Parameter(help=said)]
+    return field.option or field.name, option, None
+
+
+if TYPE_CHECKING:
+    How = HowOptions
+else:
+    How = Parameter(name="*", group=HOW)(
+        make_dataclass(
+            "How",
+            [_option(field) for field in OPTIONS.values()],
+            bases=(HowOptions,),
+            # cyclopts takes a class of another module for a type of the standard library.
+            namespace={"__module__": __name__},
+            frozen=True,
+            slots=True,
+            kw_only=True,
+        )
+    )
+
+AT_ONCE: Final = When()
+USUALLY: Final = How()

@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 from cyclopts import App, CycloptsError, Group, UnknownCommandError
 
+from rota.cli.global_options import move_behind_command
 from rota.cli.output import INTERRUPTED, misused, pipe_closed, refuse
+from rota.cli.terminal import escape_standard_streams, escaped_output
 from rota.core.errors import RotaError
 
 SERVERS: Final = Group("Run it", sort_key=1)
@@ -19,8 +21,10 @@ OPTIONS: Final = Group("Options", sort_key=5)
 HELP: Final = """\
 Distributed cron, job queue and job graphs in one service, on PostgreSQL.
 
-Commands that talk to the API find it by --url, else ROTA_URL, else http://127.0.0.1:7070, and the
-key by --key-file, else ROTA_API_KEY, else .rota/admin.key.
+Commands that talk to the API find it by --url, else ROTA_URL, else the address that `rota up` wrote
+into .rota of this folder or a parent, else http://127.0.0.1:7070; and the key by --key-file, else
+ROTA_API_KEY, else .rota/admin.key there. --url, --key-file, --timeout, --json and --quiet may stand
+before or after the command.
 """
 EXIT_CODES: Final = """\
 Exit codes: 0 well, 1 the thing failed, 64 wrong arguments, 66 not found, 69 the server is away,
@@ -47,6 +51,7 @@ COMMANDS: Final = (
     Command("worker", "worker:worker", SERVERS, "Run a worker: claim runs and carry them out."),
     Command("init", "init:init", SERVERS, "Make a small project that runs at once."),
     Command("jobs", "jobs_at_work:app", DAILY, "Jobs: make, look at, change, run, pause."),
+    Command("tasks", "tasks:app", DAILY, "Tasks: list, show."),
     Command("runs", "watch:app", DAILY, "Runs: look at, follow, cancel, retry."),
     Command("graph", "graphs:app", DAILY, "Graphs: draw, check, retry, pause."),
     Command("dead", "dead:app", DAILY, "Dead letters: look at, let go again, drop."),
@@ -85,6 +90,7 @@ COMMANDS: Final = (
     Command("schedulers", "cluster:schedulers", OPERATING, "List the schedulers."),
     Command("shards", "cluster:shards", OPERATING, "List the shards and who fires them."),
     Command("keys", "keys:app", OPERATING, "API keys: list, make, revoke."),
+    Command("setup-link", "setup_link:setup_link", OPERATING, "Log in as an admin, once."),
     Command("users", "users:app", OPERATING, "Users: list, show, revoke all keys of one."),
     Command("tenants", "tenants:app", OPERATING, "Tenants: make, change, pause, give keys to."),
     Command("whoami", "observing:whoami", OPERATING, "Say whose key this is."),
@@ -124,13 +130,19 @@ app = build()
 
 
 def main() -> None:
+    escape_standard_streams()
     sys.exit(run())
 
 
 def run() -> int:
     """Run a command; what it refuses becomes one line and an exit code."""
+    with escaped_output():
+        return _run()
+
+
+def _run() -> int:
     try:
-        code = app()
+        code = app(move_behind_command(sys.argv[1:], app))
         sys.stdout.flush()
     except CycloptsError as error:
         return misused(mistake(error), " ".join(("rota", *(error.command_chain or ()))))

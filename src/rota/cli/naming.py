@@ -1,6 +1,7 @@
 """From what people type to ids: names of jobs and tenants, beginnings of run ids. Room: cli."""
 
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from rota.cli.listing import Most, gather
@@ -14,13 +15,17 @@ RUN: Final = re.compile(r"run_[0-9a-f]{32}")
 RUN_BEGINS: Final = re.compile(r"(?:run_)?([0-9a-f]{4,32})")
 KEY: Final = re.compile(r"key_[0-9a-f]{32}")
 LONGEST_NAME: Final = 200
+# The share of letters that a misspelt name must have in common with a job's.
+ALIKE: Final = 0.75
 # Runs have no index by the beginnings of their ids; the newest are those that people mean.
 NEWEST: Final = 1000
 SHOWN: Final = 3
+# Submissions that are looked at for one with a name; the names of two need not differ.
+NAMESAKES_MAX: Final = 50
 
 
 def job_id(client: "Client", text: str) -> str:
-    """The id of a job, by its id or its name."""
+    """The id of a job, by its id or its name; also of the only one-time submission of a name."""
     if JOB.fullmatch(text):
         return text
     if not 1 <= len(text) <= LONGEST_NAME:
@@ -32,8 +37,23 @@ def job_id(client: "Client", text: str) -> str:
     except ApiError as error:
         if error.code != "not_found":
             raise
+    once = client.list_jobs(type="one_time", q=text, limit=NAMESAKES_MAX).items
+    namesakes = [str(job.job_id) for job in once if job.name == text]
+    if len(namesakes) == 1:
+        return namesakes[0]
+    if namesakes:
+        wanted = "an id: several one-time submissions have this name (--type one_time lists them)"
+        raise InvalidInput("job", text, wanted)
     similar = gather(client.list_jobs, most=Most(limit=SHOWN + 1), q=text).rows
-    raise not_found("job", text, [job.name for job in similar])
+    raise not_found("job", text, [job.name for job in similar] or misspelt(client, text))
+
+
+def misspelt(client: "Client", text: str) -> list[str]:
+    """Names of the newest jobs that differ from the text by a few letters."""
+    jobs = gather(client.list_jobs, most=Most(limit=NEWEST)).rows
+    names = {job.name.lower(): job.name for job in jobs}
+    close = get_close_matches(text.lower(), names, n=SHOWN, cutoff=ALIKE)
+    return [names[each] for each in close]
 
 
 def run_id(client: "Client", text: str) -> str:
@@ -85,7 +105,7 @@ def not_found(thing: str, text: str, similar: list[str]) -> NotFound:
 
 
 class NotFoundButNear(NotFound):
-    """There is none of this name, and there are some whose names it is a part of."""
+    """There is none of this name, and there are some whose names are like it."""
 
     def __init__(self, thing: str, id_: object, near: str) -> None:
         super().__init__(thing, id_)

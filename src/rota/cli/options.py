@@ -15,6 +15,7 @@ from cyclopts import Group, Parameter
 from rota.cli.errors import Misused
 from rota.cli.tables import Column, pairs, screen_of, table
 from rota.core.errors import InvalidInput
+from rota.core.origins import ChangeOrigin
 from rota.core.time import durations
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ class Talk:
     Parameters
     ----------
     url
-        Address of the API (default: ROTA_URL, then http://127.0.0.1:7070).
+        Address of the API. Default: ROTA_URL, then what `rota up` wrote into .rota of this folder
+        or a parent, then http://127.0.0.1:7070.
     key_file
-        File with the API key (default: the key in ROTA_API_KEY, then .rota/admin.key here).
+        File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key of this folder
+        or a parent.
     timeout
         How long to wait for an answer, as in 30s or 2m.
     as_json
@@ -58,12 +61,12 @@ class Talk:
     as_json: Annotated[bool, Parameter(name="--json", negative=(), group=OUTPUT)] = False
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), group=OUTPUT)] = False
 
-    def open(self) -> "Client":
+    def open(self, *, origin: ChangeOrigin = ChangeOrigin.CLI) -> "Client":
         from rota.sdk.client import Client  # noqa: PLC0415 - brings the HTTP library with it
 
         limit = durations.parse(self.timeout, field="--timeout", shortest=SHORTEST)
         key = None if self.key_file is None else key_in(self.key_file)
-        return Client(self.url, key, timeout=limit.total_seconds(), retries=RETRIES)
+        return Client(self.url, key, timeout=limit.total_seconds(), retries=RETRIES, origin=origin)
 
     @property
     def is_plain(self) -> bool:

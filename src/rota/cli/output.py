@@ -75,12 +75,12 @@ def sentence(error: RotaError) -> str:
     from rota.sdk.client.errors import ApiError, Unreachable  # noqa: PLC0415
 
     if isinstance(error, Unreachable):
-        doubt = "; what was asked for may have been done" if error.may_have_happened else ""
-        where = "--url or ROTA_URL says where the API is, and `rota up` starts one"
-        return f"no answer from {error.url}: {error.reason}{doubt}; {where}"
+        return error.describe("--url")
+    if isinstance(error, ApiError) and error.has_no_key and error.hint:
+        return error.hint.replace("key=", "--key-file")
     if isinstance(error, ApiError) and error.status == UNAUTHENTICATED:
         where = "--key-file or ROTA_API_KEY gives another, and .rota/admin.key is the first one"
-        return f"{error.detail or 'a valid API key is needed'}; {where}"
+        return f"{error.detail or 'a valid API key is needed'}; {error.hint}; {where}"
     return " ".join(str(error).split())
 
 

@@ -1,11 +1,17 @@
 """What a schedule will do, on the terminal. Room: cli."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from rota.cli.options import Talk, write, write_json
 from rota.cli.tables import Column, screen_of, table
 from rota.cli.tables import shown as shown_cell
+from rota.contract.schedule_fields import RULES
+from rota.core.errors import InvalidInput
+from rota.core.time import durations
+
+# Rules whose value says when; the others only say that they hold.
+SUMMARIZED_RULES: Final = tuple(rule for rule in RULES if rule not in {"immediate", "on_demand"})
 
 
 def show_preview(shown: Any, talk: Talk, *, viewer: str | None = None) -> None:
@@ -42,5 +48,35 @@ def lines(shown: Any, *, viewer: str | None) -> Iterator[str]:
 
 
 def clock(local: object) -> str:
-    """A local time, as a clock and a calendar on the wall show it."""
-    return str(local).replace("T", " ")
+    """A local time, as a clock and a calendar on the wall show it, and its offset from UTC."""
+    date, _, time = str(local).partition("T")
+    place = max(time.rfind("+"), time.rfind("-"))
+    return f"{date} {time}" if place < 0 else f"{date} {time[:place]} {time[place:]}"
+
+
+def summarize_rules(job: Any) -> str:
+    """All rules of a job's schedule in a few characters each."""
+    plain = job.schedule or {}
+    said = [
+        _summarize(rule, value)
+        for rule in SUMMARIZED_RULES
+        for value in (plain[rule] if isinstance(plain.get(rule), list) else [plain.get(rule)])
+        if value
+    ]
+    if not said:
+        return str(job.schedule_type).lower().replace("_", " ")
+    has_zone = job.timezone not in {None, "UTC"} and (plain.get("cron") or plain.get("rrule"))
+    return " + ".join(said) + (f" {job.timezone}" if has_zone else "")
+
+
+def _summarize(rule: str, value: Any) -> str:
+    text = value if isinstance(value, str) else _interval(value)
+    return text if rule == "cron" else f"{rule} {text}"
+
+
+def _interval(value: Any) -> str:
+    """An interval in words; how it is stored is ISO 8601."""
+    try:
+        return durations.words(durations.parse(value.get("interval") or value["delay"]))
+    except (AttributeError, InvalidInput, KeyError, TypeError):
+        return shown_cell(value)

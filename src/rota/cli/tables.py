@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
+from rota.core.terminal_text import escape_controls
 from rota.core.time import moments
 
 T = TypeVar("T")
@@ -165,7 +166,7 @@ def shown(value: object) -> str:
     text = _text(value)
     if text.isprintable():
         return text
-    return "".join(_harmless(character) for character in " ".join(text.split()))
+    return escape_controls(" ".join(text.split()))
 
 
 def _text(value: object) -> str:
@@ -178,10 +179,6 @@ def _text(value: object) -> str:
             return json.dumps(value, ensure_ascii=False, default=str)
         case _:
             return str(value)
-
-
-def _harmless(character: str) -> str:
-    return character if character.isprintable() else f"\\x{ord(character):02x}"
 
 
 def pairs(rows: Iterable[tuple[str, object]], screen: Screen = PLAIN) -> Iterator[str]:

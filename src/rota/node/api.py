@@ -6,60 +6,80 @@ read a moment ago. The first start makes the key that all others are made with.
 
 import asyncio
 import contextlib
-import ipaddress
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import uvicorn
+from starlette.types import ASGIApp
 
-from rota.api.admission import Admission, Rate, Rates
+from rota.api.admission import Admission, Rate, Rates, VerifiedSenders
 from rota.api.app import make_app
 from rota.api.call import Service as ApiService
+from rota.api.connections import ConnectionGuard
 from rota.api.doors import Doors, Limits
 from rota.api.gathered import Gathered, Served
 from rota.api.guarded_pool import GuardedPool
+from rota.api.protocol import GuardedProtocol
+from rota.api.streams import OpenStreams
 from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import stamped
 from rota.flow.dispatch.hinting import Hinting
 from rota.flow.observe.feed import Feed
+from rota.flow.observe.log_tails import LogTails
 from rota.flow.observe.meter import Meter
 from rota.flow.observe.tracing import Traces
+from rota.node.admin_keys import KEY_FILE, AdminKeyWatch
 from rota.node.clock import OpenClockMonitor, measure_clock, open_clock_monitor
 from rota.node.keyfiles import keep_key, master_key
+from rota.node.listener import (
+    BACKLOG,
+    is_loopback,
+    listen,
+    make_checks,
+    make_guard,
+    read_hosts,
+    read_proxies,
+    serve_probes,
+)
 from rota.node.process import Place, Write, run_process
+from rota.runtime.address_file import publish_address
 from rota.runtime.events import RequestFailed
+from rota.runtime.health import LoopHeartbeat
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.stop import Halt
 from rota.runtime.tiers import Tier
-from rota.store import keys
+from rota.store import idempotency, keys
 from rota.store.driver import Pool
 from rota.store.pool import Access, Line, open_connection, open_pool
+from rota.store.roles import DatabaseRole
 from rota.store.walls import check_wall
 
 SOON: Final = timedelta(seconds=5)
 # Requests that are under way when the API is told to stop.
 DRAINING: Final = timedelta(seconds=20)
 KEPT_ALIVE: Final = 60
-BACKLOG: Final = 1_024
-KEY_FILE: Final = "admin.key"
 TENANT_FACTOR: Final = 4
 BURST_FACTOR: Final = 5
 
 
 class Open(NamedTuple):
-    """An API that listens; `key_file` is where the first key was just written, None otherwise."""
+    """An API that listens; `key_file` is where the first key was just written, None otherwise;
+    `health_url` is where probes are answered, None if that is off.
+    """
 
     tiers: list[Tier]
     url: str
     key_file: Path | None
+    health_url: str | None = None
 
 
 async def run_api(settings: Settings, *, ready: Callable[[Open], object], write: Write) -> int:
@@ -70,10 +90,17 @@ async def run_api(settings: Settings, *, ready: Callable[[Open], object], write:
         async with open_api(
             settings, place.database.access, place.ground, place.meter, traces=place.traces
         ) as opened:
-            ready(opened)
-            yield opened.tiers
+            with publish_api(settings, opened.url):
+                ready(opened)
+                yield opened.tiers
 
-    return await run_process(settings, name="rota api", open_tiers=opening, write=write)
+    return await run_process(
+        settings,
+        name="rota api",
+        open_tiers=opening,
+        write=write,
+        roles=(DatabaseRole.SERVICE,),
+    )
 
 
 @asynccontextmanager
@@ -88,6 +115,8 @@ async def open_api(
     """Listen; requests are answered once the tiers run."""
     api = settings.api
     refuse_open_door(api)
+    proxies = read_proxies(api)
+    hosts = read_hosts(api)
     async with AsyncExitStack() as stack:
         key_file = await first_key(settings, access, ground)
         connections = open_pool(access, size=api.connections, tidy=True)
@@ -98,7 +127,7 @@ async def open_api(
         stack.callback(line.close)
         pulse = Pulse()
         hinting = Hinting(line=line, pulse=pulse)
-        feed = Feed(pool)
+        feed, watch = Feed(pool), AdminKeyWatch(pool, ground)
 
         service = ApiService(
             pool=pool,
@@ -112,23 +141,34 @@ async def open_api(
             feed=feed,
             gathered=gathered,
             served=Served(monotonic=clock.monotonic),
+            streams=OpenStreams(),
+            log_tails=LogTails(pool, clock=clock),
             clock_is_wrong=lambda: clocks.monitor.is_beyond_limit,
+            login_idle=api.login_idle,
         )
-        per_key = Rate(api.requests_per_second, api.burst)
-        per_tenant = Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst)
-        # Enough for probes, too little for guessing.
-        unknown = Rate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second)
+        stack.callback(service.off_loop.close)
         doors = Doors(
             service=service,
             admission=Admission(pool=pool, monotonic=clock.monotonic, now=clock.now),
             rates=Rates(monotonic=clock.monotonic),
-            limits=Limits(key=per_key, tenant=per_tenant, address=unknown),
+            senders=VerifiedSenders(monotonic=clock.monotonic),
+            limits=limits_of(api),
             report=lambda request_id, error: ground.emit(
                 RequestFailed(request_id=request_id, error=error)
             ),
         )
-        listening = stack.enter_context(listen(api))
-        serving = Serving(server=make_server(doors, api), socket=listening, feed=feed)
+        connection_guard = make_guard(api, proxies, monotonic=clock.monotonic)
+        listening = stack.enter_context(listen(api, connection_guard))
+        app = make_app(doors, hosts=hosts, proxies=proxies)
+        serving = Serving(
+            server=make_server(app, api, connection_guard),
+            socket=listening,
+            feed=feed,
+            log_tails=service.log_tails,
+        )
+        heartbeat = LoopHeartbeat(ground.clock.monotonic)
+        checks = make_checks(service, heartbeat, is_stopping=lambda: serving.server.should_exit)
+        health_url = stack.enter_context(serve_probes(api, checks))
         tiers = [
             Tier([serving], grace=DRAINING + SOON),
             Tier(
@@ -136,11 +176,41 @@ async def open_api(
                     clocks.duty,
                     Duty("hinting", hinting.tick, pulse, ground),
                     Duty("feeding", feed.tick, Pulse(), ground),
+                    Duty("guarding connections", connection_guard.tick, Pulse(), ground),
+                    Duty("heartbeat", heartbeat.tick, Pulse(), ground),
+                    Duty("watching the admin key", watch.tick, Pulse(), ground),
                 ],
                 grace=SOON,
             ),
         ]
-        yield Open(tiers, url_of(api, listening), key_file)
+        yield Open(tiers, url_of(api, listening), key_file, health_url)
+
+
+def limits_of(api: Api) -> Limits:
+    per_key = Rate(api.requests_per_second, api.burst)
+    return Limits(
+        key=per_key,
+        tenant=Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst),
+        # Enough for people, too little for guessing.
+        address=Rate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second),
+        hook=Rate(api.hook_per_second, BURST_FACTOR * api.hook_per_second),
+    )
+
+
+@contextlib.contextmanager
+def publish_api(settings: Settings, url: str, *, make_folder: bool = False) -> Iterator[None]:
+    """Have the data folder say where this API is, for clients in that folder."""
+    folder = settings.database.data
+    if make_folder:
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with publish_address(folder, local_url(url)):
+        yield
+
+
+def local_url(url: str) -> str:
+    """The address to reach it by from this machine: no client can connect to "any address"."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 def guard(pool: Pool, clocks: OpenClockMonitor, gathered: Gathered) -> GuardedPool:
@@ -164,42 +234,17 @@ def refuse_open_door(api: Api) -> None:
     raise InvalidSetting("api.host", api.host, wanted)
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-@contextlib.contextmanager
-def listen(api: Api) -> Iterator[socket.socket]:
-    """The socket, opened before anything says that the API is up."""
-    family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
-    # The protocol said in so many words: asyncio sets TCP_NODELAY only then, and without that
-    # every answer waits 40 ms for the client's delayed acknowledgement.
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as made:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            made.bind((api.host, api.port))
-            made.listen(BACKLOG)
-        except OSError as error:
-            wanted = f"an address and port that can be listened on ({error.strerror or error})"
-            raise InvalidSetting("api.port", f"{api.host}:{api.port}", wanted) from error
-        yield made
-
-
 def url_of(api: Api, listening: socket.socket) -> str:
     port = listening.getsockname()[1]
     host = f"[{api.host}]" if ":" in api.host else api.host
     return f"{'http' if api.tls_certificate is None else 'https'}://{host}:{port}"
 
 
-def make_server(doors: Doors, api: Api) -> "Server":
+def make_server(app: ASGIApp, api: Api, guard: ConnectionGuard) -> "Server":
     config = uvicorn.Config(
-        make_app(doors),
-        http="httptools",
+        app,
+        http=GuardedProtocol,
+        ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -211,6 +256,8 @@ def make_server(doors: Doors, api: Api) -> "Server":
         ssl_certfile=api.tls_certificate,
         ssl_keyfile=api.tls_key,
     )
+    config.load()
+    config.http_protocol_class = partial(GuardedProtocol, guard=guard)  # type: ignore[assignment]
     return Server(config)
 
 
@@ -229,6 +276,7 @@ class Serving:
     server: Server
     socket: socket.socket
     feed: Feed
+    log_tails: LogTails
     name: str = "serving"
 
     async def run(self, stop: Halt, /) -> None:
@@ -238,6 +286,7 @@ class Serving:
             await asyncio.wait({serving, told}, return_when=asyncio.FIRST_COMPLETED)
             self.server.should_exit = True
             self.feed.close()
+            self.log_tails.close()
             await serving
         finally:
             told.cancel()
@@ -245,9 +294,12 @@ class Serving:
 
 
 async def first_key(settings: Settings, access: Access, ground: Ground) -> Path | None:
-    """Check the wall, and make the first key if there is none; return the file it is in."""
+    """Check the wall, and make the bootstrap admin key if the platform has no valid one; return the
+    file it is in.
+    """
     async with open_connection(access) as conn:
         await check_wall(conn)
+        await idempotency.blank_secrets(conn)
         key = await keys.ensure_admin_key(
             conn,
             key_id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),

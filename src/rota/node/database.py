@@ -19,6 +19,7 @@ from rota.store.fitness import check_server, database_time
 from rota.store.migrate import Migration, migrate
 from rota.store.migration_watch import MigrationWatch, ignore
 from rota.store.pool import Access, open_connection
+from rota.store.roles import DatabaseRole, check_rights, describe_login
 
 # No limit: a migration may take hours. Its own lock time-out keeps it from blocking others (F59).
 UNLIMITED: Final = timedelta(0)
@@ -34,9 +35,17 @@ class Database:
 
 @asynccontextmanager
 async def open_database(
-    settings: DatabaseSettings, *, name: str, emit: Emit = ignore
+    settings: DatabaseSettings,
+    *,
+    name: str,
+    emit: Emit = ignore,
+    roles: Sequence[DatabaseRole] = (),
 ) -> AsyncIterator[Database]:
-    """Start or reach the database, judge it, and bring its schema up to date."""
+    """Start or reach the database, judge it, and bring its schema up to date.
+
+    A login that does not own the schema changes nothing: it must be a member of `roles`, which a
+    process of this kind needs, and the schema must be up to date.
+    """
     async with AsyncExitStack() as stack:
         embedded = None
         if settings.url is None:
@@ -53,10 +62,16 @@ async def open_database(
         )
         async with open_connection(access) as conn:
             server = await check_server(conn)
-            applied = await bring_up_to_date(access, emit=emit)
-            # Before anybody writes a row of today into the partition of the rest.
-            today = (await database_time(conn)).date()
-            await partitions.make_ahead(conn, today=today, ahead=0)
+            login, applied = await describe_login(conn), list[str]()
+            if login.may_migrate:
+                applied = await bring_up_to_date(access, emit=emit)
+                login = await describe_login(conn)
+            else:
+                await check_rights(conn, login, roles)
+            if login.may_make_days:
+                # Before anybody writes a row of today into the partition of the rest.
+                today = (await database_time(conn)).date()
+                await partitions.make_ahead(conn, today=today, ahead=0)
         yield Database(
             access=access,
             version=server.shown_version,

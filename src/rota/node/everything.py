@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
 from rota.core.ids import stamped
-from rota.node.api import Open, open_api
+from rota.node.api import Open, open_api, publish_api
 from rota.node.database import Database
 from rota.node.demo.jobs import plant
 from rota.node.demo.telling import Telling
@@ -21,6 +21,7 @@ from rota.node.plugins import executors_of
 from rota.node.process import Place, Write, run_process
 from rota.node.registering import register_schedules, unserved
 from rota.node.scheduler import open_scheduler
+from rota.node.shell_user import check_shell_user, find_exposed_keys
 from rota.node.sources import check_sources, open_sources
 from rota.node.upkeep import upkeep
 from rota.node.worker import open_worker
@@ -30,6 +31,7 @@ from rota.runtime.tiers import Tier
 from rota.store.embedded import Embedded
 from rota.store.fitness import database_time
 from rota.store.pool import open_connection, open_pool
+from rota.store.roles import DatabaseRole
 
 # How soon the embedded server comes back when its keeper was killed with it.
 LOOK_AFTER_EVERY: Final = timedelta(seconds=2)
@@ -58,6 +60,7 @@ async def run_everything(
     `app` is `module:attribute` of what the worker serves.
     """
     check_sources(settings)
+    check_shell_user(settings)
     served = DEMO if demo else app
     declared = None if served is None else load_served(served).app
 
@@ -72,13 +75,18 @@ async def run_everything(
             if declared is not None:
                 await register_schedules(declared, place.database.access, place.ground)
             planted = await plant_demo(place) if demo else None
-            ready(Up(place.database, planted, api))
-            for queue in unserved(declared, settings.worker.queues):
-                say(f"jobs of this app wait in {queue!r}, which this worker does not serve")
-            # The API lets go first: what it accepted is still fired and run for a moment.
-            yield [*api.tiers, *tiers]
+            with publish_api(settings, api.url, make_folder=True):
+                ready(Up(place.database, planted, api))
+                for warning in find_exposed_keys(settings):
+                    say(warning)
+                for queue in unserved(declared, settings.worker.queues):
+                    say(f"jobs of this app wait in {queue!r}, which this worker does not serve")
+                # The API lets go first: what it accepted is still fired and run for a moment.
+                yield [*api.tiers, *tiers]
 
-    return await run_process(settings, name="rota up", open_tiers=opening, write=write)
+    return await run_process(
+        settings, name="rota up", open_tiers=opening, write=write, roles=tuple(DatabaseRole)
+    )
 
 
 @asynccontextmanager
@@ -109,6 +117,8 @@ async def open_everything(
                 traces=place.traces,
             )
         )
+        if worker.serves is not None:
+            say(worker.serves)
         sources = await stack.enter_async_context(open_sources(settings, access, ground))
         duties = upkeep(settings.retention, pool, ground, freed=worker.woken)
         if demo:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rota.core.errors import InvalidInput, RotaError
+from rota.core.errors import InvalidInput, RotaError, UnusableInput
 from rota.executors.python import Handlers
 from rota.sdk.app import App
 
@@ -49,7 +49,7 @@ def load(app: str) -> object:
     try:
         found: object = getattr(import_module(module), attribute)
     except Exception as error:  # the module is the user's and may raise anything
-        raise InvalidInput("app", app, f"a module that can be imported: {said(error)}") from error
+        raise UnusableInput("app", app, f"cannot import {app!r}: {said(error)}") from error
     return found
 
 

@@ -29,6 +29,7 @@ def notify_of(settings: Executors, environment: Mapping[str, str]) -> NotifyExec
             ),
             allow_to=channel.allow_to,
             timeout=channel.timeout,
+            tenants=channel.tenants,
         )
         for name, channel in settings.channels.items()
     }
@@ -44,10 +45,11 @@ def sql_of(settings: Executors, environment: Mapping[str, str]) -> tuple[SqlExec
                 one.url, field=f"executors.connections.{name}.url", environment=environment
             ),
             read_only=one.read_only,
+            tenants=one.tenants,
         )
         for name, one in settings.connections.items()
     )
-    folder = Folder(settings.data_folder)
+    folder = Folder(settings.data_folder, tenants=settings.data_folder_tenants)
     limits = EtlLimits(
         memory=settings.etl_memory, disk=settings.etl_disk, folder=settings.etl_folder
     )
@@ -64,8 +66,8 @@ def webhook_of(
     for name, webhook in settings.webhooks.items():
         field = f"executors.webhooks.{name}.secrets"
         secrets = [resolve(each, field=field, environment=environment) for each in webhook.secrets]
-        webhooks[name] = signing(secrets, hosts=webhook.hosts, field=field)
-    return WebhookExecutor(webhooks, guard=guard)
+        webhooks[name] = signing(secrets, hosts=webhook.hosts, tenants=webhook.tenants, field=field)
+    return WebhookExecutor(webhooks, guard=guard, guard_tenants=settings.http_allow_tenants)
 
 
 def sync_of(settings: Executors, environment: Mapping[str, str]) -> SyncExecutor:
@@ -88,6 +90,7 @@ def sync_of(settings: Executors, environment: Mapping[str, str]) -> SyncExecutor
                 key_file=None if place.key_file is None else str(place.key_file),
                 host_keys=place.host_keys,
                 read_only=place.read_only,
+                tenants=place.tenants,
             )
         )
     return SyncExecutor(places)

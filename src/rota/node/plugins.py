@@ -7,6 +7,7 @@ for each stage.
 
 import os
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
@@ -16,6 +17,7 @@ from rota.core.executor import Executor
 from rota.executors.http import Guard, HttpExecutor
 from rota.executors.python import Limits, PythonExecutor
 from rota.executors.shell import ShellExecutor
+from rota.node.child_environment import check_passed_environment, child_environment
 from rota.node.loading import load_served, said
 from rota.node.named import notify_of, sql_of, sync_of, webhook_of
 
@@ -26,6 +28,7 @@ MakeExecutors = Callable[[], tuple[Executor, ...]]
 
 def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors:
     """How to make the executors of a worker; `app` is `module:attribute` of its handlers."""
+    check_passed_environment(settings)
     served = None if app is None else load_served(app)
     plugins = [load_plugin(entry) for entry in entry_points(group=GROUP)]
 
@@ -41,8 +44,12 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
             deny_networks=allowed.http_deny_networks,
         )
         made: list[Executor] = [
-            HttpExecutor(guard=guard),
-            ShellExecutor(allow=allowed.shell_allow, user=allowed.shell_user),
+            HttpExecutor(guard=guard, guard_tenants=allowed.http_allow_tenants),
+            ShellExecutor(
+                allow=allowed.shell_allow,
+                user=allowed.shell_user,
+                tenants=allowed.shell_tenants,
+            ),
             notify_of(allowed, os.environ),
             sync_of(allowed, os.environ),
             webhook_of(allowed, os.environ, guard),
@@ -51,7 +58,14 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
         if allowed.connections or allowed.data_folder is not None:
             made += sql_of(allowed, os.environ)
         if served is not None:
-            made.append(PythonExecutor(served.handlers, source=served.source, limits=limits))
+            made.append(
+                PythonExecutor(
+                    served.handlers,
+                    source=served.source,
+                    limits=limits,
+                    environment=partial(child_environment, settings, os.environ),
+                )
+            )
         made += [plugin() for plugin in plugins]
         refuse_doubles(made)
         return tuple(made)

@@ -1,7 +1,7 @@
 """What every process of Rota does around its tiers: log, signals, database. Room: node."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,6 +30,7 @@ from rota.runtime.stop import Stop
 from rota.runtime.tiers import Tier, run_node
 from rota.runtime.watchdog import LIMIT, Watchdog
 from rota.store.pool import SILENCE_MARGIN
+from rota.store.roles import DatabaseRole
 
 Write = Callable[[str], object]
 # A pass waits for a connection, then for an answer; each may be late by SILENCE_MARGIN, and the
@@ -53,11 +54,21 @@ class Place:
 OpenTiers = Callable[[Place], AbstractAsyncContextManager[list[Tier]]]
 
 
-async def run_process(settings: Settings, *, name: str, open_tiers: OpenTiers, write: Write) -> int:
-    """Open the database, run the tiers until told to stop, and return the exit code."""
+async def run_process(
+    settings: Settings,
+    *,
+    name: str,
+    open_tiers: OpenTiers,
+    write: Write,
+    roles: Sequence[DatabaseRole] = (),
+) -> int:
+    """Open the database, run the tiers until told to stop, and return the exit code.
+
+    `roles` are what the login must be a member of, unless it owns the schema.
+    """
     try:
         async with (
-            open_place(settings, name=name, write=write) as place,
+            open_place(settings, name=name, write=write, roles=roles) as place,
             AsyncExitStack() as stack,
         ):
             tiers = await place.wait.enter(stack, lambda: open_tiers(place))
@@ -68,7 +79,9 @@ async def run_process(settings: Settings, *, name: str, open_tiers: OpenTiers, w
 
 
 @asynccontextmanager
-async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIterator[Place]:
+async def open_place(
+    settings: Settings, *, name: str, write: Write, roles: Sequence[DatabaseRole] = ()
+) -> AsyncIterator[Place]:
     relax_collector()
     # What handlers log goes to the logs of their attempts; at Python's usual level, little would.
     logging.getLogger().setLevel(logging.INFO)
@@ -94,7 +107,7 @@ async def open_place(settings: Settings, *, name: str, write: Write) -> AsyncIte
         )
         async with open_traces(settings, ground) as traces, AsyncExitStack() as stack:
             database = await wait.enter(
-                stack, lambda: open_database(settings.database, name=name, emit=emit)
+                stack, lambda: open_database(settings.database, name=name, emit=emit, roles=roles)
             )
             yield Place(
                 settings=settings,

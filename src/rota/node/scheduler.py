@@ -34,6 +34,7 @@ from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
 from rota.store import hints
 from rota.store.pool import Access, Line, open_pool
+from rota.store.roles import DatabaseRole
 
 SOON: Final = timedelta(seconds=5)
 # Connections for the upkeep, which any node may do and none must.
@@ -83,7 +84,13 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
             ready("scheduler ready")
             yield [*sources, *opened, Tier(duties, grace=SOON), clocks.tier]
 
-    return await run_process(settings, name="rota scheduler", open_tiers=open_tiers, write=write)
+    return await run_process(
+        settings,
+        name="rota scheduler",
+        open_tiers=open_tiers,
+        write=write,
+        roles=(DatabaseRole.SERVICE,),
+    )
 
 
 @asynccontextmanager

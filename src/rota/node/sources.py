@@ -18,9 +18,9 @@ from typing import Any, Final
 from rota.config.references import resolve
 from rota.config.settings import Settings
 from rota.config.sources import Source as SourceSettings
+from rota.contract.messages import Reading
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.ids import stamped
-from rota.core.messages import Reading
 from rota.core.source import Source
 from rota.flow.events.listening import LastWord, ListeningToSource, Wanted
 from rota.node.loading import said

@@ -5,14 +5,18 @@ None of it needs a lease: each statement takes what is there and skips what anot
 
 from collections.abc import Callable
 
-from rota.config.settings import Retention
+from rota.config.retention import Retention
 from rota.flow.events.forgetting import Forgetting
 from rota.flow.events.ripening import Ripening
 from rota.flow.graphs.advancing import Advancing
 from rota.flow.record.keeping_days import KeepingDays
 from rota.flow.record.marking_ended import MarkingEnded
+from rota.flow.record.one_time_mover import OneTimeJobMover
+from rota.flow.record.overdue_submissions import OverdueSubmissions
 from rota.flow.record.pruning import Pruning
+from rota.flow.record.quota_monitor import QuotaMonitor
 from rota.flow.record.rescuing import Expiring, Rescuing
+from rota.flow.record.sweeper import Sweeper
 from rota.flow.submit.backfills.making import Backfilling
 from rota.flow.submit.zone_rules import ZoneRulesUpdater
 from rota.runtime.pulse import Pulse
@@ -29,6 +33,7 @@ def upkeep(
         ahead=retention.partitions_ahead,
         keep=retention.runs,
         keep_events=retention.events,
+        keep_audit=retention.audit,
     )
     ripening = Ripening(source=pool, made=freed)
     forgetting = Forgetting(source=pool, keep=retention.events)
@@ -48,6 +53,14 @@ def upkeep(
     pruning = Pruning(source=pool)
     backfilling = Backfilling(source=pool, made=freed)
     zone_rules = ZoneRulesUpdater(source=pool, emit=ground.emit)
+    quota_monitor = QuotaMonitor(source=pool)
+    overdue = OverdueSubmissions(source=pool, made=freed)
+    sweeper = Sweeper(
+        source=pool,
+        keep_runs=retention.runs,
+        keep_deleted_jobs=retention.deleted_jobs,
+        monotonic=ground.clock.monotonic,
+    )
     return [
         Duty("rescuing", rescuing.tick, Pulse(), ground),
         Duty("advancing", advancing.tick, pulse, ground),
@@ -58,5 +71,9 @@ def upkeep(
         Duty("forgetting events", forgetting.tick, Pulse(), ground),
         Duty("pruning", pruning.tick, Pulse(), ground),
         Duty("keeping days", days.tick, Pulse(), ground),
+        Duty("moving overdue submissions", overdue.tick, Pulse(), ground),
+        Duty("moving one-time jobs", OneTimeJobMover(source=pool).tick, Pulse(), ground),
+        Duty("sweeping", sweeper.tick, Pulse(), ground),
+        Duty("measuring quotas", quota_monitor.tick, Pulse(), ground),
         Duty("applying zone rules", zone_rules.tick, Pulse(), ground),
     ]

@@ -19,6 +19,7 @@ from rota.core.lease import Lease, LeaseTrust
 from rota.flow.dispatch.claiming import Claiming, QueueView
 from rota.flow.dispatch.hinting import Hinting, Listening
 from rota.flow.dispatch.limiting import Limiting
+from rota.flow.dispatch.served import TenantScope
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.briefing import Briefing
 from rota.flow.execute.crew import Calls, Crew, Kit
@@ -38,7 +39,8 @@ from rota.node.loading import load_served
 from rota.node.plugins import MakeExecutors, executors_of
 from rota.node.process import Place, Write, run_process
 from rota.node.registering import register_schedules, unserved
-from rota.node.worker_session import Member, leave, register
+from rota.node.shell_user import check_shell_user, find_exposed_keys
+from rota.node.worker_session import Member, describe_served, leave, register
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
@@ -46,6 +48,7 @@ from rota.runtime.tiers import Tier
 from rota.store import hints
 from rota.store.driver import Pool
 from rota.store.pool import Access, Line, open_pool
+from rota.store.roles import DatabaseRole
 from rota.store.sessions import Beat
 
 SOON: Final = timedelta(seconds=5)
@@ -70,6 +73,8 @@ class OpenWorker(NamedTuple):
 
     tiers: list[Tier]
     woken: Callable[[], None]
+    # Whose runs it takes, in words; None while there is one tenant.
+    serves: str | None = None
 
 
 @dataclass(slots=True)
@@ -100,6 +105,7 @@ async def run_worker(
     settings: Settings, *, app: str | None, ready: Callable[[str], object], write: Write
 ) -> int:
     """A process that is a worker and nothing else; `ready` is told what it serves."""
+    check_shell_user(settings)
     make_executors = executors_of(settings, app=app)
     declared = None if app is None else load_served(app).app
 
@@ -120,11 +126,21 @@ async def run_worker(
         ):
             queues = ", ".join(settings.worker.queues)
             ready(f"worker ready: {settings.worker.slots} slots for {queues}")
+            if opened.serves is not None:
+                ready(opened.serves)
+            for warning in find_exposed_keys(settings):
+                ready(warning)
             for queue in unserved(declared, settings.worker.queues):
                 ready(f"jobs of this app wait in {queue!r}, which this worker does not serve")
             yield [*opened.tiers, clocks.tier]
 
-    return await run_process(settings, name="rota worker", open_tiers=opening, write=write)
+    return await run_process(
+        settings,
+        name="rota worker",
+        open_tiers=opening,
+        write=write,
+        roles=(DatabaseRole.WORKER,),
+    )
 
 
 @asynccontextmanager
@@ -221,6 +237,7 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
             kind_ids=tuple(member.kinds),
             clock=ground.clock,
             ahead=AHEAD,
+            scope=TenantScope(served=member.served, queues=member.queues),
         ),
         free=lambda: crew.free,
         begin=crew.begin,
@@ -298,7 +315,7 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
             grace=SOON,
         ),
     ]
-    return OpenWorker(tiers, woken)
+    return OpenWorker(tiers, woken, describe_served(member))
 
 
 def recording(ground: Ground, parts: Parts) -> LastRecords:

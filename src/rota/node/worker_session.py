@@ -1,6 +1,7 @@
 """The session of a worker: how it joins the cluster and how it leaves. Room: node."""
 
 import asyncio
+import json
 import os
 import socket
 from collections.abc import Mapping
@@ -10,11 +11,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from rota.config.settings import Settings
-from rota.core.describing import Describing, exactly_once_of
+from rota.core.describing import Describing, descriptions_of, exactly_once_of
 from rota.core.errors import StoreUnavailable
-from rota.core.events import SessionOpened
+from rota.core.events import SessionOpened, TenantsUnknown
 from rota.core.executor import Executor
 from rota.core.ids import stamped
+from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
 from rota.flow.execute.unfolding import UNFOLDING
 from rota.node.clock import measure_clock
 from rota.runtime.service import Ground
@@ -31,18 +33,27 @@ class Member:
 
     session_id: UUID
     queue_ids: tuple[int, ...]
+    queues: dict[int, str]
     kinds: dict[int, str]
+    # The tenants whose runs it takes, and whether there is more than one to choose from.
+    served: ServedTenants = SERVES_EVERY_TENANT
+    has_many_tenants: bool = False
 
 
 async def register(
     settings: Settings, access: Access, ground: Ground, executors: tuple[Executor, ...]
 ) -> Member:
-    """Write the session: its queues, and the kinds it can run."""
+    """Write the session: its queues, the tenants it serves there, and the kinds it can run."""
     worker = settings.worker
-    served = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
+    served = served_tenants(settings)
+    executed = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
     async with open_connection(access) as conn:
         queue_ids = [await names.queue_id(conn, name) for name in worker.queues]
-        by_id = {await names.kind_id(conn, kind): kind for kind in served}
+        queues = dict(zip(worker.queues, queue_ids, strict=True))
+        named = named_tenants(settings)
+        unknown = {*named} - (await names.known_tenant_ids(conn, named)).keys()
+        has_many = await names.has_many_tenants(conn)
+        by_id = {await names.kind_id(conn, kind): kind for kind in executed}
         session = NewSession(
             id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),
             role=Role.WORKER,
@@ -50,12 +61,43 @@ async def register(
             queues=tuple(queue_ids),
             kinds=tuple(by_id),
             slots=worker.slots,
+            serves=json.dumps(served.to_plain(queues)),
         )
         await sessions.open_session(conn, session, ttl=worker.lease)
         await kinds.describe(conn, schemas_of(executors))
+        await kinds.describe_tasks(conn, descriptions_of(executors))
         await kinds.describe_exactly_once(conn, exactly_once_of(executors))
     ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
-    return Member(session_id=session.id, queue_ids=tuple(queue_ids), kinds=by_id)
+    if unknown:
+        ground.emit(TenantsUnknown(tenants=tuple(sorted(unknown))))
+    return Member(
+        session_id=session.id,
+        queue_ids=tuple(queue_ids),
+        queues={queue_id: queue for queue, queue_id in queues.items()},
+        kinds=by_id,
+        served=served,
+        has_many_tenants=has_many,
+    )
+
+
+def served_tenants(settings: Settings) -> ServedTenants:
+    """Return the tenants whose runs a worker with these settings takes."""
+    worker = settings.worker
+    return ServedTenants(tenants=worker.tenants, by_queue=worker.queue_tenants)
+
+
+def named_tenants(settings: Settings) -> list[str]:
+    """Return every tenant that the settings of a worker name, also those of its resources."""
+    executors = settings.executors
+    tables = (executors.connections, executors.channels, executors.webhooks, executors.places)
+    lists = [
+        executors.shell_tenants,
+        executors.data_folder_tenants,
+        executors.http_allow_tenants,
+        *(each.tenants for table in tables for each in table.values()),
+    ]
+    named = {name for each in lists for name in each if name != EVERY_TENANT}
+    return sorted({*named, *served_tenants(settings).names()})
 
 
 def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
@@ -67,6 +109,13 @@ def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
         for kind in executor.kinds
         if (schema := executor.payload_schema(kind)) is not None
     }
+
+
+def describe_served(member: Member) -> str | None:
+    """Return whose runs a worker takes, if there is more than one tenant."""
+    if not member.has_many_tenants:
+        return None
+    return f"worker {member.served.describe(list(member.queues.values()))}"
 
 
 async def leave(access: Access, session_id: UUID) -> None:

@@ -34,9 +34,12 @@ def api(
 
 
 def announce(opened: Open) -> None:
-    """Where it listens, and the first key if it was just made."""
+    """Where it listens, and where the bootstrap admin key is if it was just made: never the key,
+    because logs keep what is printed.
+    """
     say(f"API at {opened.url}, its page at {opened.url}/docs")
     say(f"dashboard at {opened.url}/; `rota open` logs in")
+    if opened.health_url is not None:
+        say(f"health probes at {opened.health_url}/livez and {opened.health_url}/readyz")
     if opened.key_file is not None:
-        say(f"the first API key (role platform) was made and is in {opened.key_file}:")
-        say(f"  {opened.key_file.read_text().strip()}")
+        say(f"the bootstrap admin key (valid for 90 days) is in {opened.key_file}")

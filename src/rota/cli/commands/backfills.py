@@ -18,6 +18,7 @@ from rota.cli.listing import SOME, Most, gather, said, tell_more
 from rota.cli.options import SWITCH, TALK, YES, Talk, some
 from rota.cli.reading import json_of
 from rota.cli.tables import Column, shown
+from rota.cli.terminal import raw_output
 from rota.core.backfills import UNFINISHED, BackfillState
 from rota.core.time import durations
 
@@ -316,7 +317,7 @@ def follow(client: "Client", id_: str, *, talk: Talk) -> int:
 def teller(talk: Talk) -> AbstractContextManager[Any]:
     from rich.console import Console  # noqa: PLC0415 - only where something is drawn
 
-    console = Console()
+    console = Console(file=raw_output())
     if not talk.is_plain:
         return nullcontext()
     return Bar(console) if console.is_terminal else Lines()

@@ -11,9 +11,9 @@ from rota.cli.listing import SOME, Most, gather, said, tell_more
 from rota.cli.options import TALK, YES, Talk, write_json
 from rota.cli.reading import document_of, file_text
 from rota.cli.tables import Column
+from rota.contract.calendar import write_calendar
+from rota.contract.ics import from_ics
 from rota.core.errors import InvalidInput
-from rota.core.time.calendar_plain import to_plain
-from rota.core.time.ics import from_ics
 
 app = App(name="calendars", help="Calendars: list, show, write, delete.")
 
@@ -92,7 +92,7 @@ def put(
 def calendar_in(file: str, *, name: str, tz: str | None) -> dict[str, Any]:
     if file.endswith(".ics"):
         text = file_text(Path(file), field="file")
-        return dict(to_plain(from_ics(text, name=name, timezone=tz or "UTC")))
+        return dict(write_calendar(from_ics(text, name=name, timezone=tz or "UTC")))
     if tz is not None:
         raise InvalidInput("--tz", tz, "an .ics file; others say their zone themselves")
     found = document_of(file, field="file")

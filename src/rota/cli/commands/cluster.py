@@ -17,7 +17,9 @@ def workers(
     with_dead: Annotated[bool, Parameter(name="--all", negative=())] = False,
     talk: Talk = TALK,
 ) -> int:
-    """List the workers that are alive, with what they serve and how busy they are.
+    """List the workers that take your tenant's runs, with what they serve and how busy they are.
+
+    With a platform key it lists every worker.
 
     Parameters
     ----------
@@ -34,6 +36,7 @@ def workers(
         Column("UP", lambda each: times.since(each.started_at, now), right=True),
         Column("LAST BEAT", lambda each: times.ago(each.beat_at, now)),
         Column("QUEUES", lambda each: " ".join(each.queues), flexible=True),
+        Column("TENANTS", lambda each: " ".join(each.tenants), flexible=True),
         Column("KINDS", lambda each: " ".join(each.kinds), flexible=True),
         Column("ID", lambda each: each.worker_id),
     ]

@@ -1,13 +1,33 @@
 """`rota open`, `rota load`: the dashboard, and what will fire when. Room: cli."""
 
+import contextlib
+import html
+import os
+import tempfile
 import webbrowser
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
 from rota.cli import times
 from rota.cli.options import TALK, Talk
 from rota.cli.tables import Column
+from rota.runtime.clock import SystemClock
+
+REDIRECT_PREFIX: Final = "rota-open-"
+TICKET_LIFETIME_S: Final = 60
+REDIRECT: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={link}">
+<title>Rota</title>
+</head>
+<body><p><a href="{link}">Log in to Rota</a></p></body>
+</html>
+"""
 
 
 def open_dashboard(
@@ -27,8 +47,28 @@ def open_dashboard(
         link = f"{client.url}{made.path}"
     talk.done(made, link, id_=link)
     if talk.is_plain and not only_print:
-        webbrowser.open(link)
+        webbrowser.open(write_redirect(link).as_uri())
     return 0
+
+
+def write_redirect(link: str) -> Path:
+    """Write a page that leads to the link, in a file that only this user can read.
+
+    Arguments of a browser are in the list of processes, which every user of the machine can read;
+    the path of this file says nothing. The ticket in it works once and for a minute, so files of
+    earlier calls are removed.
+    """
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    oldest = SystemClock().now().timestamp() - TICKET_LIFETIME_S
+    for file in folder.glob(f"{REDIRECT_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if file.lstat().st_mtime < oldest and file.lstat().st_uid == os.geteuid():
+                file.unlink()
+    # Made with mode 0600.
+    descriptor, name = tempfile.mkstemp(prefix=REDIRECT_PREFIX, suffix=".html", dir=folder)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as page:
+        page.write(REDIRECT.format(link=html.escape(link)))
+    return Path(name)
 
 
 def load(

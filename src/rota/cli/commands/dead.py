@@ -1,5 +1,8 @@
-"""`rota dead`: dead letters, which need somebody to look. Room: cli."""
+"""`rota dead`: list, group, requeue, edit and drop dead letters. Room: cli."""
 
+import json
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 from cyclopts import App
@@ -7,57 +10,133 @@ from cyclopts import App
 from rota.cli import naming, times
 from rota.cli.asking import confirm
 from rota.cli.bulk import NOBODY, Many, do_many
+from rota.cli.commands.observing import sparkline
 from rota.cli.commands.runs import ANY, Which, run_columns
+from rota.cli.errors import Misused
 from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, YES, Talk
+from rota.cli.options import TALK, YES, Talk, write
+from rota.cli.reading import json_of
 from rota.cli.tables import Column
+from rota.cli.tracebacks import traceback_lines
 
-app = App(name="dead", help="Dead letters: look at, let go again, drop.")
+app = App(name="dead", help="Dead letters: group, requeue, edit, drop.")
 
 
 @app.command(name="list")
-def list_dead(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List runs that need somebody to look: dead, lost or quarantined."""
+def list_dead(
+    *,
+    which: Which = ANY,
+    fingerprint: str | None = None,
+    most: Most = SOME,
+    talk: Talk = TALK,
+) -> int:
+    """List runs that need somebody to look: dead, lost or quarantined.
+
+    Parameters
+    ----------
+    fingerprint
+        Those of one group of `rota dead groups`. Default: any.
+    """
     with talk.open() as client:
-        found = gather(client.list_dead_letters, most=most, **which.filters(client))
+        filters = which.filters(client) | {"fingerprint": fingerprint}
+        found = gather(client.list_dead_letters, most=most, **filters)
     talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="there are no dead letters")
     tell_more(found, talk)
     return 0
 
 
 @app.command
-def groups(*, since: str | None = None, limit: int = 50, talk: Talk = TALK) -> int:
-    """Count dead letters that died alike together, the last seen first.
+def groups(
+    *,
+    kind: str | None = None,
+    job: str | None = None,
+    since: str | None = None,
+    limit: int = 50,
+    talk: Talk = TALK,
+) -> int:
+    """Group dead letters by task and error, the last seen first.
 
     Parameters
     ----------
+    kind
+        Groups of this task. Default: any.
+    job
+        Runs of this job: its name or its id. Default: any.
     since
-        Died since: a time, or how long ago (default: 30d).
+        Ended since: a time, or how long ago. Default: 30d.
     limit
-        How many groups at most, up to 200.
+        Maximum number of groups, 1 to 200.
     """
     with talk.open() as client:
-        when = said(since=times.instant(since, field="--since"))
-        found = client.list_dead_groups(limit=limit, **when).items
+        which = said(
+            kind=kind,
+            job_id=None if job is None else naming.job_id(client, job),
+            since=times.instant(since, field="--since"),
+        )
+        found = client.list_dead_groups(limit=limit, **which)
     now = times.now()
     columns: list[Column[Any]] = [
         Column("COUNT", lambda each: each.count, right=True),
-        Column("JOB", lambda each: each.job_name or each.job_id, flexible=True),
+        Column("TASK", lambda each: each.kind, flexible=True),
         Column("ERROR", lambda each: each.error_type, flexible=True),
         Column("MESSAGE", lambda each: each.message, flexible=True),
+        Column("FINGERPRINT", lambda each: each.fingerprint),
+        Column("LAST 24 H", lambda each: sparkline(each.counts_per_hour)),
         Column("FIRST", lambda each: times.ago(each.first_seen, now)),
         Column("LAST", lambda each: times.ago(each.last_seen, now)),
-        Column("ONE OF THEM", lambda each: each.sample_run_id),
     ]
-    talk.rows(found, columns, ids="sample_run_id", empty="there are no dead letters")
+    talk.rows(found.items, columns, ids="fingerprint", empty="no dead letters")
+    if found.is_partial and talk.is_plain:
+        print("Only the newest dead letters are grouped; `rota dead show` counts all of a group.")
     return 0
+
+
+@app.command
+def show(kind: str, fingerprint: str, *, since: str | None = None, talk: Talk = TALK) -> int:
+    """Show one group of dead letters, with its newest run.
+
+    Parameters
+    ----------
+    kind
+        The task.
+    fingerprint
+        The fingerprint that `rota dead groups` shows.
+    since
+        Ended since: a time, or how long ago. Default: 30d.
+    """
+    with talk.open() as client:
+        when = said(since=times.instant(since, field="--since"))
+        found = client.get_dead_group(kind, fingerprint, **when)
+    talk.thing(found, group_facts(found), ids="fingerprint")
+    if talk.is_plain:
+        write(traceback_lines(found.sample.traceback, found.sample.run_id))
+    return 0
+
+
+def group_facts(group: Any) -> Iterator[tuple[str, object]]:
+    now = times.now()
+    yield "task", group.kind
+    yield "error", group.error_type
+    yield "message", group.message
+    yield "frame", group.frame
+    yield "fingerprint", group.fingerprint
+    yield "count", f"{group.count}{' or more' if group.is_partial else ''}"
+    yield "first seen", times.at(group.first_seen, now)
+    yield "last seen", times.at(group.last_seen, now)
+    yield "last 24 h", sparkline(group.counts_per_hour)
+    yield "versions", ", ".join(map(str, group.versions)) or None
+    named = [f"{job.job_name or 'one-time runs'} ({job.count})" for job in group.jobs]
+    more = group.job_count - len(group.jobs)
+    yield "jobs", ", ".join([*named, *([f"{more} more"] if more else [])])
+    yield "newest run", group.sample.run_id
+    yield "payload", json.dumps(group.sample.payload)
 
 
 @app.command
 def replay(
     *runs: str, many: Many = NOBODY, yes: Annotated[bool, YES] = False, talk: Talk = TALK
 ) -> int:
-    """Let dead letters go again: these, or all that fit the options; counts first, and asks.
+    """Requeue dead letters as they are, by id or by filter. Counts them and asks first.
 
     Parameters
     ----------
@@ -69,7 +148,7 @@ def replay(
     with talk.open() as client:
         if not runs:
             which = many.filters(client)
-            return do_many(client.replay_dead_letters, which, "Replay", yes=yes, talk=talk)
+            return do_many(client.replay_dead_letters, which, "Requeue", yes=yes, talk=talk)
         many.refuse_beside(runs)
         for run in runs:
             done = client.retry_run(naming.run_id(client, run))
@@ -78,12 +157,37 @@ def replay(
 
 
 @app.command
+def edit(
+    patch: str, *, many: Many = NOBODY, yes: Annotated[bool, YES] = False, talk: Talk = TALK
+) -> int:
+    """Requeue dead letters with a changed payload. Counts them and asks first.
+
+    Each becomes a new run. The dead ones leave the list and stay in history.
+
+    Parameters
+    ----------
+    patch
+        JSON merge patch for the payload of each run, such as '{"region": "eu", "draft": null}':
+        its fields replace those of the payload, and null removes a field.
+    yes
+        Do not ask.
+    """
+    changes = json_of(patch, field="patch")
+    if not isinstance(changes, dict) or not changes:
+        raise Misused(f'patch: {patch!r} is no JSON object with fields, such as {{"draft": true}}')
+    with talk.open() as client:
+        which = many.filters(client)
+        requeue = partial(client.edit_dead_letters, patch=changes)
+        return do_many(requeue, which, "Edit and requeue", yes=yes, talk=talk)
+
+
+@app.command
 def drop(
     *runs: str, many: Many = NOBODY, yes: Annotated[bool, YES] = False, talk: Talk = TALK
 ) -> int:
-    """Take dead letters off the list: these, or all that fit the options; asks first.
+    """Drop dead letters, by id or by filter. Counts them and asks first.
 
-    The runs stay in history.
+    They leave the list and stay in history.
 
     Parameters
     ----------

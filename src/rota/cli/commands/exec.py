@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from rota.cli.options import key_in, some
 from rota.core.errors import RotaError
+from rota.core.origins import ChangeOrigin
 from rota.core.policy import LONGEST_TIMEOUT
 from rota.core.time import durations
 from rota.runtime.clock import SystemClock
@@ -54,9 +55,11 @@ def exec_(
     timeout
         End the command after this time, as in 30m; the exit code is 124 then.
     url
-        Address of the API (default: ROTA_URL, then http://127.0.0.1:7070).
+        Address of the API. Default: ROTA_URL, then what `rota up` wrote into .rota of this folder
+        or a parent, then http://127.0.0.1:7070.
     key_file
-        File with the API key (default: the key in ROTA_API_KEY, then .rota/admin.key here).
+        File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key of this folder
+        or a parent.
     """
     some("command", argv)
     limit = None
@@ -79,7 +82,7 @@ def opened(url: str | None, key_file: Path | None) -> "Client | None":
 
     try:
         key = None if key_file is None else key_in(key_file)
-        return Client(url, key, timeout=PATIENCE, retries=0)
+        return Client(url, key, timeout=PATIENCE, retries=0, origin=ChangeOrigin.CLI)
     except RotaError as error:
         complain(f"this run is not recorded: {error}")
         return None

@@ -13,7 +13,9 @@ from rota.cli import naming, times
 from rota.cli.errors import Misused
 from rota.cli.options import SWITCH, TALK, Talk, write, write_json
 from rota.cli.tables import PLAIN, Screen, coloured, cut, screen_of, shown
-from rota.core.graphs import Graph, drawing, read_stored_graph
+from rota.cli.terminal import raw_output
+from rota.contract.graph import read_stored_graph
+from rota.core.graphs import Graph, drawing
 from rota.core.graphs.drawing import SYMBOLS, Drawn
 from rota.core.states import FINAL, RunState
 
@@ -157,7 +159,7 @@ def follow(client: "Client", run_id: str) -> int:
         if screen.width is not None:
             lines = fitting(lines, shutil.get_terminal_size().lines)
             # Up to the first line of the last picture, which is cleared.
-            print(f"\x1b[{len(before)}A\x1b[J" if before else "", end="")
+            raw_output().write(f"\x1b[{len(before)}A\x1b[J" if before else "")
             print("\n".join(lines), flush=True)
         elif [bare(run)] != before[:1]:
             print("\n".join([*lines, ""]), flush=True)

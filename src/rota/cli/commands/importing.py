@@ -14,7 +14,8 @@ from cyclopts import App, Parameter
 
 from rota.cli.commands.jobs_as_code import apply_manifest, counted, deliver
 from rota.cli.options import SWITCH, TALK, YES, Talk, some, warn
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, UnusableInput
+from rota.core.origins import ChangeOrigin
 from rota.core.time import zones
 from rota.runtime.clock import SystemClock
 from rota.sdk.code import manifest, yaml_text
@@ -156,7 +157,9 @@ def finish(found: Imported, source: str, whither: Whither, talk: Talk) -> int:
     )
     if whither.apply:
         declared = manifest.combine(yaml_text.read(text, source), source)
-        code = apply_manifest(declared, talk, prune=False, yes=whither.yes)
+        code = apply_manifest(
+            declared, talk, prune=False, yes=whither.yes, origin=ChangeOrigin.IMPORT
+        )
         return code or int(bool(found.left_out))
     deliver(text, whither.out)
     if whither.out is not None:
@@ -175,7 +178,7 @@ def text_of(file: str) -> str:
         raw = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
         return raw.decode("utf-8-sig")
     except FileNotFoundError:
-        raise InvalidInput("file", file, "a file that is there") from None
+        raise UnusableInput("file", file, f"no such file: {file}") from None
     except OSError as error:
         raise InvalidInput("file", file, f"a file that can be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -1,21 +1,25 @@
 """`rota jobs`: everything about jobs. Room: cli."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter
 
 from rota.cli import naming, times
 from rota.cli.asking import confirm
-from rota.cli.drafts import AT_ONCE, USUALLY, How, Overlap, When, priority_of
+from rota.cli.drafts import AT_ONCE, USUALLY, How, When, priority_of
 from rota.cli.errors import Misused
 from rota.cli.listing import SOME, Most, gather, said, tell_more
 from rota.cli.options import MANY, SWITCH, TALK, YES, Talk, some, warn
 from rota.cli.reading import document_of, json_of
-from rota.cli.tables import Column, shown
+from rota.cli.schedules import summarize_rules
+from rota.cli.tables import Column
+from rota.contract.job import FIELDS, STORED_FIELDS, OverlapName
 from rota.core.errors import InvalidInput
-from rota.core.time import durations
 
+JobType = Literal["definition", "one_time", "all"]
 Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
 
 app = App(name="jobs", help="Jobs: make, look at, change, run, pause.")
@@ -29,6 +33,9 @@ class Which:
 
     Parameters
     ----------
+    type_
+        Jobs that can run more than once, one-time submissions, or both. Default: both with
+        --status pending or running, otherwise definition.
     status
         Those in this state; may be given several times.
     kind
@@ -41,6 +48,7 @@ class Which:
         Those of this user.
     """
 
+    type_: Annotated[JobType | None, Parameter(name="--type")] = None
     status: Annotated[list[Status] | None, MANY] = None
     kind: str | None = None
     queue: str | None = None
@@ -50,6 +58,7 @@ class Which:
     def filters(self) -> dict[str, Any]:
         label = None if self.label is None else self.label.replace("=", ":", 1)
         return {
+            "type": self.type_,
             "status": self.status,
             "kind": self.kind,
             "queue": self.queue,
@@ -72,6 +81,8 @@ def list_jobs(
 ) -> int:
     """List jobs, newest first.
 
+    One-time submissions are listed with --type one_time.
+
     Parameters
     ----------
     search
@@ -84,7 +95,7 @@ def list_jobs(
         Column("NAME", lambda job: job.name, flexible=True),
         Column("KIND", lambda job: job.kind, flexible=True),
         Column("STATUS", lambda job: job.status, mood=True),
-        Column("SCHEDULE", schedule_of, flexible=True),
+        Column("SCHEDULE", summarize_rules, flexible=True),
         Column("NEXT RUN", lambda job: times.ago(job.next_run_at, now)),
         Column("QUEUE", lambda job: job.queue),
         Column("ID", lambda job: job.job_id),
@@ -94,36 +105,14 @@ def list_jobs(
     return 0
 
 
-def schedule_of(job: Any) -> str:
-    """Its rule in a few characters."""
-    if job.cron_expression:
-        zone = "" if job.timezone in {None, "UTC"} else f" {job.timezone}"
-        return f"{job.cron_expression}{zone}"
-    plain = job.schedule or {}
-    for rule in ("every", "at", "fixed_delay", "rrule", "event"):
-        if plain.get(rule):
-            value = plain[rule]
-            first = value[0] if isinstance(value, list) else value
-            return f"{rule} {first if isinstance(first, str) else length(first)}"
-    return str(job.schedule_type).lower().replace("_", " ")
-
-
-def length(interval: Any) -> str:
-    """An interval in words; how it is stored is ISO 8601."""
-    try:
-        return durations.words(durations.parse(interval["interval"]))
-    except (InvalidInput, KeyError, TypeError):
-        return shown(interval)
-
-
 @app.command
 def show(job: str, /, *, talk: Talk = TALK) -> int:
-    """Show one job.
+    """Show one job, or a one-time submission.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Its name or its id. A one-time submission is known by its id.
     """
     with talk.open() as client:
         found = client.get_job(naming.job_id(client, job))
@@ -131,30 +120,35 @@ def show(job: str, /, *, talk: Talk = TALK) -> int:
     return 0
 
 
+# How a field is shown that is more than its value.
+TOLD: Final[dict[str, Callable[[Any], object]]] = {
+    "graph": lambda job: (
+        job.graph and f"{len(job.graph['steps'])} steps; `rota graph show` draws them"
+    ),
+    "retries": lambda job: job.max_retries,
+    "labels": lambda job: " ".join(f"{name}={value}" for name, value in job.labels.items()),
+}
+ABOVE: Final = ("name", "kind", "schedule")
+
+
 def told(job: Any) -> list[tuple[str, object]]:
     now = times.now()
+    others = [FIELDS[name] for name in STORED_FIELDS if name not in ABOVE]
     return [
         ("name", job.name),
         ("id", job.job_id),
         ("kind", job.kind),
         ("status", job.status),
         ("held", job.held),
-        ("schedule", schedule_of(job)),
+        ("schedule", summarize_rules(job)),
         ("next run", times.at(job.next_run_at, now)),
-        ("queue", job.queue),
-        ("priority", job.priority),
-        ("payload", job.payload),
-        ("graph", job.graph and f"{len(job.graph['steps'])} steps; `rota graph show` draws them"),
-        ("retries", job.max_retries),
-        ("max time", job.timeout),
-        ("deadline", job.deadline),
-        ("guarantee", job.guarantee),
-        ("target", job.target),
-        ("overlap", job.overlap),
-        ("queue paused", job.when_queue_paused),
-        ("limits", job.limits),
-        ("labels", " ".join(f"{name}={value}" for name, value in job.labels.items())),
-        ("user", job.user_id),
+        *(
+            (
+                (field.option or field.name).replace("_", " "),
+                TOLD.get(field.name, attrgetter(field.name))(job),
+            )
+            for field in others
+        ),
         ("version", job.version),
         ("made", times.at(job.created_at, now)),
         ("changed", times.at(job.updated_at, now)),
@@ -349,7 +343,7 @@ def run(
     *,
     payload: str | None = None,
     priority: str | None = None,
-    overlap: Overlap | None = None,
+    overlap: OverlapName | None = None,
     watch: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:

@@ -1,8 +1,10 @@
 """`rota plan`, `apply`, `diff`, `drift`, `export`: jobs as code. Room: cli."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -10,7 +12,9 @@ from cyclopts import Parameter
 
 from rota.cli.asking import confirm
 from rota.cli.options import SWITCH, TALK, YES, Talk, warn, write, write_json
+from rota.cli.terminal import raw_output
 from rota.core.errors import InvalidInput
+from rota.core.origins import ChangeOrigin
 from rota.sdk.code import exporting, manifest, showing
 from rota.sdk.code.manifest import Manifest
 from rota.sdk.code.problems import FileRefused, Wrong
@@ -88,9 +92,16 @@ def apply(
     return apply_manifest(loaded(file), talk, prune=prune, yes=yes)
 
 
-def apply_manifest(declared: Manifest, talk: Talk, *, prune: bool, yes: bool) -> int:
+def apply_manifest(
+    declared: Manifest,
+    talk: Talk,
+    *,
+    prune: bool,
+    yes: bool,
+    origin: ChangeOrigin = ChangeOrigin.CLI,
+) -> int:
     """Show the plan, ask, and apply exactly that."""
-    with talk.open() as client:
+    with talk.open(origin=origin) as client:
         found = look(client, declared)
         doing = [each for each in found.changes if prune or each.action != "prune"]
         doing += found.calendars
@@ -111,6 +122,7 @@ def apply_manifest(declared: Manifest, talk: Talk, *, prune: bool, yes: bool) ->
         write(str(each.job_id) for each in done.changes)
     elif doing:
         write(["", f"applied: {counted(len(done.changes) + len(done.calendars), 'change')}"])
+    warn(done.warnings)
     return 0
 
 
@@ -172,7 +184,12 @@ def export(
         The file to write (default: standard output). One that is there is not overwritten.
     """
     with talk.open() as client:
-        listed = client.each(client.list_jobs, limit=200)
+        # A file may declare jobs that run once, too; submissions have no project.
+        label = f"{exporting.LABEL}:{project}"
+        listed = chain(
+            client.each(client.list_jobs, limit=200),
+            client.each(client.list_jobs, limit=200, type="one_time", status="active", label=label),
+        )
         # Lists leave the steps of graphs out.
         found = [
             client.get_job(job.job_id) if job.kind == exporting.GRAPH else job
@@ -195,7 +212,9 @@ def counted(number: int, thing: str) -> str:
 def deliver(text: str, out: Path | None) -> None:
     """To a new file, or to standard output."""
     if out is None:
-        print(text, end="")
+        # A file of jobs is written as it is. YAML has escapes of its own for control characters.
+        stream = sys.stdout if sys.stdout.isatty() else raw_output()
+        stream.write(text)
         return
     try:
         with out.open("x", encoding="utf-8") as file:

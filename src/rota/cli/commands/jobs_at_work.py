@@ -1,5 +1,6 @@
-"""`rota jobs status|runs|preview|backfill`: how jobs stand and what they will do. Room: cli."""
+"""`rota jobs status|runs|history|preview|backfill`: how jobs stand. Room: cli."""
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
@@ -14,6 +15,7 @@ from rota.cli.drafts import priority_of
 from rota.cli.listing import SOME, Most, gather, said, tell_more
 from rota.cli.options import SWITCH, TALK, YES, Talk, write
 from rota.cli.schedules import show_preview
+from rota.cli.tables import Column
 from rota.core.errors import InvalidInput
 
 
@@ -65,6 +67,43 @@ def runs(
     talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="it has no runs")
     tell_more(found, talk)
     return 0
+
+
+@app.command
+def history(job: str, /, *, most: Most = SOME, talk: Talk = TALK) -> int:
+    """List the changes of a job, latest first: version, author, origin and what differs.
+
+    Parameters
+    ----------
+    job
+        Its name or its id.
+    """
+    with talk.open() as client:
+        found = gather(client.list_job_changes, naming.job_id(client, job), most=most)
+    columns: list[Column[Any]] = [
+        Column("AT", lambda each: each.at),
+        Column("VERSION", lambda each: each.version),
+        Column("AUTHOR", lambda each: each.author, flexible=True),
+        Column("ORIGIN", lambda each: each.origin),
+        Column("ACTION", lambda each: each.action.removeprefix("job.")),
+        Column("CHANGES", describe_changes, flexible=True),
+    ]
+    talk.rows(found.rows, columns, ids="id", empty="no changes of this job are on record")
+    tell_more(found, talk)
+    return 0
+
+
+def describe_changes(change: Any) -> str:
+    """What became different, in a line; of other changes what they say."""
+    if not change.changes:
+        told = [f"{name}: {value}" for name, value in change.details.items() if value is not None]
+        return ", ".join(told)
+    return "; ".join(
+        f"{each.field}: {json.dumps(each.before)} -> {json.dumps(each.after)}"
+        if each.is_shown
+        else f"{each.field} (value not logged)"
+        for each in change.changes
+    )
 
 
 @app.command

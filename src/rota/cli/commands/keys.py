@@ -17,7 +17,9 @@ from rota.core.time import moments
 
 Role = Literal["viewer", "operator", "admin"]
 
-app = App(name="keys", help="API keys: list, make, revoke.")
+app = App(name="keys", help="API keys: list, make, revoke, renew.")
+# Not imported before it is called: it needs the database, and the others do not.
+app.command("rota.cli.commands.setup_link:renew_admin", name="renew-admin")
 
 
 @app.command(name="list")

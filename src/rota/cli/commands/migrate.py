@@ -20,14 +20,22 @@ from rota.node.process import make_log
 from rota.node.startup import StartWait
 from rota.runtime.clock import SystemClock
 from rota.runtime.stop import Halt
+from rota.store.pool import open_connection
+from rota.store.roles import ROLES_SQL, grant_roles
 
 
-def migrate(*, data: Path | None = None, config: Path | None = None) -> int:
+def migrate(
+    *, data: Path | None = None, config: Path | None = None, print_roles: bool = False
+) -> int:
     """Bring the database's schema up to date. Any number of processes may do so at once.
 
     Applies each missing migration and prints its name. Waits for a server that does not answer, for
     as long as `database.wait_at_start` says, and for another process that migrates. Prints a line
     every few seconds while a migration runs. docs/howto/upgrade.md tells the order of an upgrade.
+
+    Must be run as the owner of the schema. Grants the roles rota_service and rota_worker their
+    rights, and prints what an administrator of the server must do for it. docs/howto/database.md
+    says which login each process needs.
 
     Parameters
     ----------
@@ -35,7 +43,13 @@ def migrate(*, data: Path | None = None, config: Path | None = None) -> int:
         Folder of the embedded database (default: .rota in the current folder).
     config
         Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+    print_roles
+        Print the SQL with which an administrator creates the database roles, and do nothing else.
+        Default: off.
     """
+    if print_roles:
+        say(ROLES_SQL.rstrip())
+        return 0
     settings = settings_for(data=data, config=config)
     asyncio.run(migrate_once(settings))
     return 0
@@ -52,10 +66,17 @@ async def migrate_once(settings: Settings) -> None:
         stop=Halt(),
     )
     async with AsyncExitStack() as stack:
-        await wait.enter(
+        database = await wait.enter(
             stack, lambda: open_database(settings.database, name="rota migrate", emit=report)
         )
         say("the schema is up to date")
+        async with open_connection(database.access) as conn:
+            missing = await grant_roles(conn)
+    if missing:
+        say("the database lacks roles that processes can log in with (optional, recommended).")
+        say("As an administrator of the server, run this, then `rota migrate` again:")
+        for statement in missing:
+            say(f"  {statement}")
 
 
 def report(event: EngineEvent) -> None:

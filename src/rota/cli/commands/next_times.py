@@ -12,8 +12,9 @@ from rota.cli import times
 from rota.cli.options import OUTPUT, Talk
 from rota.cli.reading import json_of
 from rota.cli.schedules import show_preview
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
-from rota.core.time import moments, plain
+from rota.core.time import moments, zones
 from rota.core.time.preview import MOST, Preview, preview
 
 
@@ -91,10 +92,10 @@ def next_times(
         Zone of whoever looks; each time is shown in it as well.
     """
     start = times.now() if after is None else moments.parse(after, field="--after")
-    read = plain.parse(written(schedule, tz), now=start, seed="preview")
+    read = read_schedule(written(schedule, tz), now=start, seed="preview")
     found = preview(read, start, count=count, viewer=viewer)
     talk = Talk(as_json=form.as_json, quiet=form.quiet)
-    show_preview(shape(found, plain.to_plain(read)), talk, viewer=viewer)
+    show_preview(shape(found, write_schedule(read)), talk, viewer=viewer)
     return 0
 
 
@@ -132,7 +133,7 @@ def shape(found: Preview, schedule: dict[str, Any]) -> Shown:
             Upcoming(
                 at=moments.rfc3339(each.at),
                 due_at=moments.rfc3339(each.due_at),
-                local=each.local.isoformat(),
+                local=zones.local_text(each.at, found.timezone),
                 viewed=each.viewed.isoformat(),
                 notes=list(each.notes),
             )

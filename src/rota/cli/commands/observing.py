@@ -9,9 +9,12 @@ from cyclopts import Parameter
 from rota.cli import naming, times
 from rota.cli.errors import Misused
 from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, Talk, write, write_json
+from rota.cli.options import TALK, Talk, warn, write, write_json
 from rota.cli.tables import Column, screen_of, table
+from rota.cli.tracebacks import traceback_lines
 
+# What a run is after an attempt that failed.
+WITH_TRACEBACK: Final = frozenset({"dead", "retrying"})
 LEVELS: Final = "▁▂▃▄▅▆▇█"
 
 
@@ -168,6 +171,8 @@ def whoami(*, talk: Talk = TALK) -> int:
         ("expires", found.expires_at),
     ]
     talk.thing(found, told, ids="key_id")
+    if talk.is_plain and found.warning is not None:
+        warn([found.warning])
     return 0
 
 
@@ -183,12 +188,23 @@ def metrics(*, talk: Talk = TALK) -> int:
 def why(run: str, /, *, talk: Talk = TALK) -> int:
     """Say why a run waits, or what became of it, in one sentence.
 
+    If its last attempt raised an exception, the traceback follows, your own frames first.
+
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Its id, or the beginning of it; or the id of a job or of a one-time submission.
     """
     with talk.open() as client:
+        if naming.JOB.fullmatch(run):
+            stands = client.get_job_status(run)
+            talk.done(stands, stands.explanation, id_=stands.status)
+            return 0
         found = client.explain_run(naming.run_id(client, run))
+        attempts = []
+        if talk.is_plain and found.status in WITH_TRACEBACK:
+            attempts = client.list_attempts(found.run_id).items
     talk.done(found, found.sentence, id_=found.code)
+    if attempts:
+        write(traceback_lines(attempts[-1].traceback, found.run_id))
     return 0

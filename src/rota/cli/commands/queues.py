@@ -15,14 +15,21 @@ from rota.core.errors import InvalidInput
 
 RATE: Final = re.compile(r"(\d{1,7})/(\S+)")
 
-app = App(name="queues", help="Queues: look at, pause, limit.")
+app = App(name="queues", help="Queues: look at, create, pause, limit.")
 
 
 @app.command(name="list")
-def list_queues(*, talk: Talk = TALK) -> int:
-    """List the queues: whether they are paused, their limits, and what of yours is in them."""
+def list_queues(*, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
+    """List your queues: whether they are paused, their limits, and what of yours is in them.
+
+    Parameters
+    ----------
+    all_tenants
+        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
+        a platform key).
+    """
     with talk.open() as client:
-        found = client.list_queues().items
+        found = client.list_queues(all_tenants=all_tenants).items
     now = times.now()
     columns: list[Column[Any]] = [
         Column("QUEUE", lambda queue: queue.name, flexible=True),
@@ -38,6 +45,25 @@ def list_queues(*, talk: Talk = TALK) -> int:
     return 0
 
 
+@app.command
+def create(*queues: str, talk: Talk = TALK) -> int:
+    """Create queues of your tenant.
+
+    A queue is also created when a job names it.
+
+    Parameters
+    ----------
+    queues
+        Their names.
+    """
+    some("queue", queues)
+    with talk.open() as client:
+        for queue in queues:
+            made = client.create_queue(name=queue)
+            talk.done(made, f"Created queue {made.name}", id_=made.name)
+    return 0
+
+
 def rate_told(queue: Any) -> str:
     rate = queue.rate
     if rate is None:
@@ -47,41 +73,51 @@ def rate_told(queue: Any) -> str:
 
 
 @app.command
-def pause(*queues: str, talk: Talk = TALK) -> int:
+def pause(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
     """Start nothing of these queues any more; what runs goes on.
 
     Parameters
     ----------
     queues
         Their names.
+    all_tenants
+        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
+        a platform key).
     """
     some("queue", queues)
     with talk.open() as client:
         for queue in queues:
-            done = client.pause_queue(queue)
-            talk.done(done, f"the queue {done.name} is paused", id_=done.name)
+            done = client.pause_queue(queue, all_tenants=all_tenants)
+            talk.done(done, f"the queue {done.name} is paused{whose(done)}", id_=done.name)
     return 0
 
 
 @app.command
-def resume(*queues: str, talk: Talk = TALK) -> int:
+def resume(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
     """Start runs of these queues again.
 
     Parameters
     ----------
     queues
         Their names.
+    all_tenants
+        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
+        a platform key).
     """
     some("queue", queues)
     with talk.open() as client:
         for queue in queues:
-            done = client.resume_queue(queue)
-            talk.done(done, f"the queue {done.name} goes on", id_=done.name)
+            done = client.resume_queue(queue, all_tenants=all_tenants)
+            talk.done(done, f"the queue {done.name} goes on{whose(done)}", id_=done.name)
     return 0
 
 
+def whose(done: Any) -> str:
+    return "" if done.is_for_all else " for this tenant"
+
+
 @app.command
-def limit(
+def limit(  # noqa: PLR0913 — the options of the command
     queue: str,
     /,
     *,
@@ -89,6 +125,7 @@ def limit(
     rate: str | None = None,
     burst: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     none: Annotated[bool, SWITCH] = False,
+    all_tenants: bool | None = None,
     talk: Talk = TALK,
 ) -> int:
     """Let so many runs of a queue run at a time, and so many start per time.
@@ -107,6 +144,9 @@ def limit(
         How many of them may come at once (default: 1).
     none
         Lift both limits.
+    all_tenants
+        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
+        a platform key).
     """
     if none == (most is not None or rate is not None):
         raise Misused("say --max or --rate or both, or --none")
@@ -114,7 +154,7 @@ def limit(
         raise Misused("--burst needs --rate")
     fields = said(max=most, rate=None if rate is None else rate_of(rate, burst))
     with talk.open() as client:
-        client.limit_queue(queue, **fields)
+        client.limit_queue(queue, all_tenants=all_tenants, **fields)
     told = "has no limits any more" if none else "is limited"
     talk.done({"name": queue} | fields, f"the queue {queue} {told}", id_=queue)
     return 0

@@ -12,9 +12,10 @@ from rota.cli.bulk import NOBODY, Many, do_many
 from rota.cli.commands.observing import why
 from rota.cli.errors import Misused
 from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import MANY, SWITCH, TALK, YES, Talk, some
+from rota.cli.options import MANY, SWITCH, TALK, YES, Talk, some, write
 from rota.cli.reading import json_of
 from rota.cli.tables import Column
+from rota.cli.tracebacks import traceback_lines
 
 Status = Literal[
     "blocked",
@@ -119,7 +120,7 @@ def message(run: Any) -> str:
 
 @app.command
 def show(run: str, /, *, talk: Talk = TALK) -> int:
-    """Show one run, with its payload and its result.
+    """Show one run, with its payload and its result; of a failed one, the traceback.
 
     Parameters
     ----------
@@ -129,6 +130,8 @@ def show(run: str, /, *, talk: Talk = TALK) -> int:
     with talk.open() as client:
         found = client.get_run(naming.run_id(client, run))
     talk.thing(found, told(found), ids="run_id")
+    if talk.is_plain:
+        write(traceback_lines(found.traceback, found.run_id))
     return 0
 
 
@@ -299,11 +302,13 @@ def logs(
     *,
     follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative=())] = False,
     attempt: int | None = None,
+    raw: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:
     """Print what a run wrote; with -f as it comes, until the run has ended.
 
-    With --json each piece is one object on a line of its own.
+    With --json each piece is one object on a line of its own. Colours show on a terminal; other
+    control characters are printed as their numbers.
 
     Parameters
     ----------
@@ -313,13 +318,17 @@ def logs(
         Go on until the run has ended.
     attempt
         Only what this attempt wrote.
+    raw
+        Print every byte as the run wrote it, also sequences that steer the terminal. Default: off.
     """
     from rota.cli.logs import followed, read, write_pieces  # noqa: PLC0415 - only here
 
     if talk.quiet:
         raise Misused("logs have no ids: --quiet means nothing here")
+    if raw and talk.as_json:
+        raise Misused("--raw prints what the run wrote, --json prints objects: use one of them")
     with talk.open() as client:
         id_ = naming.run_id(client, run)
         pieces = followed(client, id_) if follow else read(client, id_)
-        write_pieces(pieces, attempt=attempt, as_json=talk.as_json)
+        write_pieces(pieces, attempt=attempt, as_json=talk.as_json, raw=raw)
     return 0

@@ -1,81 +1,107 @@
-"""`rota status`: what runs, what waits, what ended lately, from the database itself. Room: cli."""
+"""`rota status`: what runs, what waits, what ended lately, as the API tells it. Room: cli."""
 
-import asyncio
-import json
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
 
 from rota.cli import times
-from rota.cli.options import write
-from rota.cli.output import say
-from rota.cli.settings import settings_for
+from rota.cli.errors import Misused
+from rota.cli.options import TALK, Talk, write, write_json
 from rota.cli.tables import Column, screen_of, table
-from rota.config.settings import Settings
-from rota.node.database import open_database
-from rota.store.overview import Overview, overview
-from rota.store.pool import open_connection
+from rota.core.time import moments
+
+if TYPE_CHECKING:
+    from rota.sdk.client import Client
+
+RECENT: Final = timedelta(minutes=5)
 
 
-def status(*, json: bool = False, data: Path | None = None, config: Path | None = None) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusReport:
+    """What the API said; `ended` counts the runs of the last five minutes by outcome."""
+
+    url: str
+    tenant: str
+    now: datetime
+    nodes: Sequence[Mapping[str, Any]]
+    queues: Sequence[Any]
+    jobs: Sequence[Any]
+    ended: Sequence[Mapping[str, Any]]
+
+
+def status(*, talk: Talk = TALK) -> int:
     """Show the processes, the queues, the jobs, and how runs ended in the last five minutes.
 
-    Asks the database and not the API, so it needs no key and shows all tenants.
-
-    Parameters
-    ----------
-    json
-        Print one JSON object instead of tables.
-    data
-        Folder of the embedded database (default: .rota in the current folder).
-    config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+    Reads the API, with the rights of your key: queues, jobs and runs are those of its tenant.
+    Creates nothing. If no server answers, the exit code is 69.
     """
-    settings = settings_for(data=data, config=config)
-    seen = asyncio.run(look(settings))
-    if json:
-        say(as_json(seen))
+    if talk.quiet:
+        raise Misused("--quiet prints ids, and a status has none; use --json")
+    with talk.open() as client:
+        report = read_status(client)
+    if talk.as_json:
+        write_json(report)
     else:
-        write(as_text(seen))
+        write(as_text(report))
     return 0
 
 
-async def look(settings: Settings) -> Overview:
-    async with (
-        open_database(settings.database, name="rota status") as database,
-        open_connection(database.access) as conn,
-    ):
-        return await overview(conn)
+def read_status(client: "Client") -> StatusReport:
+    now = times.now()
+    who = client.get_whoami()
+    ended = client.get_statistics(since=moments.rfc3339(now - RECENT)).runs
+    return StatusReport(
+        url=client.url,
+        tenant=who.tenant,
+        now=now,
+        nodes=[
+            *({"role": "scheduler", **node_of(each)} for each in client.list_schedulers().items),
+            *({"role": "worker", **node_of(each)} for each in client.list_workers().items),
+        ],
+        queues=client.list_queues().items,
+        jobs=client.get_job_counts().items,
+        ended=[{"state": state, "number": number} for state, number in sorted(ended.items())],
+    )
 
 
-def as_json(seen: Overview) -> str:
-    shown: dict[str, Any] = {"now": seen.now}
-    for name in ("nodes", "queues", "jobs", "ended"):
-        shown[name] = [row._asdict() for row in getattr(seen, name)]
-    return json.dumps(shown, default=str)
+def node_of(process: Any) -> dict[str, Any]:
+    """A scheduler or a worker; only the one has shards, and only the other has slots."""
+    shards = getattr(process, "shards", None)
+    return {
+        "name": process.name,
+        "is_draining": process.is_draining,
+        "started_at": process.started_at,
+        "beat_at": process.beat_at,
+        "shards": None if shards is None else len(shards),
+        "slots": getattr(process, "slots", None),
+        "running": getattr(process, "running", None),
+    }
 
 
-def as_text(seen: Overview) -> Iterator[str]:
+def as_text(report: StatusReport) -> Iterator[str]:
     """Tables for people."""
-    nothing = "no process is running; `rota up` starts one"
-    yield from section(node_columns(seen.now), seen.nodes, empty=nothing)
+    now = report.now
+    yield f"{report.url} · tenant {report.tenant}"
     yield ""
-    yield from section(queue_columns(seen.now), seen.queues, empty="there are no queues")
+    nothing = "no scheduler and no worker is running; `rota up` starts both"
+    yield from section(node_columns(now), report.nodes, empty=nothing)
+    yield ""
+    yield from section(queue_columns(now), report.queues, empty="there are no queues")
     yield ""
     jobs: list[Column[Any]] = [
-        Column("JOBS", lambda jobs: jobs.state.value, mood=True),
-        Column("NUMBER", lambda jobs: jobs.number, right=True),
-        Column("NEXT FIRE", lambda jobs: times.ago(jobs.next_at, seen.now)),
+        Column("JOBS", lambda jobs: jobs.status, mood=True),
+        Column("NUMBER", lambda jobs: jobs.count, right=True),
+        Column("NEXT FIRE", lambda jobs: times.ago(jobs.next_fire_time, now)),
     ]
     nothing = "there are no jobs; `rota up --demo` makes some to look at"
-    yield from section(jobs, seen.jobs, empty=nothing)
+    yield from section(jobs, report.jobs, empty=nothing)
     yield ""
     ended: list[Column[Any]] = [
-        Column("ENDED (5 MIN)", lambda ended: ended.state.value, mood=True),
-        Column("NUMBER", lambda ended: ended.number, right=True),
+        Column("ENDED (5 MIN)", lambda ended: ended["state"], mood=True),
+        Column("NUMBER", lambda ended: ended["number"], right=True),
     ]
-    yield from section(ended, seen.ended, empty="no run ended in the last five minutes")
+    yield from section(ended, report.ended, empty="no run ended in the last five minutes")
 
 
 def section(columns: Sequence[Column[Any]], rows: Sequence[Any], *, empty: str) -> Iterator[str]:
@@ -87,22 +113,26 @@ def section(columns: Sequence[Column[Any]], rows: Sequence[Any], *, empty: str) 
 
 def node_columns(now: datetime) -> list[Column[Any]]:
     return [
-        Column("PROCESS", lambda node: node.role.value + (" (draining)" if node.draining else "")),
-        Column("NAME", lambda node: node.name, flexible=True),
-        Column("UP", lambda node: times.since(node.started_at, now), right=True),
-        Column("LAST BEAT", lambda node: times.ago(node.beat_at, now)),
-        Column("SHARDS", lambda node: node.shards or "", right=True),
-        Column("SLOTS", lambda node: node.slots or "", right=True),
-        Column("RUNNING", lambda node: node.running if node.slots else "", right=True),
+        Column("PROCESS", lambda node: node["role"] + draining(node)),
+        Column("NAME", lambda node: node["name"], flexible=True),
+        Column("UP", lambda node: times.since(node["started_at"], now), right=True),
+        Column("LAST BEAT", lambda node: times.ago(node["beat_at"], now)),
+        Column("SHARDS", lambda node: node["shards"], right=True),
+        Column("SLOTS", lambda node: node["slots"], right=True),
+        Column("RUNNING", lambda node: node["running"], right=True),
     ]
+
+
+def draining(node: Mapping[str, Any]) -> str:
+    return " (draining)" if node["is_draining"] else ""
 
 
 def queue_columns(now: datetime) -> list[Column[Any]]:
     return [
         Column("QUEUE", lambda queue: queue.name, flexible=True),
         Column("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
-        Column("READY", lambda queue: queue.ready, right=True),
+        Column("READY", lambda queue: queue.waiting, right=True),
         Column("LATER", lambda queue: queue.later, right=True),
         Column("RUNNING", lambda queue: queue.running, right=True),
-        Column("OLDEST", lambda queue: times.since(queue.oldest_at, now), right=True),
+        Column("OLDEST", lambda queue: times.since(queue.oldest_waiting_since, now), right=True),
     ]

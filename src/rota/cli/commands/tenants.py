@@ -17,6 +17,8 @@ from rota.cli.tables import Column
 
 Role = Literal["viewer", "operator", "admin", "platform"]
 COUNT: Final = Parameter(validator=Number(gte=1))
+NO_LIMIT: Final = "none"
+Quota = int | Literal["none"] | None
 
 app = App(name="tenants", help="Tenants: make, change, pause, give keys to.")
 
@@ -31,32 +33,61 @@ class Share:
     weight
         Its share of busy workers, next to the others.
     max_jobs
-        Jobs that are not deleted.
+        Jobs that are not finished or deleted, or none for no limit. Default: 1,000,000.
     max_queued
-        Runs that wait.
+        Runs that wait, or none for no limit. Default: 5,000,000.
     max_running
-        Runs at a time.
+        Runs at a time. Default: no limit.
     runs_per_s
-        Runs that start in a second.
+        Runs that start in a second. Default: no limit.
     min_period
-        The shortest time between two ticks of a job, as in 1m.
+        The shortest time between two ticks of a job, as in 1m. Default: no limit.
+    max_queues
+        New queue names that its submissions make, or none for no limit. Default: 10,000.
+    max_kinds
+        New kind names that its submissions make, or none for no limit. Default: 100,000.
+    max_limit_keys
+        Keys of limits, or none for no limit. Default: 1,000,000.
+    max_hooks
+        Hooks, or none for no limit. Default: 1,000.
+    max_calendars
+        Calendars, or none for no limit. Default: 100.
+    max_secrets
+        Secrets, or none for no limit. Default: 200.
+    max_keys
+        Valid API keys, or none for no limit. Default: 100.
     """
 
     weight: Annotated[int | None, COUNT] = None
-    max_jobs: Annotated[int | None, COUNT] = None
-    max_queued: Annotated[int | None, COUNT] = None
+    max_jobs: Quota = None
+    max_queued: Quota = None
     max_running: Annotated[int | None, COUNT] = None
     runs_per_s: Annotated[int | None, COUNT] = None
     min_period: str | None = None
+    max_queues: Quota = None
+    max_kinds: Quota = None
+    max_limit_keys: Quota = None
+    max_hooks: Quota = None
+    max_calendars: Quota = None
+    max_secrets: Quota = None
+    max_keys: Quota = None
 
     def quotas(self) -> dict[str, Any]:
-        return said(
+        given = said(
             max_jobs=self.max_jobs,
             max_queued=self.max_queued,
             max_running=self.max_running,
             runs_per_s=self.runs_per_s,
             min_period=self.min_period,
+            max_queues=self.max_queues,
+            max_kinds=self.max_kinds,
+            max_limit_keys=self.max_limit_keys,
+            max_hooks=self.max_hooks,
+            max_calendars=self.max_calendars,
+            max_secrets=self.max_secrets,
+            max_keys=self.max_keys,
         )
+        return {name: None if value == NO_LIMIT else value for name, value in given.items()}
 
 
 EQUAL: Final = Share()
@@ -82,7 +113,9 @@ def list_tenants(*, most: Most = SOME, talk: Talk = TALK) -> int:
 
 
 def quotas_told(tenant: Any) -> str:
-    return " ".join(f"{name}={value}" for name, value in tenant.quotas.items() if value is not None)
+    return " ".join(
+        f"{name}={NO_LIMIT if value is None else value}" for name, value in tenant.quotas.items()
+    )
 
 
 @app.command
@@ -135,19 +168,19 @@ def edit(
 ) -> int:
     """Change the weight or the quotas of a tenant.
 
-    All quotas are set anew if one is said: those that are not said are lifted.
+    All quotas are set anew if one is given: the others have their defaults again.
 
     Parameters
     ----------
     tenant
         Its name or its number.
     no_quotas
-        Lift all quotas.
+        Give all quotas their defaults again.
     """
     fields = said(weight=share.weight, quotas=share.quotas())
     if no_quotas:
         if "quotas" in fields:
-            raise Misused("--no-quotas lifts all: say no quota beside it")
+            raise Misused("--no-quotas resets all quotas: give no other quota beside it")
         fields["quotas"] = {}
     if not fields:
         raise Misused("say something to change, such as --weight")

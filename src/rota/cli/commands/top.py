@@ -14,6 +14,7 @@ from rota.cli.errors import Misused
 from rota.cli.options import SWITCH, TALK, Talk, write, write_json
 from rota.cli.overview import Frame, lines, look
 from rota.cli.tables import Screen, screen_of
+from rota.cli.terminal import raw_output
 from rota.core.errors import RotaError
 from rota.core.time import durations
 
@@ -59,7 +60,7 @@ def live(client: Any, frame: Frame, pause: float) -> int:
     from rich.console import Console  # noqa: PLC0415 - only where something is drawn
     from rich.live import Live  # noqa: PLC0415 - as above
 
-    console = Console()
+    console = Console(file=raw_output())
     with reading_keys(), Live(console=console, screen=True, auto_refresh=False) as screen:
         trouble: RotaError | None = None
         while True:

@@ -13,6 +13,7 @@ from rota.cli import naming, times
 from rota.cli.commands.runs import app, message
 from rota.cli.options import TALK, Talk, some, write, write_json
 from rota.cli.tables import cut, shown
+from rota.cli.terminal import raw_output
 from rota.core.errors import InvalidInput
 from rota.core.states import FINAL, RunState
 
@@ -76,7 +77,7 @@ def looks(client: "Client", ids: Sequence[str]) -> Iterator[Any]:
 def teller(talk: Talk) -> AbstractContextManager[Any]:
     from rich.console import Console  # noqa: PLC0415 - only where something is drawn
 
-    console = Console()
+    console = Console(file=raw_output())
     if not talk.is_plain:
         return nullcontext()
     return Bars(console) if console.is_terminal else Lines()

@@ -18,6 +18,22 @@ from rota.node.worker import run_worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServedWork:
+    """What a worker takes.
+
+    Parameters
+    ----------
+    queue
+        Queue to serve; repeat it for several (default: `default`).
+    tenant
+        Tenant whose runs to take; repeat it for several, * for all (default: `default`).
+    """
+
+    queue: Annotated[list[str] | None, Parameter(name="--queue", negative=())] = None
+    tenant: Annotated[list[str] | None, Parameter(name="--tenant", negative=())] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Development:
     """For development.
 
@@ -34,12 +50,13 @@ class Development:
 
 
 USUAL: Final = Development()
+DEFAULT_WORK: Final = ServedWork()
 
 
 def worker(
     app: str | None = None,
     *,
-    queue: Annotated[list[str] | None, Parameter(negative=())] = None,
+    serves: Annotated[ServedWork, Parameter(name="*")] = DEFAULT_WORK,
     slots: int | None = None,
     data: Path | None = None,
     config: Path | None = None,
@@ -52,8 +69,6 @@ def worker(
     app
         Jobs to serve, as module:attribute of a rota.App; its schedules are registered, too. Without
         it only the built-in kinds.
-    queue
-        Queue to serve; repeat it for several (default: `default`).
     slots
         Runs to carry out at the same time (default: 16).
     data
@@ -63,13 +78,16 @@ def worker(
     """
     if development.parent is not None:
         confinement.die_with(development.parent)
-    flags = {"worker": {"queues": queue or None, "slots": slots}}
+    flags = {
+        "worker": {"queues": serves.queue or None, "tenants": serves.tenant or None, "slots": slots}
+    }
     settings = settings_for(data=data, config=config, flags=flags)
     if not development.reload:
         return asyncio.run(run_worker(settings, app=app, ready=say, write=write_log))
     if app is None:
         raise InvalidInput("--reload", True, "module:attribute of an app to go with it")
-    words = [f"--queue={each}" for each in queue or ()]
+    words = [f"--queue={each}" for each in serves.queue or ()]
+    words += [f"--tenant={each}" for each in serves.tenant or ()]
     given = {"slots": slots, "data": data, "config": config, "parent": os.getpid()}
     words += [f"--{name}={value}" for name, value in given.items() if value is not None]
     return Reloading(app, [sys.executable, "-m", "rota", "worker", app, *words], say=say).run()

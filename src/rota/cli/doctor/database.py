@@ -1,6 +1,6 @@
 """The database: reachable, fit, migrated, its clock, its connections. Room: cli/doctor."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,6 +14,7 @@ from rota.cli.doctor.findings import (
     several,
     warning,
 )
+from rota.cli.doctor.roles import check_roles
 from rota.config.database import Database
 from rota.core.clock import CLOCK_OFFSET_LIMIT, CLOCK_OFFSET_WARNING
 from rota.core.errors import RotaError, SchemaMismatch, StoreRefused
@@ -22,7 +23,7 @@ from rota.store import figures
 from rota.store.driver import Connection
 from rota.store.embedded.endpoint import published
 from rota.store.embedded.home import Home
-from rota.store.figures import Cluster
+from rota.store.figures import Cluster, TableSize
 from rota.store.fitness import check_server, database_time
 from rota.store.migrate import schema_is_current
 from rota.store.pool import Access, open_connection
@@ -30,6 +31,7 @@ from rota.store.pool import Access, open_connection
 MOST_USED: Final = 0.8
 MIGRATE: Final = "run `rota migrate`"
 LATE: Final = timedelta(seconds=30)
+LARGEST_TABLES: Final = 5
 
 
 async def check_database(settings: Database) -> AsyncIterator[Finding]:
@@ -41,7 +43,7 @@ async def check_database(settings: Database) -> AsyncIterator[Finding]:
     try:
         access = Access(url=url, name="rota doctor", connect=settings.connect_timeout)
         async with open_connection(access) as conn:
-            async for finding in examine(conn):
+            async for finding in examine(conn, is_embedded=settings.url is None):
                 yield finding
     except StoreRefused as error:
         yield bad("database", error.reason, error.remedy)
@@ -69,7 +71,7 @@ def url_of(settings: Database) -> str | Finding:
         return bad("database", detail, "ask as the user who runs Rota")
 
 
-async def examine(conn: Connection) -> AsyncIterator[Finding]:
+async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Finding]:
     server = await check_server(conn)
     yield ok("database", f"PostgreSQL {server.shown_version} answers, and keeps what it confirms")
     try:
@@ -81,8 +83,11 @@ async def examine(conn: Connection) -> AsyncIterator[Finding]:
         yield bad("schema", "migrations are missing", MIGRATE)
         return
     yield ok("schema", "up to date")
+    async for finding in check_roles(conn, is_embedded=is_embedded):
+        yield finding
     yield clock(await database_time(conn), times.now())
     yield await connections(conn)
+    yield describe_sizes(await figures.table_sizes(conn))
     cluster = await figures.cluster(conn)
     if cluster is not None:
         for finding in processes(cluster):
@@ -111,6 +116,21 @@ async def connections(conn: Connection) -> Finding:
         remedy = "raise max_connections, lower api.connections, or run fewer processes"
         return warning("connections", said, remedy)
     return ok("connections", said)
+
+
+def describe_sizes(rows: Sequence[TableSize]) -> Finding:
+    """Say how large the tables are, and which are the largest."""
+    total = sum(row.bytes for row in rows)
+    largest = ", ".join(f"{row.relation} {show_bytes(row.bytes)}" for row in rows[:LARGEST_TABLES])
+    return ok("tables", f"{show_bytes(total)} in all: {largest}")
+
+
+def show_bytes(number: int) -> str:
+    """Write a size with the largest decimal unit of which there is at least one."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number} bytes"
 
 
 def processes(cluster: Cluster) -> list[Finding]:

@@ -8,6 +8,8 @@ from typing import Final
 
 from rota.cli.doctor.findings import Finding, bad, ok, warning
 from rota.config.settings import Settings
+from rota.core.errors import InvalidSetting
+from rota.node.shell_user import check_shell_user, find_exposed_keys
 
 PRIVATE: Final = ("admin.key", "master.key", "password")
 GIGABYTE: Final = 2**30
@@ -22,6 +24,20 @@ def check_files(settings: Settings) -> Iterator[Finding]:
         yield from check_private(folder)
         if settings.database.url is None:
             yield check_disk(folder)
+    yield from check_programs(settings)
+
+
+def check_programs(settings: Settings) -> Iterator[Finding]:
+    """Whom the programs of shell jobs run as, and whether they can read the keys."""
+    if not settings.executors.shell_allow:
+        return
+    try:
+        check_shell_user(settings)
+    except InvalidSetting as error:
+        yield bad("shell", str(error), "name an unprivileged user in executors.shell_user")
+        return
+    for warned in find_exposed_keys(settings):
+        yield warning("shell", warned.removeprefix("warning: "), "")
 
 
 def check_private(folder: Path) -> Iterator[Finding]:

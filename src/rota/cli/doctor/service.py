@@ -18,6 +18,8 @@ from rota.cli.doctor.findings import (
 from rota.cli.listing import Most, gather
 from rota.cli.output import sentence
 from rota.core.errors import RotaError
+from rota.core.kind_remedies import group_by_remedy
+from rota.core.tenancy import EVERY_TENANT
 from rota.core.time import moments
 from rota.core.time.durations import words
 from rota.sdk.client import Client
@@ -26,6 +28,7 @@ from rota.sdk.client.errors import ApiError, Unreachable
 SOON: Final = timedelta(days=14)
 WAITING_LONG: Final = timedelta(minutes=5)
 JOBS: Final = 1000
+TENANTS_MAX: Final = 1000
 SHOWN: Final = 5
 
 
@@ -45,15 +48,35 @@ def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
     workers = list(client.list_workers().items)
     if with_processes:
         yield from processes(client, workers)
-    yield from queues(client, workers)
-    yield from kinds(client, workers)
+    own = [each for each in workers if serves(each, who.tenant)]
+    yield from queues(client, own)
+    yield from kinds(client, own)
+    if who.role == "platform":
+        yield from tenants(client, workers)
     yield dead(client)
+
+
+def serves(worker: Any, tenant: str) -> bool:
+    return tenant in worker.tenants or EVERY_TENANT in worker.tenants
+
+
+def tenants(client: Client, workers: list[Any]) -> Iterator[Finding]:
+    """Tenants of whom no worker takes runs; of many tenants the first are looked at."""
+    found = gather(client.list_tenants, most=Most(limit=TENANTS_MAX)).rows
+    alone = [each.name for each in found if not any(serves(one, each.name) for one in workers)]
+    if not alone or not workers:
+        return
+    said = ", ".join(islice(alone, SHOWN)) + (", …" if len(alone) > SHOWN else "")
+    remedy = f"name them in worker.tenants of a worker, or start `rota worker --tenant {alone[0]}`"
+    yield warning("tenants", f"no worker takes runs of {said}", remedy)
 
 
 def unwell(client: Client, error: ApiError | Unreachable) -> Finding:
     if isinstance(error, Unreachable):
-        detail = f"no answer from {client.url}: {error.reason}"
-        return bad("api", detail, "`rota api` or `rota up` starts one; --url says where it is")
+        source = "" if error.address is None else f" ({error.address.describe('--url')})"
+        detail = f"cannot reach {client.url}{source}: {error.reason}"
+        remedy = "start Rota with `rota up`, or give its address as --url or ROTA_URL"
+        return bad("api", detail, remedy)
     if error.status in {401, 403}:
         detail = f"{client.url} answers, and refuses the key: {error.detail}"
         return bad("api", detail, "give a valid one with --key-file or ROTA_API_KEY")
@@ -62,12 +85,13 @@ def unwell(client: Client, error: ApiError | Unreachable) -> Finding:
 
 
 def expiry(who: Any) -> Iterator[Finding]:
+    remedy = "`rota keys create` makes another, `rota keys renew-admin` the bootstrap admin key"
     if who.expires_at is None:
+        yield warning("key", f"the key {who.name} never expires", remedy)
         return
     left = moments.parse(who.expires_at) - times.now()
     if left < SOON:
-        said = f"the key {who.name} expires in {times.short(left)}"
-        yield warning("key", said, "make another one: `rota keys create`")
+        yield warning("key", f"the key {who.name} expires in {times.short(left)}", remedy)
 
 
 def processes(client: Client, workers: list[Any]) -> Iterator[Finding]:
@@ -124,9 +148,10 @@ def kinds(client: Client, workers: list[Any]) -> Iterator[Finding]:
     if not alone:
         yield ok("kinds", "every kind of an active job is served by a worker")
         return
-    said = ", ".join(islice(alone, SHOWN)) + (", …" if len(alone) > SHOWN else "")
-    remedy = "start a worker with the app that has them: `rota worker module:app`"
-    yield warning("kinds", f"no worker serves {said}", remedy)
+    payloads = {kind: [job.payload for job in jobs if job.kind == kind] for kind in alone}
+    for remedy, named in group_by_remedy(payloads).items():
+        said = ", ".join(islice(named, SHOWN)) + (", …" if len(named) > SHOWN else "")
+        yield warning("kinds", f"no worker serves {said}", remedy)
 
 
 def dead(client: Client) -> Finding:

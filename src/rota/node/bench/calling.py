@@ -1,5 +1,5 @@
-"""How fast jobs are handed in over HTTP: one by one at a rate, as many as go, and in bulk (P3);
-and events, each of which starts a job.
+"""How fast submissions are written: over HTTP one by one at a rate, as many as go, and in bulk, and
+from Python in bulk (P3); and events, each of which starts a job.
 
 Room: node/bench. A real `rota api` process; the calls come from this one, on the same two cores.
 """
@@ -7,7 +7,8 @@ Room: node/bench. A real `rota api` process; the calls come from this one, on th
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -18,6 +19,9 @@ from rota.core.time.moments import rfc3339
 from rota.node.bench.failure import BenchFailed
 from rota.node.bench.figures import spread
 from rota.node.bench.trial import Trial
+from rota.sdk.transaction import within
+from rota.store import benchmark
+from rota.store.pool import open_connection
 
 RATE: Final = 500
 CALLERS: Final = 64
@@ -47,10 +51,25 @@ async def api(trial: Trial) -> dict[str, float]:
         await flat_out(trial, new_job, WARMING)
         figures = spread("api_submit_ms", await paced(trial, new_job))
         number = trial.sizes.submits
-        figures["api_submits_per_s"] = number / await flat_out(trial, new_job, number)
+        async with written(trial, "api_submit", number) as single:
+            figures["api_submits_per_s"] = number / await flat_out(trial, new_job, number)
         figures["api_events_per_s"] = await events(trial, send)
-        figures["api_bulk_jobs_per_s"] = await in_bulk(trial, send)
-    return figures
+        async with written(trial, "api_bulk", trial.sizes.bulks * BULK) as bulk:
+            figures["api_bulk_jobs_per_s"] = await in_bulk(trial, send)
+    figures["python_bulk_jobs_per_s"] = await from_python(trial)
+    return figures | single | bulk
+
+
+@asynccontextmanager
+async def written(trial: Trial, key: str, number: int) -> AsyncIterator[dict[str, float]]:
+    """Yield figures that are there once the block is left: what each submission in it wrote."""
+    figures: dict[str, float] = {}
+    async with open_connection(trial.access) as conn:
+        before = await benchmark.written(conn)
+        yield figures
+        after = await benchmark.written(conn)
+    figures[f"{key}_written.rows"] = (after.written_rows - before.written_rows) / number
+    figures[f"{key}_written.wal_bytes"] = (after.wal_bytes - before.wal_bytes) / number
 
 
 def free_port() -> int:
@@ -140,5 +159,21 @@ async def in_bulk(trial: Trial, send: Send) -> float:
         for body in left:
             await send("/v1/jobs/bulk", body)
 
+    await asyncio.gather(*(caller() for _ in range(BULKS_AT_ONCE)))
+    return number * BULK / (trial.clock.monotonic() - start)
+
+
+async def from_python(trial: Trial) -> float:
+    """Submissions a second with `rota.within`, a thousand in a transaction."""
+    number = trial.sizes.bulks
+    left = iter([[job(trial) for _ in range(BULK)] for _ in range(number)])
+
+    async def caller() -> None:
+        async with open_connection(trial.access) as conn:
+            for jobs in left:
+                async with conn.transaction():
+                    await within(conn).create_jobs(jobs)
+
+    start = trial.clock.monotonic()
     await asyncio.gather(*(caller() for _ in range(BULKS_AT_ONCE)))
     return number * BULK / (trial.clock.monotonic() - start)

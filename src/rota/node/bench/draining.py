@@ -41,7 +41,7 @@ async def drain(trial: Trial) -> dict[str, float]:
 
 
 async def throughput(trial: Trial) -> dict[str, float]:
-    """One-time jobs come due faster than the goal; from the first due time to the last record."""
+    """Submissions come due faster than the goal; from the first due time to the last record."""
     number = trial.sizes.fired
     await start_all(trial)
     async with trial.writing(NOOP) as to:

@@ -61,7 +61,8 @@ class Fleet:
 
     async def worker(self, *, slots: int) -> Member:
         app = "rota.node.bench.handlers:handlers"
-        return await self.start("worker", app, "--queue", "default", "--slots", str(slots))
+        served = ("--queue", "default", "--tenant", "*")
+        return await self.start("worker", app, *served, "--slots", str(slots))
 
     async def start(self, *words: str) -> Member:
         """Start `rota <words>`; it may not be ready yet."""

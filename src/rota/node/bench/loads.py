@@ -15,10 +15,12 @@ from uuid import UUID
 from rota.core.clock import Clock
 from rota.core.ids import stamped
 from rota.core.overlap import Overlap
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submission import JobSpec, RunSpec, SpecVariant
 from rota.core.time import durations
 from rota.core.time.moments import rfc3339
-from rota.flow.submit.submitting import submit
+from rota.core.time.planning import NO_CALENDARS
+from rota.flow.submit.drafting import Drafting
+from rota.flow.submit.submitting import draft_all, submit, submit_drafts
 from rota.flow.submit.triggering import submit_runs
 from rota.store import hints, names
 from rota.store.driver import Connection
@@ -60,8 +62,14 @@ class Writer:
         await hints.give(self.conn, hints.RUNS)
 
     async def once(self, dues: Iterable[datetime]) -> None:
-        """Jobs that fire once each, at these times."""
-        await self.jobs({"at": rfc3339(due)} for due in dues)
+        """Submissions for these times."""
+        spec = JobSpec(name=None, kind=self.kind, tenant=self.tenant)
+        for batch in batches(dues):
+            now = self.clock.now()
+            asked = [SpecVariant(spec, None, None, {}, None, due) for due in batch]
+            drafts = await draft_all(Drafting(now, NO_CALENDARS), asked, self.new_id)
+            await submit_drafts(self.conn, drafts, now=now)
+        await hints.give(self.conn, hints.JOBS)
 
     async def every(
         self, interval: timedelta, firsts: Iterable[datetime], *, until: datetime

@@ -94,7 +94,7 @@ def specs() -> list[JobSpec]:
 async def plant(conn: Connection, *, now: datetime, new_id: Callable[[], UUID]) -> int:
     """Write the example jobs that are not there yet; return how many those were."""
     wanted = specs()
-    names = [spec.name for spec in wanted]
+    names = [spec.display_name for spec in wanted]
     present = await catalog.named(conn, tenant_id=TENANT, names=names)
     missing = [spec for spec in wanted if spec.name not in present]
     if missing:

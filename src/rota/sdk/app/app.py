@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Never, Unpack
 
+from rota.core.describing import TaskDescription, summarize_docstring
 from rota.core.errors import InvalidInput
 from rota.core.submission import check_name
 from rota.executors.python import Handlers
@@ -80,6 +81,10 @@ class App:
             memory=declared.memory,
             check=job.arguments.read,
             schema=job.arguments.schema(),
+            description=TaskDescription(
+                text=summarize_docstring(job.function.__doc__),
+                default_policy={**self.defaults, **declared.options},
+            ),
         )
         register(job.handler)
         job.home.app = self

@@ -11,24 +11,21 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, Literal, TypedDict
 
-from rota.core import policy as policies
+from rota.contract.documents import read_input
+from rota.contract.drafts import plain_values, policy_of
+from rota.contract.job import GuaranteeName, JobDraft, OverlapName, PausedQueueName
+from rota.contract.schedule import read_saved_schedule, read_schedule
 from rota.core.errors import InvalidInput
 from rota.core.outcome import Guarantee
-from rota.core.overlap import Overlap, WhenQueuePaused
-from rota.core.priority import parse_priority
+from rota.core.policy import USUAL
 from rota.core.submission import check_labels, check_name, within
-from rota.core.time import durations, moments, plain
+from rota.core.time import durations, moments
 from rota.core.time.schedule import Immediate
 from rota.runtime.clock import SystemClock
 
-OverlapName = Literal[
-    "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
-]
-GuaranteeName = Literal["at_least_once", "at_most_once", "exactly_once"]
 Duration = str | timedelta
 # The ways to say when; each is a rule of a schedule.
 RULES: Final = ("cron", "rrule", "every", "at", "after", "on")
-POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 CLOCK: Final = SystemClock()
 NOT_IN_A_PROCESS: Final = (
     "no `isolation='process'` beside it: a child process has no connection to Rota's database, so "
@@ -49,10 +46,11 @@ class Options(TypedDict, total=False):
     target: str
     overlap: OverlapName
     keep_first: bool
-    when_queue_paused: Literal["skip", "accumulate"]
+    when_queue_paused: PausedQueueName
     limits: Sequence[Mapping[str, Any]]
     labels: Mapping[str, str]
     user_id: str
+    description: str
 
 
 class Sending(Options, total=False):
@@ -135,13 +133,9 @@ def defaults_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def options_of(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The options among what was given, as JSON has them; None counts as not said."""
     said = {name: plainly(given[name]) for name in names if given.get(name) is not None}
-    policies.from_plain({name: said[name] for name in POLICY if name in said})
-    if "priority" in said:
-        parse_priority(said["priority"])
-    if said.get("overlap", Overlap.SKIP) not in set(Overlap):
-        raise InvalidInput("overlap", said["overlap"], f"one of {', '.join(Overlap)}")
-    if (paused := said.get("when_queue_paused", "skip")) not in set(WhenQueuePaused):
-        raise InvalidInput("when_queue_paused", paused, f"one of {', '.join(WhenQueuePaused)}")
+    draft = read_input(JobDraft, {name: said[name] for name in said if name != "idempotency_key"})
+    policy_of(draft, USUAL)
+    plain_values(draft)
     if "labels" in said:
         check_labels(said["labels"])
     for name in ("queue", "user_id", "name"):
@@ -174,7 +168,7 @@ def schedule_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
         # A time may lie in the past: the module of a job that has run must still be imported. What
         # depends on the moment, such as the end of `after`, is read again when it is stored.
         is_times = [rule for rule in (*RULES, "fixed_delay", "event") if rule in said] == ["at"]
-        read = plain.from_plain(said) if is_times else plain.parse(said, now=CLOCK.now())
+        read = read_saved_schedule(said) if is_times else read_schedule(said, now=CLOCK.now())
         if isinstance(read.rules[0], Immediate):
             raise InvalidInput("immediate", True, "a rule with times; `submit` runs it at once")
     return dict(said)

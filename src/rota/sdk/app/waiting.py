@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
+from rota.contract.trigger import read_trigger
 from rota.core.arrivals.payloads import MARK, check_template, is_single
 from rota.core.errors import InvalidInput
 from rota.core.submission import json_text
-from rota.core.time import trigger
 from rota.sdk.app.arguments import Arguments
 
 Duration = str | timedelta
@@ -53,7 +53,7 @@ def payload_of(
 ) -> dict[str, Any] | None:
     """The payload of a job that waits for events; None lets each run have its event."""
     if not args:
-        single = is_single(trigger.read(schedule[EVENT], EVENT))
+        single = is_single(read_trigger(schedule[EVENT]))
         name = "event" if single else "events"
         if name not in arguments.names:
             wanted = f"a parameter {name} of the function, or a value for each that it has"

@@ -2,6 +2,7 @@
 
 blocking.py       Client
 asynchronous.py   AsyncClient, which needs aiohttp and loads it when it is first asked for
+methods.py        an operation as a method of both clients
 requests.py       a call before it is sent         answers.py    what came back
 patience.py       whether it is tried again        errors.py     what goes wrong
 finding.py        where the API is, and the key    streams.py    logs and feed as they come

@@ -64,6 +64,7 @@ def problem_of(status: int, headers: Mapping[str, str], body: bytes, place: Plac
         request_id=told.request_id or headers.get("x-request-id"),
         retry_after=seconds(headers.get("retry-after")),
         hint=place.hint if status == UNAUTHENTICATED else None,
+        has_no_key=status == UNAUTHENTICATED and place.key is None,
     )
 
 

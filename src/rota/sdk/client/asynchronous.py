@@ -4,10 +4,8 @@ The same as the blocking one, on aiohttp. A client belongs to the event loop in 
 used; nothing connects before.
 """
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from random import Random
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar, cast
 
@@ -18,11 +16,11 @@ from rota.runtime.clock import SystemClock
 from rota.sdk.client import calls
 from rota.sdk.client.answers import GOOD, headers_of, problem_of, read_answer
 from rota.sdk.client.errors import ApiError, Unreachable
-from rota.sdk.client.finding import find
-from rota.sdk.client.generated.async_operations import AsyncOperations
+from rota.sdk.client.generated.operations import Operations
 from rota.sdk.client.generated.shapes import EventTaken, LogLine
+from rota.sdk.client.methods import AsyncSender
 from rota.sdk.client.pages import Page
-from rota.sdk.client.patience import RETRIES, Patience
+from rota.sdk.client.patience import RETRIES
 from rota.sdk.client.requests import Request
 from rota.sdk.client.streams import FeedEvent, LogStream, Stream
 
@@ -33,10 +31,11 @@ BEFORE: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 LOST: Final = (aiohttp.ClientError, TimeoutError, OSError)
 
 
-class AsyncClient(AsyncOperations):
+class AsyncClient(calls.ClientBase, AsyncSender, Operations):
     """Every operation of the API as a coroutine, under its name there.
 
-    `timeout` is in seconds, for one try; `retries` is how many more there may be.
+    `timeout` is in seconds, for one try; `retries` is how many more there may be. `origin` is what
+    the audit log names as the origin of changes: `cli`, `import`, or None for `api`.
     """
 
     def __init__(
@@ -46,22 +45,12 @@ class AsyncClient(AsyncOperations):
         *,
         timeout: float = calls.TIMEOUT,
         retries: int = RETRIES,
+        origin: str | None = None,
     ) -> None:
-        calls.check(timeout, retries)
-        self._place = find(url, key, environment=os.environ)
-        self._retries = retries
-        self._timeout = timeout
-        self._chance = Random()
+        super().__init__(url, key, timeout=timeout, retries=retries)
         self._clock = SystemClock()
-        self._is_closed = False
+        self._identity = calls.identify(origin)
         self._session: aiohttp.ClientSession | None = None
-
-    @property
-    def url(self) -> str:
-        return self._place.url
-
-    def __repr__(self) -> str:
-        return f"AsyncClient({self.url!r})"
 
     async def __aenter__(self) -> Self:
         return self
@@ -110,17 +99,14 @@ class AsyncClient(AsyncOperations):
         `after` is the `cursor` of `get_logs`. A broken connection is made again, and nothing is
         left out or told twice.
         """
-        path = "/v1/runs/{}/logs"
-        request = calls.stream_request("follow_logs", path, run_id, follow=True)
-        return self._follow(request, LogStream(after))
+        return self._follow(calls.logs_request(run_id), LogStream(after))
 
     def follow_feed(self, *, after: str | None = None) -> AsyncGenerator[FeedEvent]:
         """What happens, as it happens, without end; `after` is the id of an event to go on from.
 
         A broken connection is made again; an event may then be told twice.
         """
-        request = calls.stream_request("follow_feed", "/v1/feed")
-        return self._follow(request, calls.feed_stream(after))
+        return self._follow(calls.feed_request(), calls.feed_stream(after))
 
     async def _send(self, request: Request[T]) -> T:
         request = calls.with_key(request)
@@ -194,17 +180,14 @@ class AsyncClient(AsyncOperations):
                 yield answer
         except LOST as error:
             was_sent = not isinstance(error, BEFORE)
-            raise calls.unreachable(self._place, error, was_sent=was_sent) from error
+            raise calls.unreachable(self._place, error, was_sent=was_sent) from None
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._is_closed:
             raise RuntimeError("this client is closed")
         if self._session is None:
-            self._session = aiohttp.ClientSession(headers={"User-Agent": calls.agent()})
+            self._session = aiohttp.ClientSession(headers=self._identity)
             # It would send some requests again without a word, and a deletion that was carried out
             # would look like one of something that never was. Patience decides about that.
             self._session._retry_connection = False  # noqa: SLF001 - there is no argument for it
         return self._session
-
-    def _patience(self) -> Patience:
-        return Patience(retries=self._retries, chance=self._chance)

@@ -3,9 +3,7 @@
 Connections are kept, and shared by threads (urllib3). Nothing connects before the first call.
 """
 
-import os
 from collections.abc import Callable, Generator, Iterator
-from random import Random
 from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar, cast
@@ -17,11 +15,11 @@ from urllib3.response import BaseHTTPResponse
 from rota.sdk.client import calls
 from rota.sdk.client.answers import GOOD, headers_of, problem_of, read_answer
 from rota.sdk.client.errors import ApiError, Unreachable
-from rota.sdk.client.finding import find
 from rota.sdk.client.generated.operations import Operations
 from rota.sdk.client.generated.shapes import EventTaken, LogLine
+from rota.sdk.client.methods import BlockingSender
 from rota.sdk.client.pages import Page
-from rota.sdk.client.patience import RETRIES, Patience
+from rota.sdk.client.patience import RETRIES
 from rota.sdk.client.requests import Request
 from rota.sdk.client.streams import FeedEvent, LogStream, Stream
 
@@ -32,10 +30,11 @@ CHUNK: Final = 65_536
 BEFORE: Final = (NewConnectionError, ConnectTimeoutError)
 
 
-class Client(Operations):
+class Client(calls.ClientBase, BlockingSender, Operations):
     """Every operation of the API as a method, under its name there.
 
-    `timeout` is in seconds, for one try; `retries` is how many more there may be.
+    `timeout` is in seconds, for one try; `retries` is how many more there may be. `origin` is what
+    the audit log names as the origin of changes: `cli`, `import`, or None for `api`.
     """
 
     def __init__(
@@ -45,26 +44,15 @@ class Client(Operations):
         *,
         timeout: float = calls.TIMEOUT,
         retries: int = RETRIES,
+        origin: str | None = None,
     ) -> None:
-        calls.check(timeout, retries)
-        self._place = find(url, key, environment=os.environ)
-        self._retries = retries
-        self._timeout = timeout
-        self._chance = Random()
+        super().__init__(url, key, timeout=timeout, retries=retries)
         # Nobody sets it: waiting for it is how a thread rests.
         self._never = Flag()
-        self._is_closed = False
-        self._agent = {"User-Agent": calls.agent()}
+        self._identity = calls.identify(origin)
         self._pool = urllib3.connection_from_url(
             self._place.origin, maxsize=calls.CONNECTIONS, retries=False
         )
-
-    @property
-    def url(self) -> str:
-        return self._place.url
-
-    def __repr__(self) -> str:
-        return f"Client({self.url!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -111,17 +99,14 @@ class Client(Operations):
         `after` is the `cursor` of `get_logs`. A broken connection is made again, and nothing is
         left out or told twice.
         """
-        path = "/v1/runs/{}/logs"
-        request = calls.stream_request("follow_logs", path, run_id, follow=True)
-        return self._follow(request, LogStream(after))
+        return self._follow(calls.logs_request(run_id), LogStream(after))
 
     def follow_feed(self, *, after: str | None = None) -> Generator[FeedEvent]:
         """What happens, as it happens, without end; `after` is the id of an event to go on from.
 
         A broken connection is made again; an event may then be told twice.
         """
-        request = calls.stream_request("follow_feed", "/v1/feed")
-        return self._follow(request, calls.feed_stream(after))
+        return self._follow(calls.feed_request(), calls.feed_stream(after))
 
     def _send(self, request: Request[T]) -> T:
         request = calls.with_key(request)
@@ -172,7 +157,7 @@ class Client(Operations):
         try:
             yield from answer.stream(CHUNK)
         except HTTPError as error:
-            raise calls.unreachable(self._place, error, was_sent=True) from error
+            raise calls.unreachable(self._place, error, was_sent=True) from None
         finally:
             # The rest of a stream is not worth reading: its connection is not used again.
             answer.close()
@@ -185,15 +170,12 @@ class Client(Operations):
         timeout = urllib3.Timeout(connect=self._timeout, read=read)
         try:
             answer = self._pool.urlopen(
-                headers=self._agent | headers, timeout=timeout, redirect=False, **given
+                headers=self._identity | headers, timeout=timeout, redirect=False, **given
             )
             if answer.status in GOOD:
                 return answer
             body = answer.data
         except HTTPError as error:
             was_sent = not isinstance(error, BEFORE)
-            raise calls.unreachable(self._place, error, was_sent=was_sent) from error
+            raise calls.unreachable(self._place, error, was_sent=was_sent) from None
         raise problem_of(answer.status, answer.headers, body, self._place)
-
-    def _patience(self) -> Patience:
-        return Patience(retries=self._retries, chance=self._chance)

@@ -1,14 +1,18 @@
 """What the two clients have in common besides their sockets. Room: sdk/client."""
 
+import os
 from dataclasses import replace
 from importlib.metadata import version
+from random import Random
 from types import NoneType
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from uuid import uuid4
 
 from rota.core.errors import InvalidInput
+from rota.core.origins import ORIGIN_HEADER
 from rota.sdk.client.errors import Unreachable
-from rota.sdk.client.finding import Place
+from rota.sdk.client.finding import Place, find
+from rota.sdk.client.patience import RETRIES, Patience
 from rota.sdk.client.reasons import reason_of
 from rota.sdk.client.requests import Request, checked_key
 from rota.sdk.client.streams import FeedStream
@@ -21,17 +25,46 @@ CONNECTIONS: Final = 10
 STREAM: Final = "text/event-stream"
 
 
-def check(timeout: float, retries: int) -> None:
-    # Not `timeout <= 0`: NaN is no time either.
-    if not timeout > 0:
-        raise InvalidInput("timeout", timeout, "more than 0 seconds are needed")
-    if retries < 0:
-        raise InvalidInput("retries", retries, "0 or more are needed")
+class ClientBase:
+    """What both clients know before they connect.
+
+    `timeout` is in seconds, for one try; `retries` is how many more there may be.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        retries: int = RETRIES,
+    ) -> None:
+        # Not `timeout <= 0`: NaN is no time either.
+        if not timeout > 0:
+            raise InvalidInput("timeout", timeout, "more than 0 seconds are needed")
+        if retries < 0:
+            raise InvalidInput("retries", retries, "0 or more are needed")
+        self._place = find(url, key, environment=os.environ)
+        self._retries = retries
+        self._timeout = timeout
+        self._chance = Random()
+        self._is_closed = False
+
+    @property
+    def url(self) -> str:
+        return self._place.url
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    def _patience(self) -> Patience:
+        return Patience(retries=self._retries, chance=self._chance)
 
 
-def agent() -> str:
-    """How the client is called in other people's logs."""
-    return f"rota/{version('rota')}"
+def identify(origin: str | None) -> dict[str, str]:
+    """What every request says about its client: its name and release, and its origin."""
+    said = {"User-Agent": f"rota/{version('rota')}"}
+    return said if origin is None else {**said, ORIGIN_HEADER: origin}
 
 
 def with_key(request: Request[T]) -> Request[T]:
@@ -44,8 +77,18 @@ def with_key(request: Request[T]) -> Request[T]:
     return replace(request, idempotency_key=uuid4().hex)
 
 
-def stream_request(name: str, path: str, *places: object, **query: Any) -> Request[None]:
-    return Request(name=name, method="GET", path=path, answer=NoneType, places=places, query=query)
+def logs_request(run_id: str) -> Request[None]:
+    return Request(
+        method="GET",
+        path="/v1/runs/{}/logs",
+        answer=NoneType,
+        places=(run_id,),
+        query={"follow": True},
+    )
+
+
+def feed_request() -> Request[None]:
+    return Request(method="GET", path="/v1/feed", answer=NoneType)
 
 
 def feed_stream(after: str | None) -> FeedStream:
@@ -55,9 +98,19 @@ def feed_stream(after: str | None) -> FeedStream:
 
 
 def unreachable(place: Place, error: BaseException, *, was_sent: bool) -> Unreachable:
-    return Unreachable(url=place.url, reason=reason_of(error), may_have_happened=was_sent)
+    return Unreachable(
+        url=place.url,
+        reason=reason_of(error),
+        may_have_happened=was_sent,
+        address=place.address,
+    )
 
 
 def ended(place: Place) -> Unreachable:
     """A stream that ended before it was over."""
-    return Unreachable(url=place.url, reason="the stream ended", may_have_happened=True)
+    return Unreachable(
+        url=place.url,
+        reason="the stream ended",
+        may_have_happened=True,
+        address=place.address,
+    )

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from msgspec import Struct
 
 from rota.core.errors import RotaError
+from rota.sdk.client.finding import Address
 
 UNKNOWN = "unknown"
 
@@ -28,7 +29,7 @@ class ApiError(RotaError):
 
     `code` is stable and has a page in docs/problems; it is "unknown" if something on the way
     answered instead of the API. `retry_after` is in seconds, None where waiting alone does not
-    help. `hint` says what the client knows about it.
+    help. `hint` says what the client knows about it. `has_no_key`: the client found no key to send.
     """
 
     status: int
@@ -39,6 +40,7 @@ class ApiError(RotaError):
     retry_after: float | None = None
     request_id: str | None = None
     hint: str | None = None
+    has_no_key: bool = False
 
     def __str__(self) -> str:
         said = self.detail or self.title or phrase(self.status)
@@ -47,16 +49,27 @@ class ApiError(RotaError):
 
 @dataclass(eq=False, kw_only=True)
 class Unreachable(RotaError):
-    """Nothing answered. `may_have_happened`: the request was on its way when the line broke."""
+    """Nothing answered. `may_have_happened`: the request was on its way when the line broke.
+    `address` says where the address came from.
+    """
 
     url: str
     reason: str
     may_have_happened: bool = False
-    hint: str = "the address is url=, else ROTA_URL, else http://127.0.0.1:7070"
+    address: Address | None = None
 
     def __str__(self) -> str:
-        doubt = "; what was asked for may have been done" if self.may_have_happened else ""
-        return f"no answer from {self.url}: {self.reason}{doubt}; {self.hint}"
+        return self.describe("url=")
+
+    def describe(self, argument: str) -> str:
+        """One sentence: which address, where it came from, what is wrong, what to do.
+
+        `argument` is how the reader gives another address.
+        """
+        source = "" if self.address is None else f" ({self.address.describe(argument)})"
+        doubt = "; the request may have been carried out" if self.may_have_happened else ""
+        remedy = f"start Rota with `rota up`, or give its address as {argument} or ROTA_URL"
+        return f"cannot reach {self.url}{source}: {self.reason}{doubt}; {remedy}"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -34,7 +34,6 @@ class Request(Generic[T]):
     shape of the answer: NoneType for none, str for text.
     """
 
-    name: str
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     answer: type[T]

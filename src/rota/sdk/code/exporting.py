@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from rota.core import policy as policies
+from rota.contract.job import STORED_FIELDS
+from rota.contract.job_values import DEFAULTS
+from rota.core.policy import NO_LIMIT
 from rota.sdk.code.writing import Written, slim
 
 LABEL: Final = "rota.project"
@@ -11,23 +13,9 @@ APP: Final = "rota.app"
 OURS: Final = "rota."
 # Made by the commands that they are about.
 EXEC: Final = "exec"
-USUAL: Final[Mapping[str, Any]] = {
-    **policies.to_plain(policies.USUAL),
-    "target": None,
-    "queue": "default",
-    "priority": 5,
-    "overlap": "skip",
-    "keep_first": False,
-    "when_queue_paused": "skip",
-    "limits": [],
-    "user_id": None,
-    "payload": None,
-}
-REST: Final = (
-    *("payload", "queue", "priority", "overlap", "keep_first", "when_queue_paused", "limits"),
-    "user_id",
-)
-NEVER: Final = "none"
+# What a file says in a way of its own; of the other fields it says what is not the default.
+APART: Final = frozenset({"name", "kind", "schedule", "graph", "labels"})
+DECLARED: Final = tuple(name for name in STORED_FIELDS if name not in APART)
 GRAPH: Final = "graph"
 
 
@@ -48,16 +36,8 @@ def declared(job: Any) -> Written:
         body["graph"] = job.graph
     if job.schedule is not None and not job.schedule.get("on_demand"):
         body["schedule"] = slim(job.schedule)
-    policy = {
-        "retries": job.retries,
-        "timeout": job.timeout or NEVER,
-        "deadline": job.deadline or NEVER,
-        "grace": job.grace,
-        "guarantee": job.guarantee,
-        "target": job.target,
-    }
-    rest = {key: getattr(job, key) for key in REST}
-    body |= {key: value for key, value in (rest | policy).items() if value != USUAL[key]}
+    values = {name: _said(name, getattr(job, name)) for name in DECLARED}
+    body |= {name: value for name, value in values.items() if value != DEFAULTS[name]}
     if "retries" in body:
         body["retries"] = _retries(job.retries)
     if "limits" in body:
@@ -68,6 +48,11 @@ def declared(job: Any) -> Written:
     if job.status == "paused":
         body["paused"] = True
     return Written(job.name, body)
+
+
+def _said(name: str, value: Any) -> Any:
+    """In a file a limit that there is not has a name; null would be its default."""
+    return NO_LIMIT if value is None and DEFAULTS[name] is not None else value
 
 
 def calendars(jobs: Iterable[Any], known: Iterable[Any]) -> dict[str, Any]:
@@ -86,7 +71,7 @@ def calendars(jobs: Iterable[Any], known: Iterable[Any]) -> dict[str, Any]:
 
 def _retries(retries: Mapping[str, Any]) -> Any:
     """A number if only that is not usual."""
-    usual: Any = USUAL["retries"]
+    usual = DEFAULTS["retries"]
     other = {key: value for key, value in retries.items() if value != usual.get(key)}
     return retries["max"] if set(other) <= {"max"} else other
 

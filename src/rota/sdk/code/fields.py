@@ -1,30 +1,34 @@
 """Which words a file may have, and where. Room: sdk/code.
 
-The fields of a job are those of the API, so that whoever knows one knows the other; a test holds
-this list against the API's. `name` is the key in the file, and `unique` is about submissions.
+The fields of a job are those of the contract, as in the API. `unique` is about submissions, and a
+file declares none.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rota.core.time import calendar_plain
+from rota.contract.calendar import CalendarDocument
+from rota.contract.documents import fields_by_name
+from rota.contract.job import FIELDS
+from rota.contract.limits import LimitDraft, RateDraft
+from rota.contract.retries import RetriesDraft
 from rota.sdk.code import graphs
 from rota.sdk.code.problems import Wrong, unknown
 from rota.sdk.code.yaml_text import Path, Text
 
 TOP: Final = ("version", "project", "defaults", "calendars", "jobs")
-CALENDAR: Final = tuple(each for each in calendar_plain.KNOWN if each != "name")
-WHEN: Final = ("schedule", "schedule_type", "schedule_time", "cron_expression", "timezone")
-JOB: Final = (
-    *("kind", "job_type", *WHEN, "payload", "max_retries", "retries", "timeout", "deadline"),
-    *("grace", "guarantee", "queue", "priority", "overlap", "keep_first", "limits", "labels"),
-    *("when_queue_paused", "target", "user_id", "paused", "graph"),
-)
+CALENDAR: Final = tuple(each for each in fields_by_name(CalendarDocument) if each != "name")
+# `name` is the key in the file; `paused` is a state, which only a file declares.
+JOB: Final = (*(name for name in FIELDS if name != "name"), "paused")
 # What all jobs may have in common. When a job runs is its own, but for the zone.
-DEFAULTS: Final = tuple(each for each in JOB if each not in (*WHEN, "graph") or each == "timezone")
-RETRIES: Final = ("max", "kind", "base", "cap", "delays", "jitter")
-LIMIT: Final = ("key", "max", "rate")
-RATE: Final = ("count", "per", "burst")
+DEFAULTS: Final = tuple(
+    name
+    for name in JOB
+    if name == "timezone" or (name != "graph" and not (name in FIELDS and FIELDS[name].is_schedule))
+)
+RETRIES: Final = tuple(fields_by_name(RetriesDraft))
+LIMIT: Final = tuple(fields_by_name(LimitDraft))
+RATE: Final = tuple(fields_by_name(RateDraft))
 
 
 def wrongs(text: Text) -> Iterator[Wrong]:

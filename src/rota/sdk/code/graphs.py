@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path as File
 from typing import Any, Final, NamedTuple
 
+from rota.contract.graph import read_graph
 from rota.core.errors import InvalidInput, cut
-from rota.core.graphs import Graph, read_graph
+from rota.core.graphs import Graph
 from rota.sdk.code import yaml_text
 from rota.sdk.code.problems import FileRefused, Spot, Wrong
 from rota.sdk.code.yaml_text import Path, Text

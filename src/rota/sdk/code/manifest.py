@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any, Final
 
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, UnusableInput
 from rota.sdk.code import yaml_text
 from rota.sdk.code.fields import wrongs
 from rota.sdk.code.problems import FileRefused, Spot, Wrong
@@ -80,7 +80,7 @@ def _documents(file: File) -> list[Text]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise InvalidInput("file", str(file), "a file that is there") from None
+        raise UnusableInput("file", str(file), f"no such file: {file}") from None
     except OSError as error:
         raise InvalidInput(
             "file", str(file), f"a file that can be read: {error.strerror}"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from rota.core.time import plain
+from rota.contract.schedule import read_saved_schedule, write_schedule
 from rota.sdk.code.manifest import VERSION
 from rota.sdk.code.yaml_text import meaning
 
@@ -19,7 +19,7 @@ WIDTH: Final = 10_000
 # The options of a schedule that says nothing about them.
 USUAL: Final = {
     key: value
-    for key, value in plain.to_plain(plain.from_plain({"on_demand": True})).items()
+    for key, value in write_schedule(read_saved_schedule({"on_demand": True})).items()
     if key != "on_demand"
 }
 

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
+from rota.contract.graph import read_graph
 from rota.core.errors import InvalidInput
-from rota.core.graphs import graph_plain, read_graph
+from rota.core.graphs import graph_plain
 from rota.core.graphs.graph import KIND
 from rota.core.submission import check_name, within
 from rota.core.time import moments

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
+from rota.contract.job import GuaranteeName
 from rota.core.errors import InvalidInput
 from rota.core.graphs.graph import POLICY
 from rota.sdk.app import declaring
-from rota.sdk.app.declaring import Duration, GuaranteeName
+from rota.sdk.app.declaring import Duration
 from rota.sdk.graph.values import Value
 
 if TYPE_CHECKING:

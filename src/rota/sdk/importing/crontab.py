@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import Any, Final
 
 from rota.core.errors import InvalidInput
+from rota.core.submission import MOST_LABEL
 from rota.core.time import zones
 from rota.sdk.code.writing import Written
 from rota.sdk.importing.command_names import name_of
@@ -29,6 +31,8 @@ LEGEND: Final = re.compile(
 )
 # Read by cron, and not for the command.
 OURS: Final = frozenset({"CRON_TZ", "MAILTO", "MAILFROM", "SHELL", "RANDOM_DELAY", "CONTENT_TYPE"})
+MAIL_LABEL: Final = "mailto"
+ADDRESSES_MAX: Final = 8
 # What a payload may not set: an allowed program would load code of its choice.
 LOADER: Final = re.compile(r"LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|ROTA_")
 # cron starts it whatever happens, does not try again, and waits for ever.
@@ -103,7 +107,8 @@ def _set(setting: re.Match[str], state: _State, found: Imported, place: str) -> 
         zones.zone(value)
         state.zone = value
     elif name == "MAILTO" and value:
-        found.note(place, "MAILTO is not carried over: output is in the logs of each run")
+        found.note(place, f"MAILTO is kept as the label {MAIL_LABEL} of each job; no mail is sent")
+        _refuse_long(addresses_of(value), found, place)
     elif LOADER.match(name):
         found.note(place, f"{name} is not carried over: a job may not set it")
         return
@@ -125,6 +130,8 @@ def _job(line: str, state: _State, found: Imported, place: str, *, is_system: bo
         comments.append(f"as {user}")
     command, stdin = _command(rest)
     body: dict[str, Any] = {"schedule": schedule, "payload": _payload(command, stdin, state)}
+    if labels := _mail_labels(state):
+        body["labels"] = labels
     return Written(found.name(name_of(command)), body, comments)
 
 
@@ -177,6 +184,30 @@ def _command(text: str) -> tuple[str, str | None]:
         return command.strip(), None
     stdin = "\n".join(lines)
     return command.strip(), stdin if stdin.endswith("\n") else f"{stdin}\n"
+
+
+def addresses_of(value: str) -> list[str]:
+    """The addresses of a MAILTO: one, or several with commas."""
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+def _mail_labels(state: _State) -> dict[str, str]:
+    """Who is to be told, for alerts: the first address as `mailto`, then `mailto.2` and so on."""
+    kept = [each for each in addresses_of(state.env.get("MAILTO", "")) if _fits(each)]
+    names = (MAIL_LABEL if place == 1 else f"{MAIL_LABEL}.{place}" for place in count(1))
+    return dict(zip(names, kept[:ADDRESSES_MAX], strict=False))
+
+
+def _fits(address: str) -> bool:
+    return len(address) <= MOST_LABEL and address.isprintable()
+
+
+def _refuse_long(addresses: list[str], found: Imported, place: str) -> None:
+    lost = [each for each in addresses if not _fits(each)]
+    lost += [each for each in addresses if _fits(each)][ADDRESSES_MAX:]
+    if lost:
+        limit = f"at most {ADDRESSES_MAX} addresses of {MOST_LABEL} characters are kept"
+        found.note(place, f"{limit}, so these are not: {', '.join(lost)[:200]}")
 
 
 def _payload(command: str, stdin: str | None, state: _State) -> dict[str, Any]:

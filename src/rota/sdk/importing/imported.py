@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from rota.contract.schedule import read_schedule
 from rota.core.submission import MOST_NAME
-from rota.core.time import plain
 from rota.sdk.code.writing import Written
 
 
@@ -51,5 +51,5 @@ class Imported:
 
     def checked(self, schedule: Mapping[str, Any]) -> dict[str, Any]:
         """The schedule, if Rota could keep it; `InvalidInput` says why not."""
-        plain.parse(schedule, now=self.now)
+        read_schedule(schedule, now=self.now)
         return dict(schedule)

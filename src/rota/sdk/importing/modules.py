@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from rota.core.errors import InvalidInput
+from rota.core.errors import InvalidInput, UnusableInput
 
 WANTED = "module:name, such as shop.tasks:app"
 
@@ -18,11 +18,11 @@ def load(place: str) -> Any:
         for name in names.split("."):
             found = getattr(found, name)
     except ModuleNotFoundError as error:
-        wanted = f"a module that can be imported from here: there is no {error.name}"
-        raise InvalidInput("place", place, wanted) from None
+        wanted = f"cannot import {module!r}: no module named {error.name!r}"
+        raise UnusableInput("place", place, wanted) from None
     except AttributeError as error:
-        raise InvalidInput("place", place, f"a name that is there: {error}") from None
+        raise UnusableInput("place", place, f"cannot import {place!r}: {error}") from None
     except Exception as error:  # noqa: BLE001 — the code of others may raise anything
-        wanted = f"a module that can be imported: {type(error).__name__}: {error}"
-        raise InvalidInput("place", place, wanted) from None
+        wanted = f"cannot import {module!r}: {type(error).__name__}: {error}"
+        raise UnusableInput("place", place, wanted) from None
     return found

@@ -34,7 +34,9 @@ class Command:
         self._early: list[int] | None = []
         # Before there is a command: a signal that comes while it is started is for it as well.
         for each in FORWARDED:
-            signal.signal(each, self._forward)
+            # What nohup or a shell's background has us ignore, the command ignores as well.
+            if signal.getsignal(each) is not signal.SIG_IGN:
+                signal.signal(each, self._forward)
         self._process = subprocess.Popen(
             list(argv), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
         )

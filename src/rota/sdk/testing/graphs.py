@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rota.contract.graph import read_graph
 from rota.core.errors import ExpressionFailed, InvalidInput
 from rota.core.graphs import (
     Advanced,
@@ -24,7 +25,6 @@ from rota.core.graphs import (
     graph_error,
     graph_result,
     member_payloads,
-    read_graph,
 )
 from rota.core.graphs.board import WORDS
 from rota.sdk.graph.graph import Graph as Written

@@ -18,6 +18,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final, cast
 
+from rota.contract.policy import read_policy
 from rota.core import policy as policies
 from rota.core.attempt import Stopping
 from rota.core.errors import InvalidInput
@@ -319,7 +320,7 @@ def _policy(called: Called, retries: Any) -> Retries:
     said = called.options.get("retries") if retries is None else retries
     if isinstance(said, Retries):
         return said
-    return policies.from_plain({} if said is None else {"retries": said}).retries
+    return read_policy({"retries": said}).retries
 
 
 def _span(value: timedelta | str, name: str) -> timedelta:

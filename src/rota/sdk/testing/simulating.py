@@ -6,14 +6,16 @@ here is what people write, read and checked.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from rota.contract.calendar import read_calendar
+from rota.contract.schedule import read_saved_schedule, read_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.submission import within
-from rota.core.time import calendar_plain, durations, moments, plain, sentence, simulation
+from rota.core.time import durations, moments, sentence, simulation
 from rota.core.time.calendars import Calendar
 from rota.core.time.clock_changes import ClockChange
 from rota.core.time.schedule import Schedule
@@ -94,7 +96,7 @@ def simulate(
     said = _said(schedule, options)
     zone = _zone(said)
     since, until = instant(start, zone, "start"), instant(end, zone, "end")
-    read = plain.parse(said, now=since, seed="simulation")
+    read = read_schedule(said, now=since, seed="simulation")
     known = _calendars(calendars or {})
     downs = [_outage(each, zone, place) for place, each in enumerate(outages)]
     length = takes if isinstance(takes, timedelta) else durations.parse(takes, field="takes")
@@ -107,7 +109,7 @@ def simulate(
     return Simulation(
         sentence=sentence.sentence(read),
         timezone=read.timezone,
-        schedule=plain.to_plain(read),
+        schedule=write_schedule(read),
         start=since,
         end=until,
         events=events,
@@ -119,7 +121,7 @@ def _said(schedule: object, options: Mapping[str, object]) -> dict[str, object]:
     # A job, without importing what jobs are made of: `rota simulate` stays quick.
     given = getattr(getattr(schedule, "declared", None), "schedule", schedule)
     if isinstance(given, Schedule):
-        given = plain.to_plain(given)
+        given = write_schedule(given)
     if isinstance(given, str):
         given = {"cron": given}
     if not isinstance(given, Mapping):
@@ -138,7 +140,7 @@ def _zone(said: Mapping[str, object]) -> ZoneInfo:
     for key in ("cron", "timezone"):
         if isinstance(said.get(key), str):
             probe[key] = str(said[key])
-    return plain.from_plain(probe).zone
+    return read_saved_schedule(probe).zone
 
 
 def instant(value: When, zone: ZoneInfo, field: str) -> datetime:
@@ -148,7 +150,7 @@ def instant(value: When, zone: ZoneInfo, field: str) -> datetime:
         raise InvalidInput(field, value, WANTED)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
-    return moments.parse(moment.astimezone(UTC), field=field)
+    return moments.parse(moment, field=field)
 
 
 def _read(value: When) -> datetime | None:
@@ -181,9 +183,7 @@ def _calendars(given: Mapping[str, Any]) -> dict[str, Calendar]:
             named = (
                 each
                 if isinstance(each, Calendar)
-                else calendar_plain.from_plain(
-                    {"name": name, **each} if isinstance(each, Mapping) else each
-                )
+                else read_calendar({"name": name, **each} if isinstance(each, Mapping) else each)
             )
         read[name] = named
     return read

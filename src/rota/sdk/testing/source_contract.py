@@ -131,9 +131,9 @@ class SourceContract:
             first, _ = await self._gather(source, 2, acknowledge=False)
 
         async with self._opened() as source:
-            again, _ = await self._gather(source, len(first))
+            again = await self._gather_again(source, ids(first))
 
-        assert ids(first) <= ids(again)
+        assert ids(first) <= again
 
     async def test_what_was_acknowledged_is_not_read_again(self) -> None:
         await self.put("a", "b")
@@ -157,9 +157,10 @@ class SourceContract:
             lost = await self._batch(source, most=1)
 
         async with self._opened(batch.position) as source:
-            again, _ = await self._gather(source, 1)
+            again = await self._gather_again(source, ids(lost.messages))
 
-        assert ids(lost.messages) == ids(again)
+        assert ids(lost.messages) <= again
+        assert not ids(batch.messages) & again
 
     async def test_a_read_that_is_cancelled_loses_nothing(self) -> None:
         async with self._opened() as source:
@@ -230,6 +231,21 @@ class SourceContract:
             assert position is not None
             await source.acknowledge(position)
         return found, position
+
+    async def _gather_again(self, source: Source, wanted: set[str]) -> set[str]:
+        """Read and acknowledge until all wanted ids have come; return every id that came.
+
+        Counting messages would not do. A broker that redelivers after a delay gives new messages
+        first, and on a slow machine it gives one message twice before it hears of the first.
+        """
+        found: set[str] = set()
+        with contextlib.suppress(TimeoutError):
+            while not wanted <= found:
+                batch = await self._batch(source)
+                found |= ids(batch.messages)
+                assert batch.position is not None
+                await source.acknowledge(batch.position)
+        return found
 
 
 async def turns_while(source: Source) -> bool:

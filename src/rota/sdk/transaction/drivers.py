@@ -8,13 +8,14 @@ turned back into text. Whose transaction it is, and what an error means, differs
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from enum import Enum
 from functools import lru_cache
 from itertools import count
 from typing import Any, Final, Protocol
+from uuid import UUID
 
 from rota.core.errors import InvalidInput, RotaError, StoreUnavailable
 from rota.executors.python.transactions import BlockingConnection
@@ -25,6 +26,8 @@ _CAST: Final = re.compile(r"(\$\d+)::([a-z_][a-z0-9_.]*)(\[\])?")
 _MICROSECOND: Final = timedelta(microseconds=1)
 IN_TRANSACTION: Final = "a connection in a transaction; begin one, and commit it after this"
 NOT_FAILED: Final = "a transaction that has not failed; roll it back first"
+
+TEXTS: Final = frozenset({str, type(None)})
 
 Row = Sequence[Any]
 
@@ -60,9 +63,19 @@ def spelled(value: Any) -> Any:
         case str():
             return value
         case list() | tuple() | set() | frozenset():
-            return [spelled(each) for each in value]
+            return _spelled_all(value)
         case _:
             return str(value)
+
+
+def _spelled_all(values: Collection[Any]) -> list[Any]:
+    """The same for a column, whose values are nearly always of one type."""
+    types = set(map(type, values))
+    if types <= TEXTS:
+        return list(values)
+    if types == {UUID}:
+        return [value.hex for value in values]
+    return [spelled(value) for value in values]
 
 
 def plain_row(row: Row) -> Row:

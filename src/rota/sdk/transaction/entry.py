@@ -16,6 +16,7 @@ from rota.core.errors import InvalidInput
 from rota.executors.python.transactions import BlockingConnection
 from rota.sdk.transaction import owners
 from rota.sdk.transaction.writing import Asked, Made, write
+from rota.store.threads import blocking_driver
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -105,7 +106,8 @@ def within(conn: Any, /, *, tenant: str = "default", wake: bool = True) -> "With
 def driven(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that never waits, because its driver blocks."""
     try:
-        work.send(None)
+        with blocking_driver():
+            work.send(None)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return] # what the coroutine returned
     work.close()

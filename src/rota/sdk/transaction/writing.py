@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
+from rota.contract.drafts import read_drafts
+from rota.contract.variants import variants_of
 from rota.core.errors import InvalidInput, NotFound, SchemaMismatch, StoreFailed, StoreRefused
 from rota.core.ids import stamped
-from rota.core.submission import JobSpec
-from rota.core.submission import within as at_path
+from rota.core.origins import ChangeOrigin
+from rota.core.submission import SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import submitting
+from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
-from rota.sdk.transaction.drafts import spec_of
 from rota.sdk.transaction.drivers import NOT_FAILED, Borrowed, Driver
 from rota.store import audit, calendars, callers, hints, names
 from rota.store.audit import NewEntry
@@ -37,7 +39,9 @@ FAILED: Final = "25P02"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A job that is there once the transaction is committed; ids as the API shows them."""
+    """A job or a submission that is there once the transaction is committed; ids as the API shows
+    them. A submission that has no name is called after its kind.
+    """
 
     job_id: str
     run_id: str | None
@@ -57,7 +61,7 @@ class Asked:
 
 async def write(driver: Driver, asked: Asked) -> list[Made]:
     """Write these jobs, all or none, into the transaction that is open on the connection."""
-    specs = _specs(asked)
+    variants = _variants(asked)
     driver.refuse_outside()
     borrowed = Borrowed(driver)
     conn = cast("Connection", borrowed)
@@ -66,31 +70,23 @@ async def write(driver: Driver, asked: Asked) -> list[Made]:
         if caller.is_read_only:
             raise InvalidInput("conn", "a read-only transaction", "one that may write")
         tenant_id = await _tenant_id(conn, asked.tenant, caller)
-        known = await _calendars(conn, specs, tenant_id)
+        known = await _calendars(conn, variants, tenant_id)
         now = caller.now.astimezone(UTC)  # a driver may show it in the zone of the session
-        made = await submitting.submit(
-            conn,
-            specs,
-            now=now,
-            new_id=lambda: stamped(now, os.urandom(10)),
-            calendars=known,
+        drafting = Drafting(now, known, origin=Origin(f"role {caller.role}", SOURCE))
+        drafts = await submitting.draft_all(
+            drafting, variants, lambda: stamped(now, os.urandom(10))
         )
-        await _note(conn, caller, tenant_id, list(zip(made, specs, strict=True)))
+        made = await submitting.submit_drafts(conn, drafts, now=now, calendars=known)
+        await _note(conn, caller, tenant_id, list(zip(made, drafts, strict=True)))
         if asked.wake:
             await _wake(conn, now, made)
-    return [_shown(each, spec) for each, spec in zip(made, specs, strict=True)]
+    return [_shown(each, draft) for each, draft in zip(made, drafts, strict=True)]
 
 
-def _specs(asked: Asked) -> list[JobSpec]:
+def _variants(asked: Asked) -> list[SpecVariant]:
     if not 1 <= len(asked.jobs) <= MOST:
         raise InvalidInput("jobs", f"{len(asked.jobs)} jobs", f"1 to {MOST} of them")
-    specs = []
-    for place, fields in enumerate(asked.jobs):
-        with at_path(f"jobs[{place}]"):
-            specs.append(
-                spec_of(fields, tenant=asked.tenant, suffix=lambda: os.urandom(4).hex()),
-            )
-    return specs
+    return variants_of(read_drafts(asked.jobs), tenant=asked.tenant)
 
 
 async def _tenant_id(conn: Connection, tenant: str, caller: Caller) -> int:
@@ -106,18 +102,20 @@ async def _tenant_id(conn: Connection, tenant: str, caller: Caller) -> int:
 
 
 async def _calendars(
-    conn: Connection, specs: Sequence[JobSpec], tenant_id: int
+    conn: Connection, variants: Sequence[SpecVariant], tenant_id: int
 ) -> Mapping[str, Calendar]:
     """The calendars of the tenant, if a schedule goes by any."""
-    if not any(spec.schedule and spec.schedule.get("calendars") for spec in specs):
+    if not any(each.spec.schedule and each.spec.schedule.get("calendars") for each in variants):
         return NO_CALENDARS
     return await calendars.read_all(conn, tenant_id=tenant_id)
 
 
 async def _note(
-    conn: Connection, caller: Caller, tenant_id: int, made: Sequence[tuple[Submitted, JobSpec]]
+    conn: Connection, caller: Caller, tenant_id: int, made: Sequence[tuple[Submitted, Draft]]
 ) -> None:
-    """Write down which role made which job, as the API writes down which key did."""
+    """Write down which role made which job, as the API writes down which key did. A submission
+    says it itself.
+    """
     entries = [
         NewEntry(
             tenant_id=tenant_id,
@@ -126,10 +124,11 @@ async def _note(
             action="job.create",
             thing="job",
             thing_id=f"job_{each.job_id.hex}",
-            after={"name": spec.name},
+            after={"name": draft.name, "version": 1},
+            origin=ChangeOrigin.TRANSACTION,
         )
-        for each, spec in made
-        if not each.deduplicated
+        for each, draft in made
+        if not each.deduplicated and not each.is_submission
     ]
     if entries:
         await audit.note_many(conn, entries)
@@ -146,11 +145,11 @@ async def _wake(conn: Connection, now: datetime, made: Sequence[Submitted]) -> N
         await hints.give(conn, hints.JOBS)
 
 
-def _shown(each: Submitted, spec: JobSpec) -> Made:
+def _shown(each: Submitted, draft: Draft) -> Made:
     return Made(
         job_id=f"job_{each.job_id.hex}",
         run_id=None if each.run_id is None else f"run_{each.run_id.hex}",
-        name=spec.name,
+        name=draft.name or draft.spec.kind,
         next_run_at=each.first_tick,
         deduplicated=each.deduplicated,
     )

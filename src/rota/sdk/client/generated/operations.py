@@ -1,4 +1,4 @@
-"""Every operation of the API as a method. Room: sdk/client/generated.
+"""The request that each operation of the API makes of its arguments. Room: sdk/client/generated.
 
 Rendered from src/rota/api by `make generate`; do not edit.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import NoneType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -22,7 +22,8 @@ from rota.sdk.client.generated.shapes import (
     BulkDone,
     BulkFilter,
     CalendarView,
-    DeadGroupView,
+    DeadGroupDetail,
+    DeadGroups,
     DeclaredCalendar,
     DeclaredJob,
     Duration,
@@ -34,10 +35,11 @@ from rota.sdk.client.generated.shapes import (
     ExternalAnswer,
     ExternalRun,
     GraphView,
-    Guarantee,
     Health,
     HookMade,
     HookView,
+    JobChangeView,
+    JobCountsView,
     JobDraft,
     JobMade,
     JobOutcomes,
@@ -54,10 +56,10 @@ from rota.sdk.client.generated.shapes import (
     Moment,
     OutputPiece,
     OverlapName,
-    PausedQueueName,
     PlanView,
     PreviewView,
     Priority,
+    QueueCreated,
     QueueState,
     QueueView,
     QuotasDraft,
@@ -77,7 +79,8 @@ from rota.sdk.client.generated.shapes import (
     ShardView,
     SourceView,
     StatisticsView,
-    Status,
+    TaskItem,
+    TaskView,
     TenantView,
     TicketView,
     Triggered,
@@ -87,18 +90,15 @@ from rota.sdk.client.generated.shapes import (
     WorkerDrained,
     WorkerView,
 )
+from rota.sdk.client.methods import ApiMethod
 from rota.sdk.client.pages import Page
 from rota.sdk.client.requests import Request
 
-T = TypeVar("T")
-
 
 class Operations:
-    """One method for each; `_send` carries it out."""
+    """The methods of both clients, under the names of the operations."""
 
-    def _send(self, request: Request[T]) -> T:
-        raise NotImplementedError
-
+    @ApiMethod
     def create_job(
         self,
         *,
@@ -117,19 +117,20 @@ class Operations:
         timeout: Duration | UnsetType | None = UNSET,
         deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
-        guarantee: Guarantee | UnsetType = UNSET,
+        guarantee: Literal["at_least_once", "at_most_once", "exactly_once"] | UnsetType = UNSET,
         target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
-        when_queue_paused: PausedQueueName | UnsetType = UNSET,
+        when_queue_paused: Literal["skip", "accumulate"] | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> JobMade:
+    ) -> Request[JobMade]:
         """Make a job.
 
         With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
@@ -138,107 +139,161 @@ class Operations:
 
         Args:
             name: Unique in the tenant among jobs that are not deleted.
-            kind: Which handler carries it out; the name unless it is said.
+            kind: The handler that executes it. Default: the name.
             job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`.
-            schedule: As in docs/reference/schedules.md; at once unless it is said.
-            schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
-            schedule_time: Run once, at this time. Short for `schedule.at`.
-            cron_expression: Run by this expression. Short for `schedule.cron`.
-            timezone: An IANA name for the flat fields; UTC unless it is said.
-            payload: What the handler is given.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
-            max_retries: How many more attempts after the first. Short for `retries.max`.
-            retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
-                limit.
-            deadline: How long after its due time a run may go on; no limit unless said, null to
-                lift it.
-            grace: From asking an attempt to stop to ending it by force; 10 s usually.
+                as `HTTP_REQUEST`. Default: `kind`.
+            schedule: As in docs/reference/schedules.md. Default: run at once.
+            schedule_type: What the schedule is; refused if the schedule is another. Default:
+                derived from the schedule.
+            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
+            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
+            timezone: An IANA name for the flat fields. Default: UTC.
+            payload: What the handler is given. Default: null.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
+            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
+            retries: A number of attempts after the first one, or how often and how soon a failed
+                run is tried again. Default: 3.
+            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
+                no limit. Default: 15 minutes.
+            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
+                limit. Default: no limit.
+            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+                Default: 10 s.
             guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
                 completes its run in `ctx.transaction()`; other kinds refuse it. Default:
                 `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
-                using up their retries. Unless it is said the host or the connection, of kinds that
-                have one; null, or `none`, for that.
-            queue: Which workers serve it; `default` unless it is said.
-            priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
-            overlap: What if a run of it is alive when it is due; `skip` unless said.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
-            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
-            limits: Limits that its runs share with others of the same key.
-            labels: Names and values of your own, to find it by.
-            user_id: Whose job it is, for your own bookkeeping.
-            unique: Of equal submissions only one becomes a run.
+                using up their retries. `none`, or null in JSON, restores the default. Default: the
+                host or the connection of kinds that have one.
+            queue: The workers that serve it. Default: `default`.
+            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
+            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
+            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
+                false.
+            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                `skip`.
+            limits: Limits that its runs share with others of the same key. Default: none.
+            labels: Names and values of your own, to find it by. Default: none.
+            user_id: Whose job it is, for your own bookkeeping. Default: null.
+            description: What the job is for, in your words; at most 1,000 characters. Default:
+                null.
+            unique: Of equal submissions only one becomes a run. Default: no such rule.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_job",
-                method="POST",
-                path="/v1/jobs",
-                answer=JobMade,
-                body={
-                    "name": name,
-                    "kind": kind,
-                    "job_type": job_type,
-                    "schedule": schedule,
-                    "schedule_type": schedule_type,
-                    "schedule_time": schedule_time,
-                    "cron_expression": cron_expression,
-                    "timezone": timezone,
-                    "payload": payload,
-                    "graph": graph,
-                    "max_retries": max_retries,
-                    "retries": retries,
-                    "timeout": timeout,
-                    "deadline": deadline,
-                    "grace": grace,
-                    "guarantee": guarantee,
-                    "target": target,
-                    "queue": queue,
-                    "priority": priority,
-                    "overlap": overlap,
-                    "keep_first": keep_first,
-                    "when_queue_paused": when_queue_paused,
-                    "limits": limits,
-                    "labels": labels,
-                    "user_id": user_id,
-                    "unique": unique,
-                },
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs",
+            answer=JobMade,
+            body={
+                "name": name,
+                "kind": kind,
+                "job_type": job_type,
+                "schedule": schedule,
+                "schedule_type": schedule_type,
+                "schedule_time": schedule_time,
+                "cron_expression": cron_expression,
+                "timezone": timezone,
+                "payload": payload,
+                "graph": graph,
+                "max_retries": max_retries,
+                "retries": retries,
+                "timeout": timeout,
+                "deadline": deadline,
+                "grace": grace,
+                "guarantee": guarantee,
+                "target": target,
+                "queue": queue,
+                "priority": priority,
+                "overlap": overlap,
+                "keep_first": keep_first,
+                "when_queue_paused": when_queue_paused,
+                "limits": limits,
+                "labels": labels,
+                "user_id": user_id,
+                "description": description,
+                "unique": unique,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def create_jobs(
-        self,
-        jobs: Sequence[JobDraft | Mapping[str, Any]],
-        *,
-        idempotency_key: str | None = None,
-    ) -> JobsMade:
+        self, jobs: Sequence[JobDraft | Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> Request[JobsMade]:
         """Make up to 1,000 jobs, all or none.
 
         Args:
             jobs: Each as in the operation that makes one.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_jobs",
-                method="POST",
-                path="/v1/jobs/bulk",
-                answer=JobsMade,
-                body={"jobs": jobs},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs/bulk",
+            answer=JobsMade,
+            body={"jobs": jobs},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_jobs(
         self,
         *,
-        status: Sequence[Status] | Status | None = None,
+        type: Literal["definition", "one_time", "all"] | None = None,
+        status: Sequence[
+            Literal[
+                "active",
+                "pending",
+                "running",
+                "paused",
+                "quarantined",
+                "finished",
+                "deleted",
+                "SCHEDULED",
+                "ENQUEUED",
+                "RUNNING",
+                "RETRYING",
+                "COMPLETED",
+                "SUCCESS",
+                "FAILED",
+                "CANCELLED",
+                "PAUSED",
+                "scheduled",
+                "enqueued",
+                "retrying",
+                "completed",
+                "success",
+                "failed",
+                "cancelled",
+            ]
+        ]
+        | Literal[
+            "active",
+            "pending",
+            "running",
+            "paused",
+            "quarantined",
+            "finished",
+            "deleted",
+            "SCHEDULED",
+            "ENQUEUED",
+            "RUNNING",
+            "RETRYING",
+            "COMPLETED",
+            "SUCCESS",
+            "FAILED",
+            "CANCELLED",
+            "PAUSED",
+            "scheduled",
+            "enqueued",
+            "retrying",
+            "completed",
+            "success",
+            "failed",
+            "cancelled",
+        ]
+        | None = None,
         user_id: str | None = None,
         kind: str | None = None,
         queue: str | None = None,
@@ -248,10 +303,13 @@ class Operations:
         created_before: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[JobView]:
-        """Jobs, newest first.
+    ) -> Request[Page[JobView]]:
+        """Jobs, newest first; one-time submissions are where the time is at which they are due.
 
         Args:
+            type: `definition` lists jobs that can run more than once, `one_time` lists one-time
+                submissions, `all` lists both. Default: `all` if `status` asks for `pending` or
+                `running`, which are about runs; otherwise `definition`.
             status: Those in this state; may be given several times. Words of other schedulers are
                 understood, in any case.
             user_id: Of this user.
@@ -264,42 +322,31 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_jobs",
-                method="GET",
-                path="/v1/jobs",
-                answer=Page[JobView],
-                query={
-                    "status": status,
-                    "user_id": user_id,
-                    "kind": kind,
-                    "queue": queue,
-                    "label": label,
-                    "q": q,
-                    "created_after": created_after,
-                    "created_before": created_before,
-                    "limit": limit,
-                    "cursor": cursor,
-                },
-            )
+        return Request(
+            method="GET",
+            path="/v1/jobs",
+            answer=Page[JobView],
+            query={
+                "type": type,
+                "status": status,
+                "user_id": user_id,
+                "kind": kind,
+                "queue": queue,
+                "label": label,
+                "q": q,
+                "created_after": created_after,
+                "created_before": created_before,
+                "limit": limit,
+                "cursor": cursor,
+            },
         )
 
-    def get_job(
-        self,
-        job_id: str,
-    ) -> JobView:
+    @ApiMethod
+    def get_job(self, job_id: str) -> Request[JobView]:
         """One job."""
-        return self._send(
-            Request(
-                name="get_job",
-                method="GET",
-                path="/v1/jobs/{}",
-                answer=JobView,
-                places=(job_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/jobs/{}", answer=JobView, places=(job_id,))
 
+    @ApiMethod
     def update_job(
         self,
         job_id: str,
@@ -319,95 +366,103 @@ class Operations:
         timeout: Duration | UnsetType | None = UNSET,
         deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
-        guarantee: Guarantee | UnsetType = UNSET,
+        guarantee: Literal["at_least_once", "at_most_once", "exactly_once"] | UnsetType = UNSET,
         target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
-        when_queue_paused: PausedQueueName | UnsetType = UNSET,
+        when_queue_paused: Literal["skip", "accumulate"] | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
         if_match: int | None = None,
-    ) -> JobView:
+    ) -> Request[JobView]:
         """Change a job: only the fields that are given.
 
-        With `If-Match` it is changed only if it still has that version.
+        With `If-Match` it is changed only if it still has that version. A one-time submission can
+        be changed until it starts. A recurring schedule makes it a job with the same id.
 
         Args:
             name: Unique in the tenant among jobs that are not deleted.
-            kind: Which handler carries it out; the name unless it is said.
+            kind: The handler that executes it. Default: the name.
             job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`.
-            schedule: As in docs/reference/schedules.md; at once unless it is said.
-            schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
-            schedule_time: Run once, at this time. Short for `schedule.at`.
-            cron_expression: Run by this expression. Short for `schedule.cron`.
-            timezone: An IANA name for the flat fields; UTC unless it is said.
-            payload: What the handler is given.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
-            max_retries: How many more attempts after the first. Short for `retries.max`.
-            retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
-                limit.
-            deadline: How long after its due time a run may go on; no limit unless said, null to
-                lift it.
-            grace: From asking an attempt to stop to ending it by force; 10 s usually.
+                as `HTTP_REQUEST`. Default: `kind`.
+            schedule: As in docs/reference/schedules.md. Default: run at once.
+            schedule_type: What the schedule is; refused if the schedule is another. Default:
+                derived from the schedule.
+            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
+            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
+            timezone: An IANA name for the flat fields. Default: UTC.
+            payload: What the handler is given. Default: null.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
+            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
+            retries: A number of attempts after the first one, or how often and how soon a failed
+                run is tried again. Default: 3.
+            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
+                no limit. Default: 15 minutes.
+            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
+                limit. Default: no limit.
+            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+                Default: 10 s.
             guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
                 completes its run in `ctx.transaction()`; other kinds refuse it. Default:
                 `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
-                using up their retries. Unless it is said the host or the connection, of kinds that
-                have one; null, or `none`, for that.
-            queue: Which workers serve it; `default` unless it is said.
-            priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
-            overlap: What if a run of it is alive when it is due; `skip` unless said.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
-            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
-            limits: Limits that its runs share with others of the same key.
-            labels: Names and values of your own, to find it by.
-            user_id: Whose job it is, for your own bookkeeping.
+                using up their retries. `none`, or null in JSON, restores the default. Default: the
+                host or the connection of kinds that have one.
+            queue: The workers that serve it. Default: `default`.
+            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
+            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
+            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
+                false.
+            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                `skip`.
+            limits: Limits that its runs share with others of the same key. Default: none.
+            labels: Names and values of your own, to find it by. Default: none.
+            user_id: Whose job it is, for your own bookkeeping. Default: null.
+            description: What the job is for, in your words; at most 1,000 characters. Default:
+                null.
             if_match: Only if this is still its `version`.
         """
-        return self._send(
-            Request(
-                name="update_job",
-                method="PUT",
-                path="/v1/jobs/{}",
-                answer=JobView,
-                places=(job_id,),
-                body={
-                    "name": name,
-                    "kind": kind,
-                    "job_type": job_type,
-                    "schedule": schedule,
-                    "schedule_type": schedule_type,
-                    "schedule_time": schedule_time,
-                    "cron_expression": cron_expression,
-                    "timezone": timezone,
-                    "payload": payload,
-                    "graph": graph,
-                    "max_retries": max_retries,
-                    "retries": retries,
-                    "timeout": timeout,
-                    "deadline": deadline,
-                    "grace": grace,
-                    "guarantee": guarantee,
-                    "target": target,
-                    "queue": queue,
-                    "priority": priority,
-                    "overlap": overlap,
-                    "keep_first": keep_first,
-                    "when_queue_paused": when_queue_paused,
-                    "limits": limits,
-                    "labels": labels,
-                    "user_id": user_id,
-                },
-                if_match=if_match,
-            )
+        return Request(
+            method="PUT",
+            path="/v1/jobs/{}",
+            answer=JobView,
+            places=(job_id,),
+            body={
+                "name": name,
+                "kind": kind,
+                "job_type": job_type,
+                "schedule": schedule,
+                "schedule_type": schedule_type,
+                "schedule_time": schedule_time,
+                "cron_expression": cron_expression,
+                "timezone": timezone,
+                "payload": payload,
+                "graph": graph,
+                "max_retries": max_retries,
+                "retries": retries,
+                "timeout": timeout,
+                "deadline": deadline,
+                "grace": grace,
+                "guarantee": guarantee,
+                "target": target,
+                "queue": queue,
+                "priority": priority,
+                "overlap": overlap,
+                "keep_first": keep_first,
+                "when_queue_paused": when_queue_paused,
+                "limits": limits,
+                "labels": labels,
+                "user_id": user_id,
+                "description": description,
+            },
+            if_match=if_match,
         )
 
+    @ApiMethod
     def patch_job(
         self,
         job_id: str,
@@ -427,93 +482,100 @@ class Operations:
         timeout: Duration | UnsetType | None = UNSET,
         deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
-        guarantee: Guarantee | UnsetType = UNSET,
+        guarantee: Literal["at_least_once", "at_most_once", "exactly_once"] | UnsetType = UNSET,
         target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
-        when_queue_paused: PausedQueueName | UnsetType = UNSET,
+        when_queue_paused: Literal["skip", "accumulate"] | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
         if_match: int | None = None,
-    ) -> JobView:
+    ) -> Request[JobView]:
         """The same as PUT.
 
         Args:
             name: Unique in the tenant among jobs that are not deleted.
-            kind: Which handler carries it out; the name unless it is said.
+            kind: The handler that executes it. Default: the name.
             job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`.
-            schedule: As in docs/reference/schedules.md; at once unless it is said.
-            schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
-            schedule_time: Run once, at this time. Short for `schedule.at`.
-            cron_expression: Run by this expression. Short for `schedule.cron`.
-            timezone: An IANA name for the flat fields; UTC unless it is said.
-            payload: What the handler is given.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
-            max_retries: How many more attempts after the first. Short for `retries.max`.
-            retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
-                limit.
-            deadline: How long after its due time a run may go on; no limit unless said, null to
-                lift it.
-            grace: From asking an attempt to stop to ending it by force; 10 s usually.
+                as `HTTP_REQUEST`. Default: `kind`.
+            schedule: As in docs/reference/schedules.md. Default: run at once.
+            schedule_type: What the schedule is; refused if the schedule is another. Default:
+                derived from the schedule.
+            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
+            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
+            timezone: An IANA name for the flat fields. Default: UTC.
+            payload: What the handler is given. Default: null.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
+            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
+            retries: A number of attempts after the first one, or how often and how soon a failed
+                run is tried again. Default: 3.
+            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
+                no limit. Default: 15 minutes.
+            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
+                limit. Default: no limit.
+            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+                Default: 10 s.
             guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
                 completes its run in `ctx.transaction()`; other kinds refuse it. Default:
                 `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
-                using up their retries. Unless it is said the host or the connection, of kinds that
-                have one; null, or `none`, for that.
-            queue: Which workers serve it; `default` unless it is said.
-            priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
-            overlap: What if a run of it is alive when it is due; `skip` unless said.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
-            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
-            limits: Limits that its runs share with others of the same key.
-            labels: Names and values of your own, to find it by.
-            user_id: Whose job it is, for your own bookkeeping.
+                using up their retries. `none`, or null in JSON, restores the default. Default: the
+                host or the connection of kinds that have one.
+            queue: The workers that serve it. Default: `default`.
+            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
+            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
+            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
+                false.
+            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                `skip`.
+            limits: Limits that its runs share with others of the same key. Default: none.
+            labels: Names and values of your own, to find it by. Default: none.
+            user_id: Whose job it is, for your own bookkeeping. Default: null.
+            description: What the job is for, in your words; at most 1,000 characters. Default:
+                null.
             if_match: Only if this is still its `version`.
         """
-        return self._send(
-            Request(
-                name="patch_job",
-                method="PATCH",
-                path="/v1/jobs/{}",
-                answer=JobView,
-                places=(job_id,),
-                body={
-                    "name": name,
-                    "kind": kind,
-                    "job_type": job_type,
-                    "schedule": schedule,
-                    "schedule_type": schedule_type,
-                    "schedule_time": schedule_time,
-                    "cron_expression": cron_expression,
-                    "timezone": timezone,
-                    "payload": payload,
-                    "graph": graph,
-                    "max_retries": max_retries,
-                    "retries": retries,
-                    "timeout": timeout,
-                    "deadline": deadline,
-                    "grace": grace,
-                    "guarantee": guarantee,
-                    "target": target,
-                    "queue": queue,
-                    "priority": priority,
-                    "overlap": overlap,
-                    "keep_first": keep_first,
-                    "when_queue_paused": when_queue_paused,
-                    "limits": limits,
-                    "labels": labels,
-                    "user_id": user_id,
-                },
-                if_match=if_match,
-            )
+        return Request(
+            method="PATCH",
+            path="/v1/jobs/{}",
+            answer=JobView,
+            places=(job_id,),
+            body={
+                "name": name,
+                "kind": kind,
+                "job_type": job_type,
+                "schedule": schedule,
+                "schedule_type": schedule_type,
+                "schedule_time": schedule_time,
+                "cron_expression": cron_expression,
+                "timezone": timezone,
+                "payload": payload,
+                "graph": graph,
+                "max_retries": max_retries,
+                "retries": retries,
+                "timeout": timeout,
+                "deadline": deadline,
+                "grace": grace,
+                "guarantee": guarantee,
+                "target": target,
+                "queue": queue,
+                "priority": priority,
+                "overlap": overlap,
+                "keep_first": keep_first,
+                "when_queue_paused": when_queue_paused,
+                "limits": limits,
+                "labels": labels,
+                "user_id": user_id,
+                "description": description,
+            },
+            if_match=if_match,
         )
 
+    @ApiMethod
     def put_job(
         self,
         name: str,
@@ -532,116 +594,113 @@ class Operations:
         timeout: Duration | UnsetType | None = UNSET,
         deadline: Duration | UnsetType | None = UNSET,
         grace: Duration | UnsetType = UNSET,
-        guarantee: Guarantee | UnsetType = UNSET,
+        guarantee: Literal["at_least_once", "at_most_once", "exactly_once"] | UnsetType = UNSET,
         target: str | UnsetType | None = UNSET,
         queue: str | UnsetType = UNSET,
         priority: Priority | UnsetType = UNSET,
         overlap: OverlapName | UnsetType = UNSET,
         keep_first: bool | UnsetType = UNSET,
-        when_queue_paused: PausedQueueName | UnsetType = UNSET,
+        when_queue_paused: Literal["skip", "accumulate"] | UnsetType = UNSET,
         limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
+        description: str | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         if_match: int | None = None,
-    ) -> JobView:
+    ) -> Request[JobView]:
         """Make the job of this name, or change it if there is one.
 
         Args:
-            kind: Which handler carries it out; the name unless it is said.
+            kind: The handler that executes it. Default: the name.
             job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`.
-            schedule: As in docs/reference/schedules.md; at once unless it is said.
-            schedule_type: What the schedule is; not needed, and refused if the rest says otherwise.
-            schedule_time: Run once, at this time. Short for `schedule.at`.
-            cron_expression: Run by this expression. Short for `schedule.cron`.
-            timezone: An IANA name for the flat fields; UTC unless it is said.
-            payload: What the handler is given.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md.
-            max_retries: How many more attempts after the first. Short for `retries.max`.
-            retries: A number, or how often and how soon a failed run is tried again.
-            timeout: The longest an attempt may take; 15 minutes unless it is said, null for no
-                limit.
-            deadline: How long after its due time a run may go on; no limit unless said, null to
-                lift it.
-            grace: From asking an attempt to stop to ending it by force; 10 s usually.
+                as `HTTP_REQUEST`. Default: `kind`.
+            schedule: As in docs/reference/schedules.md. Default: run at once.
+            schedule_type: What the schedule is; refused if the schedule is another. Default:
+                derived from the schedule.
+            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
+            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
+            timezone: An IANA name for the flat fields. Default: UTC.
+            payload: What the handler is given. Default: null.
+            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
+            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
+            retries: A number of attempts after the first one, or how often and how soon a failed
+                run is tried again. Default: 3.
+            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
+                no limit. Default: 15 minutes.
+            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
+                limit. Default: no limit.
+            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+                Default: 10 s.
             guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
                 completes its run in `ctx.transaction()`; other kinds refuse it. Default:
                 `at_least_once`.
             target: What its attempts depend on. While it does not answer, runs wait instead of
-                using up their retries. Unless it is said the host or the connection, of kinds that
-                have one; null, or `none`, for that.
-            queue: Which workers serve it; `default` unless it is said.
-            priority: From 0, which goes first, to 9, or by name; 5 unless it is said.
-            overlap: What if a run of it is alive when it is due; `skip` unless said.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped.
-            when_queue_paused: What if it is due while its queue is paused; `skip` unless said.
-            limits: Limits that its runs share with others of the same key.
-            labels: Names and values of your own, to find it by.
-            user_id: Whose job it is, for your own bookkeeping.
-            unique: Of equal submissions only one becomes a run.
+                using up their retries. `none`, or null in JSON, restores the default. Default: the
+                host or the connection of kinds that have one.
+            queue: The workers that serve it. Default: `default`.
+            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
+            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
+            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
+                false.
+            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                `skip`.
+            limits: Limits that its runs share with others of the same key. Default: none.
+            labels: Names and values of your own, to find it by. Default: none.
+            user_id: Whose job it is, for your own bookkeeping. Default: null.
+            description: What the job is for, in your words; at most 1,000 characters. Default:
+                null.
+            unique: Of equal submissions only one becomes a run. Default: no such rule.
             if_match: Only if this is still its `version`.
         """
-        return self._send(
-            Request(
-                name="put_job",
-                method="PUT",
-                path="/v1/jobs/by-name/{}",
-                answer=JobView,
-                places=(name,),
-                body={
-                    "kind": kind,
-                    "job_type": job_type,
-                    "schedule": schedule,
-                    "schedule_type": schedule_type,
-                    "schedule_time": schedule_time,
-                    "cron_expression": cron_expression,
-                    "timezone": timezone,
-                    "payload": payload,
-                    "graph": graph,
-                    "max_retries": max_retries,
-                    "retries": retries,
-                    "timeout": timeout,
-                    "deadline": deadline,
-                    "grace": grace,
-                    "guarantee": guarantee,
-                    "target": target,
-                    "queue": queue,
-                    "priority": priority,
-                    "overlap": overlap,
-                    "keep_first": keep_first,
-                    "when_queue_paused": when_queue_paused,
-                    "limits": limits,
-                    "labels": labels,
-                    "user_id": user_id,
-                    "unique": unique,
-                },
-                if_match=if_match,
-            )
+        return Request(
+            method="PUT",
+            path="/v1/jobs/by-name/{}",
+            answer=JobView,
+            places=(name,),
+            body={
+                "kind": kind,
+                "job_type": job_type,
+                "schedule": schedule,
+                "schedule_type": schedule_type,
+                "schedule_time": schedule_time,
+                "cron_expression": cron_expression,
+                "timezone": timezone,
+                "payload": payload,
+                "graph": graph,
+                "max_retries": max_retries,
+                "retries": retries,
+                "timeout": timeout,
+                "deadline": deadline,
+                "grace": grace,
+                "guarantee": guarantee,
+                "target": target,
+                "queue": queue,
+                "priority": priority,
+                "overlap": overlap,
+                "keep_first": keep_first,
+                "when_queue_paused": when_queue_paused,
+                "limits": limits,
+                "labels": labels,
+                "user_id": user_id,
+                "description": description,
+                "unique": unique,
+            },
+            if_match=if_match,
         )
 
-    def get_job_by_name(
-        self,
-        name: str,
-    ) -> JobView:
+    @ApiMethod
+    def get_job_by_name(self, name: str) -> Request[JobView]:
         """The job of this name."""
-        return self._send(
-            Request(
-                name="get_job_by_name",
-                method="GET",
-                path="/v1/jobs/by-name/{}",
-                answer=JobView,
-                places=(name,),
-            )
-        )
+        return Request(method="GET", path="/v1/jobs/by-name/{}", answer=JobView, places=(name,))
 
+    @ApiMethod
     def pause_job(
         self,
         job_id: str,
         *,
         reason: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> JobView:
+    ) -> Request[JobView]:
         """Fire no more ticks until it is resumed; runs that exist go on.
 
         Ticks that were due before the pause, because no scheduler was there, are decided first, as
@@ -651,47 +710,43 @@ class Operations:
             reason: Why, for whoever finds it paused.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="pause_job",
-                method="POST",
-                path="/v1/jobs/{}/pause",
-                answer=JobView,
-                places=(job_id,),
-                body={"reason": reason},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs/{}/pause",
+            answer=JobView,
+            places=(job_id,),
+            body={"reason": reason},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def resume_job(
         self,
         job_id: str,
         *,
         missed: Literal["skip", "once", "all"] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> JobView:
+    ) -> Request[JobView]:
         """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked.
 
         Args:
             missed: Whether ticks missed in the pause run: none, one, or each.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="resume_job",
-                method="POST",
-                path="/v1/jobs/{}/resume",
-                answer=JobView,
-                places=(job_id,),
-                body={"missed": missed},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs/{}/resume",
+            answer=JobView,
+            places=(job_id,),
+            body={"missed": missed},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def run_job_now(
         self,
         job_id: str,
@@ -700,11 +755,12 @@ class Operations:
         priority: Priority | UnsetType | None = UNSET,
         overlap: OverlapName | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Triggered:
+    ) -> Request[Triggered]:
         """Run it past its schedule, with its own payload or another.
 
-        The run is accepted (202) and starts when a worker is free; `GET /v1/runs/{run_id}` follows
-        it.
+        A one-time submission that waits for its time becomes due. One that ran already runs again:
+        the new run has the same `job_id`. The run is accepted (202) and starts when a worker is
+        free; `GET /v1/runs/{run_id}` follows it.
 
         Args:
             payload: Instead of the job's own.
@@ -712,68 +768,75 @@ class Operations:
             overlap: Instead of the job's own.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="run_job_now",
-                method="POST",
-                path="/v1/jobs/{}/runNow",
-                answer=Triggered,
-                places=(job_id,),
-                body={"payload": payload, "priority": priority, "overlap": overlap},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs/{}/runNow",
+            answer=Triggered,
+            places=(job_id,),
+            body={"payload": payload, "priority": priority, "overlap": overlap},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def get_job_status(
-        self,
-        job_id: str,
-    ) -> JobStatus:
+    @ApiMethod
+    def get_job_status(self, job_id: str) -> Request[JobStatus]:
         """How it stands: its newest run, and why it waits if it does."""
-        return self._send(
-            Request(
-                name="get_job_status",
-                method="GET",
-                path="/v1/jobs/{}/status",
-                answer=JobStatus,
-                places=(job_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/jobs/{}/status", answer=JobStatus, places=(job_id,))
 
+    @ApiMethod
     def list_runs_of_job(
         self,
         job_id: str,
         *,
         status: Sequence[RunStatus] | RunStatus | None = None,
+        trigger: Literal["tick", "manual", "api", "event", "graph", "backfill", "replay"]
+        | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[RunView]:
+    ) -> Request[Page[RunView]]:
         """Its runs, newest first.
 
         Args:
             status: Those in this state; may be given several times. Words of other schedulers are
                 understood, in any case.
+            trigger: Made by this: `tick` for those of the schedule. Default: any.
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_runs_of_job",
-                method="GET",
-                path="/v1/jobs/{}/runs",
-                answer=Page[RunView],
-                places=(job_id,),
-                query={"status": status, "limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/jobs/{}/runs",
+            answer=Page[RunView],
+            places=(job_id,),
+            query={"status": status, "trigger": trigger, "limit": limit, "cursor": cursor},
         )
 
+    @ApiMethod
+    def list_job_changes(
+        self, job_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[JobChangeView]]:
+        """Changes of a job, latest first: created, updated, paused, resumed, deleted.
+
+        Each names its author, its origin and, for an update, the fields that differ. The changes of
+        a deleted job stay as long as the audit log does.
+
+        Args:
+            limit: How many of them at most.
+            cursor: `next` of the page before.
+        """
+        return Request(
+            method="GET",
+            path="/v1/jobs/{}/history",
+            answer=Page[JobChangeView],
+            places=(job_id,),
+            query={"limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
     def list_outcomes(
-        self,
-        *,
-        job_id: Sequence[str] | None = None,
-        each: int | None = None,
-    ) -> Page[JobOutcomes]:
+        self, *, job_id: Sequence[str] | None = None, each: int | None = None
+    ) -> Request[Page[JobOutcomes]]:
         """How the last runs of several jobs went: what runs, how it ended, or why there was none.
 
         In the order in which the jobs are named; one that is not there has no runs.
@@ -782,16 +845,14 @@ class Operations:
             job_id: Of this job; may be given up to 50 times.
             each: How many of each job at most.
         """
-        return self._send(
-            Request(
-                name="list_outcomes",
-                method="GET",
-                path="/v1/jobs/outcomes",
-                answer=Page[JobOutcomes],
-                query={"job_id": job_id, "each": each},
-            )
+        return Request(
+            method="GET",
+            path="/v1/jobs/outcomes",
+            answer=Page[JobOutcomes],
+            query={"job_id": job_id, "each": each},
         )
 
+    @ApiMethod
     def backfill_job(
         self,
         job_id: str,
@@ -804,7 +865,7 @@ class Operations:
         name: str | UnsetType = UNSET,
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> BackfillView:
+    ) -> Request[BackfillView]:
         """Make runs for ticks of a past range, all at once; a dry run only counts them.
 
         At most 1,000 runs; `POST /v1/jobs/{job_id}/backfills` is for ranges of any length.
@@ -819,27 +880,25 @@ class Operations:
             dry_run: Only count.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="backfill_job",
-                method="POST",
-                path="/v1/jobs/{}/backfill",
-                answer=BackfillView,
-                places=(job_id,),
-                body={
-                    "since": since,
-                    "until": until,
-                    "only": only,
-                    "priority": priority,
-                    "at_once": at_once,
-                    "name": name,
-                    "dry_run": dry_run,
-                },
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs/{}/backfill",
+            answer=BackfillView,
+            places=(job_id,),
+            body={
+                "since": since,
+                "until": until,
+                "only": only,
+                "priority": priority,
+                "at_once": at_once,
+                "name": name,
+                "dry_run": dry_run,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def create_backfill(
         self,
         job_id: str,
@@ -853,7 +912,7 @@ class Operations:
         payload: Any | UnsetType = UNSET,
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> BackfillPlanned:
+    ) -> Request[BackfillPlanned]:
         """Begin to make runs for a past range of any length (201), or only count them (200).
 
         A node makes the runs little by little; `GET /v1/backfills/{backfill_id}` tells how far it
@@ -870,61 +929,55 @@ class Operations:
             dry_run: Only count.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_backfill",
-                method="POST",
-                path="/v1/jobs/{}/backfills",
-                answer=BackfillPlanned,
-                places=(job_id,),
-                body={
-                    "since": since,
-                    "until": until,
-                    "only": only,
-                    "order": order,
-                    "at_once": at_once,
-                    "priority": priority,
-                    "payload": payload,
-                    "dry_run": dry_run,
-                },
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/jobs/{}/backfills",
+            answer=BackfillPlanned,
+            places=(job_id,),
+            body={
+                "since": since,
+                "until": until,
+                "only": only,
+                "order": order,
+                "at_once": at_once,
+                "priority": priority,
+                "payload": payload,
+                "dry_run": dry_run,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def delete_job(
-        self,
-        job_id: str,
-        *,
-        running: Literal["cancel", "keep", "leave"] | None = None,
-    ) -> None:
-        """Delete a job and cancel its runs.
+        self, job_id: str, *, running: Literal["cancel", "keep", "leave"] | None = None
+    ) -> Request[None]:
+        """Delete a job and cancel its runs, or cancel a one-time submission.
 
         Runs that wait end at once. The workers of runs that are being executed are asked to stop
-        them, unless `running=keep`.
+        them, unless `running=keep`. The run of a submission stays in history, with the submission's
+        id.
 
         Args:
             running: What happens to runs that are being executed: their workers are asked to stop
                 them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`.
         """
-        return self._send(
-            Request(
-                name="delete_job",
-                method="DELETE",
-                path="/v1/jobs/{}",
-                answer=NoneType,
-                places=(job_id,),
-                query={"running": running},
-            )
+        return Request(
+            method="DELETE",
+            path="/v1/jobs/{}",
+            answer=NoneType,
+            places=(job_id,),
+            query={"running": running},
         )
 
+    @ApiMethod
     def get_load(
         self,
         *,
         since: Moment | None = None,
         until: Moment | None = None,
         bucket: Literal["minute", "hour"] | None = None,
-    ) -> LoadView:
+    ) -> Request[LoadView]:
         """How many ticks of all your jobs fall into each minute or hour to come.
 
         Ask for one minute to see whose they are.
@@ -934,43 +987,36 @@ class Operations:
             until: A day after `since` unless it is said, 35 days at most.
             bucket: How wide a part is; a week of minutes at most.
         """
-        return self._send(
-            Request(
-                name="get_load",
-                method="GET",
-                path="/v1/schedules/load",
-                answer=LoadView,
-                query={"since": since, "until": until, "bucket": bucket},
-            )
+        return Request(
+            method="GET",
+            path="/v1/schedules/load",
+            answer=LoadView,
+            query={"since": since, "until": until, "bucket": bucket},
         )
 
+    @ApiMethod
     def preview_schedule(
         self,
         *,
         schedule: Mapping[str, Any],
         count: int | UnsetType = UNSET,
         viewer: str | UnsetType | None = UNSET,
-        idempotency_key: str | None = None,
-    ) -> PreviewView:
+    ) -> Request[PreviewView]:
         """What a schedule will do: in words, its next times, and what daylight saving does to them.
 
         Args:
             schedule: A schedule in the form of docs/reference/schedules.md.
             count: How many of the next times to show.
             viewer: The zone of whoever looks, an IANA name; each time is shown in it as well.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="preview_schedule",
-                method="POST",
-                path="/v1/schedules/preview",
-                answer=PreviewView,
-                body={"schedule": schedule, "count": count, "viewer": viewer},
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/schedules/preview",
+            answer=PreviewView,
+            body={"schedule": schedule, "count": count, "viewer": viewer},
         )
 
+    @ApiMethod
     def list_backfills(
         self,
         *,
@@ -980,7 +1026,7 @@ class Operations:
         job_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[BackfillProgress]:
+    ) -> Request[Page[BackfillProgress]]:
         """Backfills, the newest first.
 
         Args:
@@ -989,77 +1035,57 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_backfills",
-                method="GET",
-                path="/v1/backfills",
-                answer=Page[BackfillProgress],
-                query={"status": status, "job_id": job_id, "limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/backfills",
+            answer=Page[BackfillProgress],
+            query={"status": status, "job_id": job_id, "limit": limit, "cursor": cursor},
         )
 
-    def get_backfill(
-        self,
-        backfill_id: str,
-    ) -> BackfillProgress:
+    @ApiMethod
+    def get_backfill(self, backfill_id: str) -> Request[BackfillProgress]:
         """One backfill: how far it is, and when it will be done."""
-        return self._send(
-            Request(
-                name="get_backfill",
-                method="GET",
-                path="/v1/backfills/{}",
-                answer=BackfillProgress,
-                places=(backfill_id,),
-            )
+        return Request(
+            method="GET", path="/v1/backfills/{}", answer=BackfillProgress, places=(backfill_id,)
         )
 
+    @ApiMethod
     def pause_backfill(
-        self,
-        backfill_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> BackfillProgress:
+        self, backfill_id: str, *, idempotency_key: str | None = None
+    ) -> Request[BackfillProgress]:
         """Start no more of its runs; those that run may finish.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="pause_backfill",
-                method="POST",
-                path="/v1/backfills/{}/pause",
-                answer=BackfillProgress,
-                places=(backfill_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/backfills/{}/pause",
+            answer=BackfillProgress,
+            places=(backfill_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def resume_backfill(
-        self,
-        backfill_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> BackfillProgress:
+        self, backfill_id: str, *, idempotency_key: str | None = None
+    ) -> Request[BackfillProgress]:
         """Let a paused backfill go on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="resume_backfill",
-                method="POST",
-                path="/v1/backfills/{}/resume",
-                answer=BackfillProgress,
-                places=(backfill_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/backfills/{}/resume",
+            answer=BackfillProgress,
+            places=(backfill_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def cancel_backfill(
         self,
         backfill_id: str,
@@ -1067,7 +1093,7 @@ class Operations:
         running: Literal["finish", "cancel"] | UnsetType = UNSET,
         reason: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> BackfillProgress:
+    ) -> Request[BackfillProgress]:
         """Make no more runs and cancel those that wait; what runs may finish, or is cancelled too.
 
         It is `cancelling` until the last of its runs has ended.
@@ -1077,28 +1103,71 @@ class Operations:
             reason: Why, for whoever asks later.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="cancel_backfill",
-                method="POST",
-                path="/v1/backfills/{}/cancel",
-                answer=BackfillProgress,
-                places=(backfill_id,),
-                body={"running": running, "reason": reason},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/backfills/{}/cancel",
+            answer=BackfillProgress,
+            places=(backfill_id,),
+            body={"running": running, "reason": reason},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
+    def list_tasks(
+        self,
+        *,
+        q: str | None = None,
+        served: bool | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Request[Page[TaskItem]]:
+        """List tasks by kind, with their load and their last hour.
+
+        A task is a kind of work that workers serve for your tenant, or that your jobs and runs
+        name. A task with `workers` 0 has no live worker: its runs wait. Graphs are jobs, not tasks.
+
+        Args:
+            q: Part of the kind or of the description, in any case. Default: all.
+            served: `true`: tasks that a live worker serves; `false`: those that no live worker
+                serves. Default: both.
+            limit: How many of them at most.
+            cursor: `next` of the page before.
+        """
+        return Request(
+            method="GET",
+            path="/v1/tasks",
+            answer=Page[TaskItem],
+            query={"q": q, "served": served, "limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_task(
+        self, kind: str, *, window: Literal["1h", "24h", "7d", "30d"] | None = None
+    ) -> Request[TaskView]:
+        """Show a task: what it does, who serves it, and how its runs fare.
+
+        Args:
+            window: How far the figures go back: the last hour by minutes, 24 hours or 7 days by
+                hours, 30 days by days. Default: `24h`.
+        """
+        return Request(
+            method="GET",
+            path="/v1/tasks/{}",
+            answer=TaskView,
+            places=(kind,),
+            query={"window": window},
+        )
+
+    @ApiMethod
     def plan_manifest(
         self,
         *,
         project: str,
         jobs: Sequence[DeclaredJob | Mapping[str, Any]],
         calendars: Sequence[DeclaredCalendar | Mapping[str, Any]] | UnsetType = UNSET,
-        idempotency_key: str | None = None,
-    ) -> PlanView:
+    ) -> Request[PlanView]:
         """What applying the jobs of a project would change, and which of its next runs move.
 
         Changes nothing. Jobs of the project that are not declared are shown as `prune`.
@@ -1107,19 +1176,15 @@ class Operations:
             project: Whose jobs these are; kept in their label `rota.project`.
             jobs: All that the project is to have.
             calendars: Calendars of the tenant, made or replaced; none is ever deleted.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="plan_manifest",
-                method="POST",
-                path="/v1/manifests/plan",
-                answer=PlanView,
-                body={"project": project, "jobs": jobs, "calendars": calendars},
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/manifests/plan",
+            answer=PlanView,
+            body={"project": project, "jobs": jobs, "calendars": calendars},
         )
 
+    @ApiMethod
     def apply_manifest(
         self,
         *,
@@ -1130,7 +1195,7 @@ class Operations:
         seen: Mapping[str, int] | UnsetType | None = UNSET,
         seen_calendars: Mapping[str, int] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> PlanView:
+    ) -> Request[PlanView]:
         """Make the jobs of a project what is declared: all of it, or nothing.
 
         With the `seen` of a plan it is refused if anything is not as the plan saw it. Answers what
@@ -1145,25 +1210,23 @@ class Operations:
             seen_calendars: The same for calendars.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="apply_manifest",
-                method="POST",
-                path="/v1/manifests/apply",
-                answer=PlanView,
-                body={
-                    "project": project,
-                    "jobs": jobs,
-                    "calendars": calendars,
-                    "prune": prune,
-                    "seen": seen,
-                    "seen_calendars": seen_calendars,
-                },
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/manifests/apply",
+            answer=PlanView,
+            body={
+                "project": project,
+                "jobs": jobs,
+                "calendars": calendars,
+                "prune": prune,
+                "seen": seen,
+                "seen_calendars": seen_calendars,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_runs(
         self,
         *,
@@ -1177,7 +1240,7 @@ class Operations:
         created_before: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[RunView]:
+    ) -> Request[Page[RunView]]:
         """Runs, newest first; a page may be short and still have a next one.
 
         Args:
@@ -1193,27 +1256,25 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_runs",
-                method="GET",
-                path="/v1/runs",
-                answer=Page[RunView],
-                query={
-                    "status": status,
-                    "job_id": job_id,
-                    "kind": kind,
-                    "queue": queue,
-                    "worker_id": worker_id,
-                    "graph_run_id": graph_run_id,
-                    "created_after": created_after,
-                    "created_before": created_before,
-                    "limit": limit,
-                    "cursor": cursor,
-                },
-            )
+        return Request(
+            method="GET",
+            path="/v1/runs",
+            answer=Page[RunView],
+            query={
+                "status": status,
+                "job_id": job_id,
+                "kind": kind,
+                "queue": queue,
+                "worker_id": worker_id,
+                "graph_run_id": graph_run_id,
+                "created_after": created_after,
+                "created_before": created_before,
+                "limit": limit,
+                "cursor": cursor,
+            },
         )
 
+    @ApiMethod
     def list_executions(
         self,
         *,
@@ -1221,7 +1282,7 @@ class Operations:
         status: Sequence[RunStatus] | RunStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[RunView]:
+    ) -> Request[Page[RunView]]:
         """The runs that a worker executes or executed last.
 
         `GET /v1/job/executions` is the same.
@@ -1233,61 +1294,31 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_executions",
-                method="GET",
-                path="/v1/executions",
-                answer=Page[RunView],
-                query={"worker_id": worker_id, "status": status, "limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/executions",
+            answer=Page[RunView],
+            query={"worker_id": worker_id, "status": status, "limit": limit, "cursor": cursor},
         )
 
-    def get_run(
-        self,
-        run_id: str,
-    ) -> RunDetail:
+    @ApiMethod
+    def get_run(self, run_id: str) -> Request[RunDetail]:
         """One run, with its payload and its result."""
-        return self._send(
-            Request(
-                name="get_run",
-                method="GET",
-                path="/v1/runs/{}",
-                answer=RunDetail,
-                places=(run_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/runs/{}", answer=RunDetail, places=(run_id,))
 
-    def list_attempts(
-        self,
-        run_id: str,
-    ) -> Page[AttemptView]:
+    @ApiMethod
+    def list_attempts(self, run_id: str) -> Request[Page[AttemptView]]:
         """Every attempt of a run, the first one first."""
-        return self._send(
-            Request(
-                name="list_attempts",
-                method="GET",
-                path="/v1/runs/{}/attempts",
-                answer=Page[AttemptView],
-                places=(run_id,),
-            )
+        return Request(
+            method="GET", path="/v1/runs/{}/attempts", answer=Page[AttemptView], places=(run_id,)
         )
 
-    def explain_run(
-        self,
-        run_id: str,
-    ) -> Explained:
+    @ApiMethod
+    def explain_run(self, run_id: str) -> Request[Explained]:
         """Why it waits, or what became of it, in one sentence."""
-        return self._send(
-            Request(
-                name="explain_run",
-                method="GET",
-                path="/v1/runs/{}/explain",
-                answer=Explained,
-                places=(run_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/runs/{}/explain", answer=Explained, places=(run_id,))
 
+    @ApiMethod
     def cancel_run(
         self,
         run_id: str,
@@ -1295,7 +1326,7 @@ class Operations:
         reason: str | UnsetType | None = UNSET,
         force: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> RunState:
+    ) -> Request[RunState]:
         """Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202).
 
         Args:
@@ -1303,70 +1334,60 @@ class Operations:
             force: End it now, whatever its worker does.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="cancel_run",
-                method="POST",
-                path="/v1/runs/{}/cancel",
-                answer=RunState,
-                places=(run_id,),
-                body={"reason": reason, "force": force},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/cancel",
+            answer=RunState,
+            places=(run_id,),
+            body={"reason": reason, "force": force},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def retry_run(
-        self,
-        run_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> RunState:
-        """Let a run that died, was lost or was cancelled go again, as itself.
+    @ApiMethod
+    def retry_run(self, run_id: str, *, idempotency_key: str | None = None) -> Request[RunState]:
+        """Run a dead, lost or cancelled run again under its id, with what it ran with.
+
+        Changes of the job since then have no effect on it.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="retry_run",
-                method="POST",
-                path="/v1/runs/{}/retry",
-                answer=RunState,
-                places=(run_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/retry",
+            answer=RunState,
+            places=(run_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def replay_run(
-        self,
-        run_id: str,
-        *,
-        payload: Any | UnsetType = UNSET,
-        idempotency_key: str | None = None,
-    ) -> Triggered:
-        """Make a new run like a finished one, with the same payload or another.
+        self, run_id: str, *, payload: Any | UnsetType = UNSET, idempotency_key: str | None = None
+    ) -> Request[Triggered]:
+        """Make a new run of what a finished run ran with: kind, queue, policy and payload.
+
+        Changes of the job since then have no effect on it. Give `payload` to replay with another
+        one.
 
         Args:
-            payload: Instead of the one that the run had.
+            payload: A payload to use instead. Default: the payload that the run used.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="replay_run",
-                method="POST",
-                path="/v1/runs/{}/replay",
-                answer=Triggered,
-                places=(run_id,),
-                body={"payload": payload},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/replay",
+            answer=Triggered,
+            places=(run_id,),
+            body={"payload": payload},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def cancel_runs(
         self,
         *,
@@ -1374,7 +1395,7 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> BulkDone:
+    ) -> Request[BulkDone]:
         """Cancel many runs: a dry run answers how many, and the token to do it.
 
         Args:
@@ -1383,18 +1404,16 @@ class Operations:
             token: The token of a dry run with the same filter.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="cancel_runs",
-                method="POST",
-                path="/v1/runs/bulk-cancel",
-                answer=BulkDone,
-                body={"filter": filter, "dry_run": dry_run, "token": token},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/bulk-cancel",
+            answer=BulkDone,
+            body={"filter": filter, "dry_run": dry_run, "token": token},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def begin_external_run(
         self,
         *,
@@ -1403,7 +1422,7 @@ class Operations:
         payload: Any | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ExternalRun:
+    ) -> Request[ExternalRun]:
         """Begin a run that the caller carries out: it is running from now on.
 
         The caller tells of it at least once in `lease_seconds`, and ends it.
@@ -1415,44 +1434,40 @@ class Operations:
             labels: Of the job, if it is made.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="begin_external_run",
-                method="POST",
-                path="/v1/runs/external",
-                answer=ExternalRun,
-                body={"job": job, "host": host, "payload": payload, "labels": labels},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/external",
+            answer=ExternalRun,
+            body={"job": job, "host": host, "payload": payload, "labels": labels},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def tell_external_run(
         self,
         run_id: str,
         *,
         output: Sequence[OutputPiece | Mapping[str, Any]] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ExternalAnswer:
+    ) -> Request[ExternalAnswer]:
         """Say that it goes on, and what it wrote.
 
         Args:
             output: What it wrote since the last time.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="tell_external_run",
-                method="POST",
-                path="/v1/runs/{}/external",
-                answer=ExternalAnswer,
-                places=(run_id,),
-                body={"output": output},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/external",
+            answer=ExternalAnswer,
+            places=(run_id,),
+            body={"output": output},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def end_external_run(
         self,
         run_id: str,
@@ -1461,7 +1476,7 @@ class Operations:
         output: Sequence[OutputPiece | Mapping[str, Any]] | UnsetType = UNSET,
         why: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ExternalAnswer:
+    ) -> Request[ExternalAnswer]:
         """Say how it ended.
 
         Args:
@@ -1470,73 +1485,47 @@ class Operations:
             why: What went wrong; the exit code unless it is said.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="end_external_run",
-                method="POST",
-                path="/v1/runs/{}/external/end",
-                answer=ExternalAnswer,
-                places=(run_id,),
-                body={"output": output, "exit_code": exit_code, "why": why},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/external/end",
+            answer=ExternalAnswer,
+            places=(run_id,),
+            body={"output": output, "exit_code": exit_code, "why": why},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def get_logs(
-        self,
-        run_id: str,
-        *,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> Logs:
+        self, run_id: str, *, after: str | None = None, limit: int | None = None
+    ) -> Request[Logs]:
         """What its attempts wrote, in order; `follow_logs` goes on as they come.
 
         Args:
             after: `cursor` of the page before.
             limit: How many pieces at most.
         """
-        return self._send(
-            Request(
-                name="get_logs",
-                method="GET",
-                path="/v1/runs/{}/logs",
-                answer=Logs,
-                places=(run_id,),
-                query={"after": after, "limit": limit},
-            )
+        return Request(
+            method="GET",
+            path="/v1/runs/{}/logs",
+            answer=Logs,
+            places=(run_id,),
+            query={"after": after, "limit": limit},
         )
 
-    def get_graph(
-        self,
-        job_id: str,
-    ) -> GraphView:
+    @ApiMethod
+    def get_graph(self, job_id: str) -> Request[GraphView]:
         """The graph of a job."""
-        return self._send(
-            Request(
-                name="get_graph",
-                method="GET",
-                path="/v1/jobs/{}/graph",
-                answer=GraphView,
-                places=(job_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/jobs/{}/graph", answer=GraphView, places=(job_id,))
 
-    def get_run_graph(
-        self,
-        run_id: str,
-    ) -> RunGraphView:
+    @ApiMethod
+    def get_run_graph(self, run_id: str) -> Request[RunGraphView]:
         """A graph run with every step: its state, its run, its times, and how far its maps are."""
-        return self._send(
-            Request(
-                name="get_run_graph",
-                method="GET",
-                path="/v1/runs/{}/graph",
-                answer=RunGraphView,
-                places=(run_id,),
-            )
+        return Request(
+            method="GET", path="/v1/runs/{}/graph", answer=RunGraphView, places=(run_id,)
         )
 
+    @ApiMethod
     def list_members(
         self,
         run_id: str,
@@ -1545,7 +1534,7 @@ class Operations:
         status: Sequence[RunStatus] | RunStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[RunView]:
+    ) -> Request[Page[RunView]]:
         """The members of a map in their order; a page may be short and still have a next one.
 
         Args:
@@ -1555,86 +1544,65 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_members",
-                method="GET",
-                path="/v1/runs/{}/members",
-                answer=Page[RunView],
-                places=(run_id,),
-                query={"step": step, "status": status, "limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/runs/{}/members",
+            answer=Page[RunView],
+            places=(run_id,),
+            query={"step": step, "status": status, "limit": limit, "cursor": cursor},
         )
 
+    @ApiMethod
     def retry_run_graph(
-        self,
-        run_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> RunState:
+        self, run_id: str, *, idempotency_key: str | None = None
+    ) -> Request[RunState]:
         """Let a graph run that ended go on from its failed steps; what succeeded is not done again.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="retry_run_graph",
-                method="POST",
-                path="/v1/runs/{}/retryFailed",
-                answer=RunState,
-                places=(run_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/retryFailed",
+            answer=RunState,
+            places=(run_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def pause_run(
-        self,
-        run_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> RunState:
+    @ApiMethod
+    def pause_run(self, run_id: str, *, idempotency_key: str | None = None) -> Request[RunState]:
         """Let a graph run start no more steps; those that run go on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="pause_run",
-                method="POST",
-                path="/v1/runs/{}/pause",
-                answer=RunState,
-                places=(run_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/pause",
+            answer=RunState,
+            places=(run_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def resume_run(
-        self,
-        run_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> RunState:
+    @ApiMethod
+    def resume_run(self, run_id: str, *, idempotency_key: str | None = None) -> Request[RunState]:
         """Let a paused graph run go on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="resume_run",
-                method="POST",
-                path="/v1/runs/{}/resume",
-                answer=RunState,
-                places=(run_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/runs/{}/resume",
+            answer=RunState,
+            places=(run_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_dead_letters(
         self,
         *,
@@ -1648,7 +1616,10 @@ class Operations:
         created_before: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[RunView]:
+        fingerprint: str | None = None,
+        ended_after: Moment | None = None,
+        ended_before: Moment | None = None,
+    ) -> Request[Page[RunView]]:
         """Runs that need somebody to look: dead, lost or quarantined.
 
         Args:
@@ -1663,50 +1634,86 @@ class Operations:
             created_before: Made before this time.
             limit: How many of them at most.
             cursor: `next` of the page before.
+            fingerprint: Dead letters with this fingerprint of their error. Default: any.
+            ended_after: Ended at this time or later. Default: any.
+            ended_before: Ended before this time. Default: any.
         """
-        return self._send(
-            Request(
-                name="list_dead_letters",
-                method="GET",
-                path="/v1/dead-letters",
-                answer=Page[RunView],
-                query={
-                    "status": status,
-                    "job_id": job_id,
-                    "kind": kind,
-                    "queue": queue,
-                    "worker_id": worker_id,
-                    "graph_run_id": graph_run_id,
-                    "created_after": created_after,
-                    "created_before": created_before,
-                    "limit": limit,
-                    "cursor": cursor,
-                },
-            )
+        return Request(
+            method="GET",
+            path="/v1/dead-letters",
+            answer=Page[RunView],
+            query={
+                "status": status,
+                "job_id": job_id,
+                "kind": kind,
+                "queue": queue,
+                "worker_id": worker_id,
+                "graph_run_id": graph_run_id,
+                "created_after": created_after,
+                "created_before": created_before,
+                "limit": limit,
+                "cursor": cursor,
+                "fingerprint": fingerprint,
+                "ended_after": ended_after,
+                "ended_before": ended_before,
+            },
         )
 
+    @ApiMethod
     def list_dead_groups(
         self,
         *,
+        job_id: str | None = None,
         since: Moment | None = None,
+        until: Moment | None = None,
+        kind: str | None = None,
         limit: int | None = None,
-    ) -> Page[DeadGroupView]:
-        """Dead letters that died alike, counted together, the last seen first.
+    ) -> Request[DeadGroups]:
+        """Group dead letters by task and error, the last seen first.
 
         Args:
-            since: Died at this time or later; a month ago unless it is said.
+            job_id: Runs of this job. Default: any job, and one-time submissions.
+            since: Ended at this time or later. Default: 30 days ago.
+            until: Ended before this time. Default: now.
+            kind: Of this task. Default: any.
             limit: How many of them at most.
         """
-        return self._send(
-            Request(
-                name="list_dead_groups",
-                method="GET",
-                path="/v1/dead-letters/groups",
-                answer=Page[DeadGroupView],
-                query={"since": since, "limit": limit},
-            )
+        return Request(
+            method="GET",
+            path="/v1/dead-letters/groups",
+            answer=DeadGroups,
+            query={"job_id": job_id, "since": since, "until": until, "kind": kind, "limit": limit},
         )
 
+    @ApiMethod
+    def get_dead_group(
+        self,
+        kind: str,
+        fingerprint: str,
+        *,
+        job_id: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> Request[DeadGroupDetail]:
+        """One group of dead letters, with its newest run in full.
+
+        Args:
+            job_id: Runs of this job. Default: any job, and one-time submissions.
+            since: Ended at this time or later. Default: 30 days ago.
+            until: Ended before this time. Default: now.
+        """
+        return Request(
+            method="GET",
+            path="/v1/dead-letters/groups/{}/{}",
+            answer=DeadGroupDetail,
+            places=(
+                kind,
+                fingerprint,
+            ),
+            query={"job_id": job_id, "since": since, "until": until},
+        )
+
+    @ApiMethod
     def replay_dead_letters(
         self,
         *,
@@ -1716,35 +1723,73 @@ class Operations:
         per_minute: int | UnsetType | None = UNSET,
         before: int | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> BulkDone:
-        """Let dead letters go again: a dry run answers how many, and the token to do it.
+    ) -> Request[BulkDone]:
+        """Requeue dead letters as they are. A dry run returns the count and a token.
 
         Args:
             filter: Which runs; at least one of its fields must be said.
             dry_run: Only count them, and answer the token to do it.
             token: The token of a dry run with the same filter.
-            per_minute: How many may begin in a minute; all at once unless it is said.
+            per_minute: How many may begin in a minute. Default: all at once.
             before: How many were let go by calls before this one, at the same pace.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="replay_dead_letters",
-                method="POST",
-                path="/v1/dead-letters/replay",
-                answer=BulkDone,
-                body={
-                    "filter": filter,
-                    "dry_run": dry_run,
-                    "token": token,
-                    "per_minute": per_minute,
-                    "before": before,
-                },
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/dead-letters/replay",
+            answer=BulkDone,
+            body={
+                "filter": filter,
+                "dry_run": dry_run,
+                "token": token,
+                "per_minute": per_minute,
+                "before": before,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
+    def edit_dead_letters(
+        self,
+        *,
+        filter: BulkFilter | Mapping[str, Any],
+        dry_run: bool | UnsetType = UNSET,
+        token: str | UnsetType | None = UNSET,
+        per_minute: int | UnsetType | None = UNSET,
+        before: int | UnsetType = UNSET,
+        patch: Mapping[str, Any] | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Request[BulkDone]:
+        """Requeue dead letters with changed payloads. A dry run returns the count and a token.
+
+        Args:
+            filter: Which runs; at least one of its fields must be said.
+            dry_run: Only count them, and answer the token to do it.
+            token: The token of a dry run with the same filter.
+            per_minute: How many may begin in a minute. Default: all at once.
+            before: How many were let go by calls before this one, at the same pace.
+            patch: A JSON merge patch (RFC 7396) for the payload of each run: its fields replace
+                those of the payload, and null removes a field. A dry run needs none.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return Request(
+            method="POST",
+            path="/v1/dead-letters/edit",
+            answer=BulkDone,
+            body={
+                "filter": filter,
+                "dry_run": dry_run,
+                "token": token,
+                "per_minute": per_minute,
+                "before": before,
+                "patch": patch,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
     def drop_dead_letters(
         self,
         *,
@@ -1752,8 +1797,8 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> BulkDone:
-        """Take dead letters off the list: a dry run answers how many, and the token to do it.
+    ) -> Request[BulkDone]:
+        """Drop dead letters; they stay in history. A dry run returns the count and a token.
 
         Args:
             filter: Which runs; at least one of its fields must be said.
@@ -1761,33 +1806,23 @@ class Operations:
             token: The token of a dry run with the same filter.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="drop_dead_letters",
-                method="POST",
-                path="/v1/dead-letters/drop",
-                answer=BulkDone,
-                body={"filter": filter, "dry_run": dry_run, "token": token},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/dead-letters/drop",
+            answer=BulkDone,
+            body={"filter": filter, "dry_run": dry_run, "token": token},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def drop_dead_letter(
-        self,
-        run_id: str,
-    ) -> None:
+    @ApiMethod
+    def drop_dead_letter(self, run_id: str) -> Request[None]:
         """Take one dead letter off the list; the run stays in history."""
-        return self._send(
-            Request(
-                name="drop_dead_letter",
-                method="DELETE",
-                path="/v1/dead-letters/{}",
-                answer=NoneType,
-                places=(run_id,),
-            )
+        return Request(
+            method="DELETE", path="/v1/dead-letters/{}", answer=NoneType, places=(run_id,)
         )
 
+    @ApiMethod
     def send_events(
         self,
         *,
@@ -1799,42 +1834,40 @@ class Operations:
         type: str | UnsetType = UNSET,
         events: Sequence[EventDraft | Mapping[str, Any]] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> EventsTaken:
+    ) -> Request[EventsTaken]:
         """Hand in events: each becomes a run of every job that waits for it.
 
         The same source and id again are the same event and make nothing. CloudEvents 1.0 are taken
         as application/cloudevents+json, application/cloudevents-batch+json, and by ce- headers.
 
         Args:
-            source: Where it comes from; `api` unless it is said.
-            id: With its source it is the same event for ever; drawn unless it is said.
-            time: When it happened; now unless it is said.
-            subject: What it is about.
-            data: Whatever else there is to say.
-            type: Which jobs it concerns, as in order.paid.
-            events: Several events instead of one: all are taken, or none.
+            source: Where it comes from. Default: `api`.
+            id: Its id: the same source and id again are the same event. Default: a new id.
+            time: When it happened. Default: when it arrives.
+            subject: What it is about. Default: none.
+            data: Any JSON that describes what happened. Default: null.
+            type: What happened, as in order.paid. Default: none; `events` is required.
+            events: Several events: all are taken, or none. Default: the one event.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="send_events",
-                method="POST",
-                path="/v1/events",
-                answer=EventsTaken,
-                body={
-                    "source": source,
-                    "id": id,
-                    "time": time,
-                    "subject": subject,
-                    "data": data,
-                    "type": type,
-                    "events": events,
-                },
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/events",
+            answer=EventsTaken,
+            body={
+                "source": source,
+                "id": id,
+                "time": time,
+                "subject": subject,
+                "data": data,
+                "type": type,
+                "events": events,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_events(
         self,
         *,
@@ -1844,7 +1877,7 @@ class Operations:
         until: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[EventView]:
+    ) -> Request[Page[EventView]]:
         """Events that arrived, the newest first.
 
         Args:
@@ -1855,38 +1888,26 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_events",
-                method="GET",
-                path="/v1/events",
-                answer=Page[EventView],
-                query={
-                    "type": type,
-                    "source": source,
-                    "since": since,
-                    "until": until,
-                    "limit": limit,
-                    "cursor": cursor,
-                },
-            )
+        return Request(
+            method="GET",
+            path="/v1/events",
+            answer=Page[EventView],
+            query={
+                "type": type,
+                "source": source,
+                "since": since,
+                "until": until,
+                "limit": limit,
+                "cursor": cursor,
+            },
         )
 
-    def get_event(
-        self,
-        event_id: str,
-    ) -> EventView:
+    @ApiMethod
+    def get_event(self, event_id: str) -> Request[EventView]:
         """An event, and what it came to, job by job; where it did not run, why."""
-        return self._send(
-            Request(
-                name="get_event",
-                method="GET",
-                path="/v1/events/{}",
-                answer=EventView,
-                places=(event_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/events/{}", answer=EventView, places=(event_id,))
 
+    @ApiMethod
     def replay_events(
         self,
         *,
@@ -1894,7 +1915,7 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Replayed:
+    ) -> Request[Replayed]:
         """Match events again with the jobs as they are now; their runs are new ones.
 
         A dry run answers how many, and the token to do it.
@@ -1905,31 +1926,21 @@ class Operations:
             token: The token of a dry run with the same filter.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="replay_events",
-                method="POST",
-                path="/v1/events:replay",
-                answer=Replayed,
-                body={"filter": filter, "dry_run": dry_run, "token": token},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/events:replay",
+            answer=Replayed,
+            body={"filter": filter, "dry_run": dry_run, "token": token},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def list_sources(
-        self,
-    ) -> Page[SourceView]:
+    @ApiMethod
+    def list_sources(self) -> Request[Page[SourceView]]:
         """The sources that events come from: who reads them, how far, and what went wrong last."""
-        return self._send(
-            Request(
-                name="list_sources",
-                method="GET",
-                path="/v1/sources",
-                answer=Page[SourceView],
-            )
-        )
+        return Request(method="GET", path="/v1/sources", answer=Page[SourceView])
 
+    @ApiMethod
     def create_hook(
         self,
         *,
@@ -1938,50 +1949,43 @@ class Operations:
         style: Literal["standard", "github"] | UnsetType = UNSET,
         secret: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> HookMade:
+    ) -> Request[HookMade]:
         """Make a hook; this is the only time that its secret is shown.
 
         Args:
             name: Unique in the tenant; the source is hooks/ and it.
             type: The type of the events that come of it.
             style: How requests are signed: Standard Webhooks, or X-Hub-Signature-256.
-            secret: A secret that the sender has made; drawn unless it is said.
+            secret: A secret that the sender has made. Default: drawn at random.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_hook",
-                method="POST",
-                path="/v1/hooks",
-                answer=HookMade,
-                body={"name": name, "type": type, "style": style, "secret": secret},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/hooks",
+            answer=HookMade,
+            body={"name": name, "type": type, "style": style, "secret": secret},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_hooks(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Page[HookView]:
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[HookView]]:
         """The hooks by name, without their secrets.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_hooks",
-                method="GET",
-                path="/v1/hooks",
-                answer=Page[HookView],
-                query={"limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/hooks",
+            answer=Page[HookView],
+            query={"limit": limit, "cursor": cursor},
         )
 
+    @ApiMethod
     def rotate_hook(
         self,
         hook_id: str,
@@ -1989,165 +1993,179 @@ class Operations:
         secret: str | UnsetType | None = UNSET,
         former_for: Duration | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> HookMade:
+    ) -> Request[HookMade]:
         """Give a hook another secret; the one before is good for a day, or as long as is said.
 
         Args:
-            secret: A secret that the sender has made; drawn unless it is said.
+            secret: A secret that the sender has made. Default: drawn at random.
             former_for: How long the secret before is good as well.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="rotate_hook",
-                method="POST",
-                path="/v1/hooks/{}/rotate",
-                answer=HookMade,
-                places=(hook_id,),
-                body={"secret": secret, "former_for": former_for},
-                body_required=False,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/hooks/{}/rotate",
+            answer=HookMade,
+            places=(hook_id,),
+            body={"secret": secret, "former_for": former_for},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def delete_hook(
-        self,
-        hook_id: str,
-    ) -> None:
+    @ApiMethod
+    def delete_hook(self, hook_id: str) -> Request[None]:
         """Delete a hook: from now on nothing is taken there."""
-        return self._send(
-            Request(
-                name="delete_hook",
-                method="DELETE",
-                path="/v1/hooks/{}",
-                answer=NoneType,
-                places=(hook_id,),
-            )
+        return Request(method="DELETE", path="/v1/hooks/{}", answer=NoneType, places=(hook_id,))
+
+    @ApiMethod
+    def list_queues(self, *, all_tenants: bool | None = None) -> Request[Page[QueueView]]:
+        """Your queues: whether they are paused, their limits, and what waits and runs there.
+
+        A queue is yours if you created it, named it in a job, or have a run in it. A platform key
+        lists the queues of every tenant, with the pauses and limits that hold for all; the counts
+        are of its own tenant.
+
+        Args:
+            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
+                true for a platform key, false for other keys.
+        """
+        return Request(
+            method="GET",
+            path="/v1/queues",
+            answer=Page[QueueView],
+            query={"all_tenants": all_tenants},
         )
 
-    def list_queues(
-        self,
-    ) -> Page[QueueView]:
-        """Every queue: whether it is paused, its limits, and what of yours waits and runs in it."""
-        return self._send(
-            Request(
-                name="list_queues",
-                method="GET",
-                path="/v1/queues",
-                answer=Page[QueueView],
-            )
+    @ApiMethod
+    def create_queue(
+        self, name: str, *, idempotency_key: str | None = None
+    ) -> Request[QueueCreated]:
+        """Create a queue of your tenant.
+
+        Tenants share no queues: runs of two tenants in queues of the same name do not concern each
+        other. A queue is also created when a job names it. If you have it already, the answer is
+        200.
+
+        Args:
+            name: 1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.
+            idempotency_key: The same key with the same request gets the same answer, for a day.
+        """
+        return Request(
+            method="POST",
+            path="/v1/queues",
+            answer=QueueCreated,
+            body={"name": name},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def pause_queue(
-        self,
-        queue: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> QueueState:
+        self, queue: str, *, all_tenants: bool | None = None, idempotency_key: str | None = None
+    ) -> Request[QueueState]:
         """Start nothing of this queue any more; what runs goes on.
 
+        It holds for your tenant's runs. With a platform key it holds for every tenant, unless
+        `all_tenants=false` is said.
+
         Args:
+            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
+                true for a platform key, false for other keys.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="pause_queue",
-                method="POST",
-                path="/v1/queues/{}/pause",
-                answer=QueueState,
-                places=(queue,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/queues/{}/pause",
+            answer=QueueState,
+            places=(queue,),
+            query={"all_tenants": all_tenants},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def resume_queue(
-        self,
-        queue: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> QueueState:
+        self, queue: str, *, all_tenants: bool | None = None, idempotency_key: str | None = None
+    ) -> Request[QueueState]:
         """Start its runs again.
 
+        Each pause is lifted by itself: a tenant's own by the tenant, the one for all tenants with a
+        platform key.
+
         Args:
+            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
+                true for a platform key, false for other keys.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="resume_queue",
-                method="POST",
-                path="/v1/queues/{}/resume",
-                answer=QueueState,
-                places=(queue,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/queues/{}/resume",
+            answer=QueueState,
+            places=(queue,),
+            query={"all_tenants": all_tenants},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def limit_queue(
         self,
         queue: str,
         *,
+        all_tenants: bool | None = None,
         max: int | UnsetType | None = UNSET,
         rate: RateDraft | Mapping[str, Any] | UnsetType | None = UNSET,
-    ) -> None:
+    ) -> Request[None]:
         """Let so many run at a time and so many start per time; nothing said lifts the limits.
 
+        It holds for your tenant's runs. With a platform key it holds for the runs of all tenants
+        together, unless `all_tenants=false` is said. Where both are set, both hold.
+
         Args:
+            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
+                true for a platform key, false for other keys.
             max: How many may run at a time.
             rate: How many may start per time.
         """
-        return self._send(
-            Request(
-                name="limit_queue",
-                method="PUT",
-                path="/v1/queues/{}/limits",
-                answer=NoneType,
-                places=(queue,),
-                body={"max": max, "rate": rate},
-            )
+        return Request(
+            method="PUT",
+            path="/v1/queues/{}/limits",
+            answer=NoneType,
+            places=(queue,),
+            query={"all_tenants": all_tenants},
+            body={"max": max, "rate": rate},
         )
 
-    def list_kinds(
-        self,
-    ) -> Page[KindView]:
+    @ApiMethod
+    def list_kinds(self) -> Request[Page[KindView]]:
         """The kinds of jobs that workers carry out, with what their payloads look like."""
-        return self._send(
-            Request(
-                name="list_kinds",
-                method="GET",
-                path="/v1/kinds",
-                answer=Page[KindView],
-            )
-        )
+        return Request(method="GET", path="/v1/kinds", answer=Page[KindView])
 
+    @ApiMethod
     def list_workers(
-        self,
-        *,
-        with_dead: bool | None = None,
-    ) -> Page[WorkerView]:
-        """The workers that are alive, with what they serve and how busy they are.
+        self, *, all_tenants: bool | None = None, with_dead: bool | None = None
+    ) -> Request[Page[WorkerView]]:
+        """The workers that take runs of your tenant, with what they serve and how busy they are.
+
+        A platform key lists every worker, unless `all_tenants=false` is said. The runs that are
+        counted are of the caller's tenant.
 
         Args:
+            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
+                true for a platform key, false for other keys.
             with_dead: Also those that have died or stopped lately.
         """
-        return self._send(
-            Request(
-                name="list_workers",
-                method="GET",
-                path="/v1/workers",
-                answer=Page[WorkerView],
-                query={"with_dead": with_dead},
-            )
+        return Request(
+            method="GET",
+            path="/v1/workers",
+            answer=Page[WorkerView],
+            query={"all_tenants": all_tenants, "with_dead": with_dead},
         )
 
+    @ApiMethod
     def drain_worker(
-        self,
-        worker_id: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> WorkerDrained:
+        self, worker_id: str, *, idempotency_key: str | None = None
+    ) -> Request[WorkerDrained]:
         """Let a worker take no more runs, and end when those that it has have ended.
 
         It hears of it with its next heartbeat. What it runs may take as long as it stays within the
@@ -2156,91 +2174,67 @@ class Operations:
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="drain_worker",
-                method="POST",
-                path="/v1/workers/{}/drain",
-                answer=WorkerDrained,
-                places=(worker_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/workers/{}/drain",
+            answer=WorkerDrained,
+            places=(worker_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def list_schedulers(
-        self,
-    ) -> Page[SchedulerView]:
+    @ApiMethod
+    def list_schedulers(self) -> Request[Page[SchedulerView]]:
         """The schedulers that are alive, with their shards."""
-        return self._send(
-            Request(
-                name="list_schedulers",
-                method="GET",
-                path="/v1/schedulers",
-                answer=Page[SchedulerView],
-            )
-        )
+        return Request(method="GET", path="/v1/schedulers", answer=Page[SchedulerView])
 
-    def list_shards(
-        self,
-    ) -> Page[ShardView]:
+    @ApiMethod
+    def list_shards(self) -> Request[Page[ShardView]]:
         """The 128 shards and who fires them."""
-        return self._send(
-            Request(
-                name="list_shards",
-                method="GET",
-                path="/v1/shards",
-                answer=Page[ShardView],
-            )
-        )
+        return Request(method="GET", path="/v1/shards", answer=Page[ShardView])
 
-    def get_statistics(
-        self,
-        *,
-        since: Moment | None = None,
-    ) -> StatisticsView:
-        """How it goes: runs by outcome, waits and durations, what waits now, what is late.
+    @ApiMethod
+    def get_job_counts(self) -> Request[JobCountsView]:
+        """Number of jobs by status, and when the next one of each status fires.
+
+        Counts the newest 10,000 jobs of your tenant. Deleted jobs do not count.
+        """
+        return Request(method="GET", path="/v1/statistics/jobs", answer=JobCountsView)
+
+    @ApiMethod
+    def get_statistics(self, *, since: Moment | None = None) -> Request[StatisticsView]:
+        """How it goes: runs by outcome, lag and durations, what waits now, what is late.
+
+        `runs`, `wait_*` and `duration_*` are of the runs that ended since `since`. `wait_*` is the
+        lag: how long a run that could start waited for its start. Backfills, replays, retries and
+        runs started by hand have none.
 
         Args:
             since: An hour ago unless it is said, a month ago at most.
         """
-        return self._send(
-            Request(
-                name="get_statistics",
-                method="GET",
-                path="/v1/statistics",
-                answer=StatisticsView,
-                query={"since": since},
-            )
+        return Request(
+            method="GET", path="/v1/statistics", answer=StatisticsView, query={"since": since}
         )
 
+    @ApiMethod
     def get_series(
-        self,
-        *,
-        span: Literal["hour", "day", "month"] | None = None,
-    ) -> SeriesView:
+        self, *, span: Literal["hour", "day", "month"] | None = None
+    ) -> Request[SeriesView]:
         """The same over the last hour by minutes, the last day by hours, or the last month by days.
+
+        A run counts in the bucket in which it ended, whenever it was due.
 
         Args:
             span: The last hour by minutes, day by hours, or month by days.
         """
-        return self._send(
-            Request(
-                name="get_series",
-                method="GET",
-                path="/v1/statistics/series",
-                answer=SeriesView,
-                query={"span": span},
-            )
+        return Request(
+            method="GET", path="/v1/statistics/series", answer=SeriesView, query={"span": span}
         )
 
+    @ApiMethod
     def put_calendar(
-        self,
-        name: str,
-        calendar: Mapping[str, Any],
-        *,
-        if_match: int | None = None,
-    ) -> CalendarView:
+        self, name: str, calendar: Mapping[str, Any], *, if_match: int | None = None
+    ) -> Request[CalendarView]:
         """Make the calendar of this name (201), or replace it.
 
         The next ticks of the jobs that go by it are computed anew; at most 1,000 jobs may.
@@ -2249,128 +2243,80 @@ class Operations:
             calendar: A calendar in the form of docs/reference/schedules.md.
             if_match: Only if this is still its `version`.
         """
-        return self._send(
-            Request(
-                name="put_calendar",
-                method="PUT",
-                path="/v1/calendars/{}",
-                answer=CalendarView,
-                places=(name,),
-                body={"calendar": calendar},
-                if_match=if_match,
-            )
+        return Request(
+            method="PUT",
+            path="/v1/calendars/{}",
+            answer=CalendarView,
+            places=(name,),
+            body={"calendar": calendar},
+            if_match=if_match,
         )
 
+    @ApiMethod
     def list_calendars(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Page[CalendarView]:
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[CalendarView]]:
         """Calendars by name.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_calendars",
-                method="GET",
-                path="/v1/calendars",
-                answer=Page[CalendarView],
-                query={"limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/calendars",
+            answer=Page[CalendarView],
+            query={"limit": limit, "cursor": cursor},
         )
 
-    def get_calendar(
-        self,
-        name: str,
-    ) -> CalendarView:
+    @ApiMethod
+    def get_calendar(self, name: str) -> Request[CalendarView]:
         """One calendar."""
-        return self._send(
-            Request(
-                name="get_calendar",
-                method="GET",
-                path="/v1/calendars/{}",
-                answer=CalendarView,
-                places=(name,),
-            )
-        )
+        return Request(method="GET", path="/v1/calendars/{}", answer=CalendarView, places=(name,))
 
-    def delete_calendar(
-        self,
-        name: str,
-    ) -> None:
+    @ApiMethod
+    def delete_calendar(self, name: str) -> Request[None]:
         """Delete a calendar that no job goes by."""
-        return self._send(
-            Request(
-                name="delete_calendar",
-                method="DELETE",
-                path="/v1/calendars/{}",
-                answer=NoneType,
-                places=(name,),
-            )
-        )
+        return Request(method="DELETE", path="/v1/calendars/{}", answer=NoneType, places=(name,))
 
-    def put_secret(
-        self,
-        name: str,
-        value: str,
-    ) -> SecretView:
+    @ApiMethod
+    def put_secret(self, name: str, value: str) -> Request[SecretView]:
         """Write a secret, or a new version of it. Nobody can read it back.
 
         Args:
             value: The secret. A shorter one could not be kept out of logs.
         """
-        return self._send(
-            Request(
-                name="put_secret",
-                method="PUT",
-                path="/v1/secrets/{}",
-                answer=SecretView,
-                places=(name,),
-                body={"value": value},
-            )
+        return Request(
+            method="PUT",
+            path="/v1/secrets/{}",
+            answer=SecretView,
+            places=(name,),
+            body={"value": value},
         )
 
+    @ApiMethod
     def list_secrets(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Page[SecretView]:
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[SecretView]]:
         """The names of the secrets.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_secrets",
-                method="GET",
-                path="/v1/secrets",
-                answer=Page[SecretView],
-                query={"limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/secrets",
+            answer=Page[SecretView],
+            query={"limit": limit, "cursor": cursor},
         )
 
-    def delete_secret(
-        self,
-        name: str,
-    ) -> None:
+    @ApiMethod
+    def delete_secret(self, name: str) -> Request[None]:
         """Delete a secret in all its versions."""
-        return self._send(
-            Request(
-                name="delete_secret",
-                method="DELETE",
-                path="/v1/secrets/{}",
-                answer=NoneType,
-                places=(name,),
-            )
-        )
+        return Request(method="DELETE", path="/v1/secrets/{}", answer=NoneType, places=(name,))
 
+    @ApiMethod
     def create_key(
         self,
         *,
@@ -2379,7 +2325,7 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         lifetime: Duration | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> KeyMade:
+    ) -> Request[KeyMade]:
         """Make a key; this is the only time that it is shown.
 
         Args:
@@ -2389,107 +2335,67 @@ class Operations:
             lifetime: 90 days unless it is said, a year at most.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_key",
-                method="POST",
-                path="/v1/keys",
-                answer=KeyMade,
-                body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
-                repeat="never",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/keys",
+            answer=KeyMade,
+            body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
+            repeat="never",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_keys(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Page[KeyView]:
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[KeyView]]:
         """The keys of the tenant, the oldest first, without their secrets.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_keys",
-                method="GET",
-                path="/v1/keys",
-                answer=Page[KeyView],
-                query={"limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/keys",
+            answer=Page[KeyView],
+            query={"limit": limit, "cursor": cursor},
         )
 
-    def revoke_key(
-        self,
-        key_id: str,
-    ) -> KeyView:
+    @ApiMethod
+    def revoke_key(self, key_id: str) -> Request[KeyView]:
         """Revoke a key: within five seconds nobody can use it any more."""
-        return self._send(
-            Request(
-                name="revoke_key",
-                method="DELETE",
-                path="/v1/keys/{}",
-                answer=KeyView,
-                places=(key_id,),
-            )
-        )
+        return Request(method="DELETE", path="/v1/keys/{}", answer=KeyView, places=(key_id,))
 
+    @ApiMethod
     def list_users(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Page[UserView]:
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[UserView]]:
         """The users of the tenant, by name: how many jobs and valid keys each has.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_users",
-                method="GET",
-                path="/v1/users",
-                answer=Page[UserView],
-                query={"limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/users",
+            answer=Page[UserView],
+            query={"limit": limit, "cursor": cursor},
         )
 
-    def get_user(
-        self,
-        user_id: str,
-    ) -> UserView:
+    @ApiMethod
+    def get_user(self, user_id: str) -> Request[UserView]:
         """One user."""
-        return self._send(
-            Request(
-                name="get_user",
-                method="GET",
-                path="/v1/users/{}",
-                answer=UserView,
-                places=(user_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/users/{}", answer=UserView, places=(user_id,))
 
-    def revoke_keys_of_user(
-        self,
-        user_id: str,
-    ) -> KeysRevoked:
+    @ApiMethod
+    def revoke_keys_of_user(self, user_id: str) -> Request[KeysRevoked]:
         """Revoke all keys of a user: within five seconds none of them can be used any more."""
-        return self._send(
-            Request(
-                name="revoke_keys_of_user",
-                method="DELETE",
-                path="/v1/users/{}/keys",
-                answer=KeysRevoked,
-                places=(user_id,),
-            )
+        return Request(
+            method="DELETE", path="/v1/users/{}/keys", answer=KeysRevoked, places=(user_id,)
         )
 
+    @ApiMethod
     def create_tenant(
         self,
         *,
@@ -2497,7 +2403,7 @@ class Operations:
         weight: int | UnsetType = UNSET,
         quotas: QuotasDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> TenantView:
+    ) -> Request[TenantView]:
         """Make a tenant.
 
         Args:
@@ -2506,125 +2412,96 @@ class Operations:
             quotas: What it may have at most.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_tenant",
-                method="POST",
-                path="/v1/tenants",
-                answer=TenantView,
-                body={"name": name, "weight": weight, "quotas": quotas},
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/tenants",
+            answer=TenantView,
+            body={"name": name, "weight": weight, "quotas": quotas},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def list_tenants(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Page[TenantView]:
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[Page[TenantView]]:
         """All tenants, the oldest first.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_tenants",
-                method="GET",
-                path="/v1/tenants",
-                answer=Page[TenantView],
-                query={"limit": limit, "cursor": cursor},
-            )
+        return Request(
+            method="GET",
+            path="/v1/tenants",
+            answer=Page[TenantView],
+            query={"limit": limit, "cursor": cursor},
         )
 
-    def get_tenant(
-        self,
-        tenant_id: int | str,
-    ) -> TenantView:
+    @ApiMethod
+    def get_tenant(self, tenant_id: int | str) -> Request[TenantView]:
         """One tenant."""
-        return self._send(
-            Request(
-                name="get_tenant",
-                method="GET",
-                path="/v1/tenants/{}",
-                answer=TenantView,
-                places=(tenant_id,),
-            )
-        )
+        return Request(method="GET", path="/v1/tenants/{}", answer=TenantView, places=(tenant_id,))
 
+    @ApiMethod
     def update_tenant(
         self,
         tenant_id: int | str,
         *,
         weight: int | UnsetType = UNSET,
         quotas: QuotasDraft | Mapping[str, Any] | UnsetType = UNSET,
-    ) -> TenantView:
+    ) -> Request[TenantView]:
         """Change its weight or its quotas.
 
         Args:
             weight: Its share of busy workers, next to the others.
-            quotas: All of them anew: what is not said is not limited any more.
+            quotas: All of them anew: what is absent has its default again.
         """
-        return self._send(
-            Request(
-                name="update_tenant",
-                method="PATCH",
-                path="/v1/tenants/{}",
-                answer=TenantView,
-                places=(tenant_id,),
-                body={"weight": weight, "quotas": quotas},
-            )
+        return Request(
+            method="PATCH",
+            path="/v1/tenants/{}",
+            answer=TenantView,
+            places=(tenant_id,),
+            body={"weight": weight, "quotas": quotas},
         )
 
+    @ApiMethod
     def pause_tenant(
-        self,
-        tenant_id: int | str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> TenantView:
+        self, tenant_id: int | str, *, idempotency_key: str | None = None
+    ) -> Request[TenantView]:
         """Start no run of it any more; what runs goes on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="pause_tenant",
-                method="POST",
-                path="/v1/tenants/{}/pause",
-                answer=TenantView,
-                places=(tenant_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/tenants/{}/pause",
+            answer=TenantView,
+            places=(tenant_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def resume_tenant(
-        self,
-        tenant_id: int | str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> TenantView:
+        self, tenant_id: int | str, *, idempotency_key: str | None = None
+    ) -> Request[TenantView]:
         """Start its runs again.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="resume_tenant",
-                method="POST",
-                path="/v1/tenants/{}/resume",
-                answer=TenantView,
-                places=(tenant_id,),
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/tenants/{}/resume",
+            answer=TenantView,
+            places=(tenant_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
+    @ApiMethod
     def create_tenant_key(
         self,
         tenant_id: int | str,
@@ -2634,7 +2511,7 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         lifetime: Duration | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> KeyMade:
+    ) -> Request[KeyMade]:
         """Make a key for a tenant; this is the only time that it is shown.
 
         Args:
@@ -2644,34 +2521,22 @@ class Operations:
             lifetime: 90 days unless it is said, a year at most.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_tenant_key",
-                method="POST",
-                path="/v1/tenants/{}/keys",
-                answer=KeyMade,
-                places=(tenant_id,),
-                body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
-                repeat="never",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/tenants/{}/keys",
+            answer=KeyMade,
+            places=(tenant_id,),
+            body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
+            repeat="never",
+            idempotency_key=idempotency_key,
         )
 
-    def delete_tenant(
-        self,
-        tenant_id: int | str,
-    ) -> None:
+    @ApiMethod
+    def delete_tenant(self, tenant_id: int | str) -> Request[None]:
         """Delete a tenant that has no jobs."""
-        return self._send(
-            Request(
-                name="delete_tenant",
-                method="DELETE",
-                path="/v1/tenants/{}",
-                answer=NoneType,
-                places=(tenant_id,),
-            )
-        )
+        return Request(method="DELETE", path="/v1/tenants/{}", answer=NoneType, places=(tenant_id,))
 
+    @ApiMethod
     def list_audit(
         self,
         *,
@@ -2683,7 +2548,7 @@ class Operations:
         until: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[AuditView]:
+    ) -> Request[Page[AuditView]]:
         """Changes, the latest first. That somebody read them is written down as well.
 
         Args:
@@ -2696,157 +2561,86 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return self._send(
-            Request(
-                name="list_audit",
-                method="GET",
-                path="/v1/audit",
-                answer=Page[AuditView],
-                query={
-                    "thing": thing,
-                    "thing_id": thing_id,
-                    "actor": actor,
-                    "action": action,
-                    "since": since,
-                    "until": until,
-                    "limit": limit,
-                    "cursor": cursor,
-                },
-            )
+        return Request(
+            method="GET",
+            path="/v1/audit",
+            answer=Page[AuditView],
+            query={
+                "thing": thing,
+                "thing_id": thing_id,
+                "actor": actor,
+                "action": action,
+                "since": since,
+                "until": until,
+                "limit": limit,
+                "cursor": cursor,
+            },
         )
 
-    def create_login_ticket(
-        self,
-        *,
-        idempotency_key: str | None = None,
-    ) -> TicketView:
+    @ApiMethod
+    def create_login_ticket(self, *, idempotency_key: str | None = None) -> Request[TicketView]:
         """Make a link that logs in at the dashboard, once and within a minute.
+
+        A key may have ten unused links. The audit log has the log-in, not the link.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return self._send(
-            Request(
-                name="create_login_ticket",
-                method="POST",
-                path="/v1/login-tickets",
-                answer=TicketView,
-                repeat="by_key",
-                idempotency_key=idempotency_key,
-            )
+        return Request(
+            method="POST",
+            path="/v1/login-tickets",
+            answer=TicketView,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
         )
 
-    def get_health(
-        self,
-    ) -> Health:
+    @ApiMethod
+    def get_health(self) -> Request[Health]:
         """Whether this process answers.
 
         It never asks the database.
         """
-        return self._send(
-            Request(
-                name="get_health",
-                method="GET",
-                path="/healthz",
-                answer=Health,
-            )
-        )
+        return Request(method="GET", path="/healthz", answer=Health)
 
-    def get_readiness(
-        self,
-    ) -> Health:
+    @ApiMethod
+    def get_readiness(self) -> Request[Health]:
         """Whether this process can serve.
 
         It can while its database answers, as of a second ago, and its machine's clock is at most 30
         seconds from the database's.
         """
-        return self._send(
-            Request(
-                name="get_readiness",
-                method="GET",
-                path="/readyz",
-                answer=Health,
-            )
-        )
+        return Request(method="GET", path="/readyz", answer=Health)
 
-    def get_whoami(
-        self,
-    ) -> WhoAmI:
+    @ApiMethod
+    def get_whoami(self) -> Request[WhoAmI]:
         """Whose key this is and what it may do."""
-        return self._send(
-            Request(
-                name="get_whoami",
-                method="GET",
-                path="/v1/whoami",
-                answer=WhoAmI,
-            )
-        )
+        return Request(method="GET", path="/v1/whoami", answer=WhoAmI)
 
-    def get_metrics(
-        self,
-    ) -> str:
-        """Figures for Prometheus: of the whole installation, and of this process."""
-        return self._send(
-            Request(
-                name="get_metrics",
-                method="GET",
-                path="/metrics",
-                answer=str,
-            )
-        )
+    @ApiMethod
+    def get_metrics(self) -> Request[str]:
+        """Figures for Prometheus.
 
-    def get_openapi(
-        self,
-    ) -> dict[str, Any]:
+        A platform key gets those of the whole installation and of this process. Other keys get the
+        series of their own tenant.
+        """
+        return Request(method="GET", path="/metrics", answer=str)
+
+    @ApiMethod
+    def get_openapi(self) -> Request[dict[str, Any]]:
         """This interface as an OpenAPI 3.1 document."""
-        return self._send(
-            Request(
-                name="get_openapi",
-                method="GET",
-                path="/v1/openapi.json",
-                answer=dict[str, Any],
-            )
-        )
+        return Request(method="GET", path="/v1/openapi.json", answer=dict[str, Any])
 
-    def get_page(
-        self,
-    ) -> str:
+    @ApiMethod
+    def get_page(self) -> Request[str]:
         """A page to read about this interface and to try it out."""
-        return self._send(
-            Request(
-                name="get_page",
-                method="GET",
-                path="/docs",
-                answer=str,
-            )
-        )
+        return Request(method="GET", path="/docs", answer=str)
 
-    def get_page_file(
-        self,
-        file: str,
-    ) -> str:
+    @ApiMethod
+    def get_page_file(self, file: str) -> Request[str]:
         """What the page is made of."""
-        return self._send(
-            Request(
-                name="get_page_file",
-                method="GET",
-                path="/docs/{}",
-                answer=str,
-                places=(file,),
-            )
-        )
+        return Request(method="GET", path="/docs/{}", answer=str, places=(file,))
 
-    def get_problem(
-        self,
-        code: str,
-    ) -> str:
+    @ApiMethod
+    def get_problem(self, code: str) -> Request[str]:
         """What a problem means; its `type` leads here."""
-        return self._send(
-            Request(
-                name="get_problem",
-                method="GET",
-                path="/problems/{}",
-                answer=str,
-                places=(code,),
-            )
-        )
+        return Request(method="GET", path="/problems/{}", answer=str, places=(code,))

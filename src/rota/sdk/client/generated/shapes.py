@@ -14,40 +14,13 @@ from msgspec import UNSET, Struct, UnsetType, field
 # How times and durations may be given.
 Moment = str | datetime
 Duration = str | timedelta
-Status = Literal[
-    "active",
-    "pending",
-    "running",
-    "paused",
-    "quarantined",
-    "finished",
-    "deleted",
-    "SCHEDULED",
-    "ENQUEUED",
-    "RUNNING",
-    "RETRYING",
-    "COMPLETED",
-    "SUCCESS",
-    "FAILED",
-    "CANCELLED",
-    "PAUSED",
-    "scheduled",
-    "enqueued",
-    "retrying",
-    "completed",
-    "success",
-    "failed",
-    "cancelled",
+Priority = int | Literal["high", "medium", "normal", "low"]
+OverlapName = Literal[
+    "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
 ]
 ScheduleType = Literal[
     "IMMEDIATE", "FUTURE", "DELAYED", "CRON", "RRULE", "INTERVAL", "EVENT", "ON_DEMAND", "MIXED"
 ]
-OverlapName = Literal[
-    "skip", "queue_one", "queue_all", "cancel_running", "terminate_running", "allow"
-]
-PausedQueueName = Literal["skip", "accumulate"]
-Guarantee = Literal["at_least_once", "at_most_once", "exactly_once"]
-Priority = int | Literal["high", "medium", "normal", "low"]
 StatusAlias = Literal[
     "SCHEDULED",
     "ENQUEUED",
@@ -108,14 +81,17 @@ class LoadPart(Struct, frozen=True, kw_only=True):
 
 
 class BusyJob(Struct, frozen=True, kw_only=True):
+    """`is_estimate`: its schedule has too many ticks to walk. Cron and intervals are exact."""
+
     job_id: str
     job_name: str
     ticks: int
+    is_estimate: bool
 
 
 class LoadView(Struct, frozen=True, kw_only=True):
     """`buckets` are those with ticks. `unknown` jobs run again some time after they have ended.
-    `is_estimate`: there were too many ticks to count each.
+    `is_estimate`: a job is an estimate, or there are more schedules than are read for one answer.
     """
 
     since: datetime
@@ -137,13 +113,19 @@ class KindView(Struct, frozen=True, kw_only=True):
 
 
 class AuditView(Struct, frozen=True, kw_only=True):
-    """Who did what, when and from where."""
+    """Who did what, when and from where.
+
+    `source` is the client's address. `origin` is what made the change: `code` (an app that declares
+    jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction`
+    (`rota.within`); null for entries of earlier releases.
+    """
 
     id: int
     at: datetime
     actor: str
     key_id: str | None = None
     source: str | None = None
+    origin: str | None = None
     action: str
     thing: str
     thing_id: str
@@ -199,6 +181,7 @@ class QueueView(Struct, frozen=True, kw_only=True):
 
     name: str
     is_paused: bool
+    is_paused_for_all: bool
     paused_at: datetime | None = None
     max: int | None = None
     rate: dict[str, Any] | None = None
@@ -208,9 +191,14 @@ class QueueView(Struct, frozen=True, kw_only=True):
     oldest_waiting_since: datetime | None = None
 
 
+class QueueCreated(Struct, frozen=True, kw_only=True):
+    name: str
+
+
 class QueueState(Struct, frozen=True, kw_only=True):
     name: str
     is_paused: bool
+    is_for_all: bool
 
 
 class RateDraft(Struct, kw_only=True):
@@ -229,6 +217,7 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     slots: int
     running: int
     queues: list[str]
+    tenants: list[str]
     kinds: list[str]
     started_at: datetime
     beat_at: datetime
@@ -256,15 +245,13 @@ class ShardView(Struct, frozen=True, kw_only=True):
     expires_at: datetime | None = None
 
 
-class RunView(Struct, frozen=True, kw_only=True):
-    """A run as it is now; `modified_time` is when it last changed: started, made progress, was
-    retried, was asked to cancel, or ended. The run of a step tells its graph run and the place of
-    the step in it, and a member of a map its index.
-    """
+class RunRecord(Struct, frozen=True, kw_only=True):
+    """The fields of a run, alive or finished."""
 
     run_id: str
     job_id: str
     job_name: str | None = None
+    job_version: int | None = None
     status: str
     scheduled_at: datetime
     due_at: datetime
@@ -284,19 +271,58 @@ class RunView(Struct, frozen=True, kw_only=True):
     reason: dict[str, Any] | None = None
     progress: float | None = None
     progress_message: str | None = None
+    labels: dict[str, str]
     graph_run_id: str | None = None
     step: int | None = None
     member: int | None = None
     log_url: str
 
 
+class RunView(RunRecord, frozen=True, kw_only=True):
+    """A run as it is now."""
+
+
+class TracebackFrame(Struct, frozen=True, kw_only=True):
+    """One call. `is_own`: the user's code, not Rota's, Python's or a library's."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+    is_own: bool
+
+
+class TracebackError(Struct, frozen=True, kw_only=True):
+    """One exception, with its frames in the order of the calls.
+
+    `relation` is `raised` for the error that ended the attempt, whose message is `error_message`;
+    then `cause` (raised from), `context` (raised while handling) or `member` (of a group; one
+    `depth` deeper). `omitted_frames` were left out of the middle.
+    """
+
+    relation: str
+    type: str
+    message: str | None = None
+    depth: int
+    frames: list[TracebackFrame]
+    omitted_frames: int
+
+
 class RunDetail(RunView, frozen=True, kw_only=True):
-    """One run with what it was given and what came of it, and the backfill that made it."""
+    """One run with what it was given and what came of it, and the backfill that made it.
+
+    `submitter` and `address` are who submitted it and from where; null for a run that a job made.
+    `traceback` is of the last attempt; null if no exception ended it.
+    """
 
     payload: Any
+    user_id: str | None = None
+    submitter: str | None = None
+    address: str | None = None
     result: Any
     deadline_at: datetime | None = None
     backfill_id: str | None = None
+    traceback: list[TracebackError] | None = None
 
 
 class AttemptView(Struct, frozen=True, kw_only=True):
@@ -308,6 +334,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     worker: str | None = None
     error_message: str | None = None
     reason: dict[str, Any] | None = None
+    traceback: list[TracebackError] | None = None
 
 
 class Explained(Struct, frozen=True, kw_only=True):
@@ -348,21 +375,65 @@ class BulkFilter(Struct, kw_only=True):
     kind: str | UnsetType | None = UNSET
     queue: str | UnsetType | None = UNSET
     error: str | UnsetType | None = UNSET
+    fingerprint: str | UnsetType | None = UNSET
     since: Moment | UnsetType | None = UNSET
     until: Moment | UnsetType | None = UNSET
 
 
-class DeadGroupView(Struct, frozen=True, kw_only=True):
-    """Dead letters that died alike."""
+class DeadGroupJob(Struct, frozen=True, kw_only=True):
+    """A job of the group and how many of the group are its runs. All one-time submissions together
+    are one entry, without id and name.
+    """
 
-    job_id: str
+    job_id: str | None = None
     job_name: str | None = None
+    count: int
+
+
+class DeadGroupView(Struct, frozen=True, kw_only=True):
+    """Dead letters of one task that failed alike: the same type of error, the same message apart
+    from numbers and ids, the same innermost frame of the user's code.
+
+    `message` is that of the newest. `frame` is `module:function`; null if the task runs no Python
+    code of the user. `counts_per_hour` has the last 24 hours before `until`, the oldest first.
+    `versions` are the definition versions of the jobs. `jobs` has at most the five with the most
+    failures, `job_count` says how many there are. With `kind`, `fingerprint`, `since` and `until`
+    as a filter, the list, the replay, the edit and the drop mean exactly these.
+    """
+
+    kind: str
     error_type: str
     message: str
+    frame: str | None = None
+    fingerprint: str
     count: int
     first_seen: datetime
     last_seen: datetime
+    counts_per_hour: list[int]
+    versions: list[int]
+    jobs: list[DeadGroupJob]
+    job_count: int
     sample_run_id: str
+
+
+class DeadGroups(Struct, frozen=True, kw_only=True):
+    """Groups of the dead letters that ended from `since` on and before `until`. `is_partial`: only
+    the newest are grouped; `count` and `first_seen` do not consider older ones.
+    """
+
+    items: list[DeadGroupView] = field(name="data")
+    since: datetime
+    until: str
+    is_partial: bool
+
+
+class DeadGroupDetail(DeadGroupView, frozen=True, kw_only=True):
+    """One group, with its newest run in full."""
+
+    sample: RunDetail
+    since: datetime
+    until: str
+    is_partial: bool
 
 
 class EventTaken(Struct, frozen=True, kw_only=True):
@@ -537,6 +608,19 @@ class HookMade(HookView, frozen=True, kw_only=True):
     secret: str
 
 
+class JobCountView(Struct, frozen=True, kw_only=True):
+    """`next_fire_time` is the earliest of these jobs; null if none of them fires again."""
+
+    status: str
+    count: int
+    next_fire_time: datetime | None = None
+
+
+class JobCountsView(Struct, frozen=True, kw_only=True):
+    items: list[JobCountView] = field(name="data")
+    is_complete: bool
+
+
 class JobMade(Struct, frozen=True, kw_only=True):
     """`run_id` is the first run of a job that runs at once. One that is `deduplicated` was there
     before: the uniqueness rule found it.
@@ -552,7 +636,7 @@ class JobMade(Struct, frozen=True, kw_only=True):
 
 
 class RetriesDraft(Struct, kw_only=True):
-    """How often and how soon a failed run is tried again."""
+    """How often and how soon a failed run is tried again. Null counts as left out."""
 
     max: int | UnsetType | None = UNSET
     kind: Literal["exponential", "constant", "linear", "list"] | UnsetType | None = UNSET
@@ -601,34 +685,34 @@ class JobDraft(Struct, kw_only=True):
     timeout: Duration | UnsetType | None = UNSET
     deadline: Duration | UnsetType | None = UNSET
     grace: Duration | UnsetType = UNSET
-    guarantee: Guarantee | UnsetType = UNSET
+    guarantee: Literal["at_least_once", "at_most_once", "exactly_once"] | UnsetType = UNSET
     target: str | UnsetType | None = UNSET
     queue: str | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     overlap: OverlapName | UnsetType = UNSET
     keep_first: bool | UnsetType = UNSET
-    when_queue_paused: PausedQueueName | UnsetType = UNSET
+    when_queue_paused: Literal["skip", "accumulate"] | UnsetType = UNSET
     limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET
     labels: Mapping[str, str] | UnsetType = UNSET
     user_id: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
     unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET
 
 
-class JobView(Struct, frozen=True, kw_only=True):
-    """A job as it is now."""
+class JobIdentity(Struct, frozen=True, kw_only=True):
+    """What comes first in an answer about a job."""
 
     job_id: str
+
+
+class JobValues(JobIdentity, frozen=True, kw_only=True):
+    """A job in an answer: every field of the contract."""
+
     name: str
     kind: str
-    schedule_type: str
-    cron_expression: str | None = None
-    schedule_time: str | None = None
     schedule: dict[str, Any] | None = None
-    timezone: str | None = None
-    status: str
     payload: Any
     graph: dict[str, Any] | None = None
-    max_retries: int
     retries: dict[str, Any]
     timeout: str | None = None
     deadline: str | None = None
@@ -643,6 +727,18 @@ class JobView(Struct, frozen=True, kw_only=True):
     limits: list[dict[str, Any]]
     labels: dict[str, str]
     user_id: str | None = None
+    description: str | None = None
+
+
+class JobView(JobValues, frozen=True, kw_only=True):
+    """A job as it is now: the fields of the contract, and what Rota says about it."""
+
+    status: str
+    schedule_type: str
+    cron_expression: str | None = None
+    schedule_time: str | None = None
+    timezone: str | None = None
+    max_retries: int
     held: dict[str, Any] | None = None
     next_run_at: datetime | None = None
     version: int
@@ -664,6 +760,36 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     status: str
     latest_run: LatestRun | None = None
     explanation: str
+
+
+class ChangedFieldView(Struct, frozen=True, kw_only=True):
+    """One field, by its path. `is_shown` is false for a payload and for values that are too long:
+    the log keeps only that they changed.
+    """
+
+    field: str
+    before: Any
+    after: Any
+    is_shown: bool
+
+
+class JobChangeView(Struct, frozen=True, kw_only=True):
+    """One change of a job: who made it, when, by which means, and what became different.
+
+    `origin` is `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`,
+    `dashboard`, `api`, or `transaction` (`rota.within`); null for changes by earlier releases.
+    `version` is the version that the job has since; null if the entry does not say. `details` is
+    what else the entry says, such as the reason of a pause.
+    """
+
+    id: int
+    at: datetime
+    author: str
+    origin: str | None = None
+    action: str
+    version: int | None = None
+    changes: list[ChangedFieldView]
+    details: dict[str, Any]
 
 
 class KeyView(Struct, frozen=True, kw_only=True):
@@ -761,6 +887,7 @@ class PlanView(Struct, frozen=True, kw_only=True):
     touched: dict[str, TouchedView]
     seen: dict[str, int]
     seen_calendars: dict[str, int]
+    warnings: list[str]
 
 
 class DeclaredJob(Struct, kw_only=True):
@@ -783,16 +910,17 @@ class DeclaredJob(Struct, kw_only=True):
     timeout: Duration | UnsetType = UNSET
     deadline: Duration | UnsetType = UNSET
     grace: Duration | UnsetType = UNSET
-    guarantee: Guarantee | UnsetType = UNSET
+    guarantee: Literal["at_least_once", "at_most_once", "exactly_once"] | UnsetType = UNSET
     target: str | UnsetType | None = UNSET
     queue: str | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     overlap: OverlapName | UnsetType = UNSET
     keep_first: bool | UnsetType = UNSET
-    when_queue_paused: PausedQueueName | UnsetType = UNSET
+    when_queue_paused: Literal["skip", "accumulate"] | UnsetType = UNSET
     limits: Sequence[LimitDraft | Mapping[str, Any]] | UnsetType = UNSET
     labels: Mapping[str, str] | UnsetType = UNSET
     user_id: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
     paused: bool | UnsetType = UNSET
 
 
@@ -821,6 +949,8 @@ class JobOutcomes(Struct, frozen=True, kw_only=True):
 
 
 class UpcomingView(Struct, frozen=True, kw_only=True):
+    """`local` is what clocks in the schedule's zone show at `at`, with their offset from UTC."""
+
     at: datetime
     due_at: datetime
     local: str
@@ -889,6 +1019,7 @@ class WhoAmI(Struct, frozen=True, kw_only=True):
     role: str
     user_id: str | None = None
     expires_at: datetime | None = None
+    warning: str | None = None
 
 
 class SourceView(Struct, frozen=True, kw_only=True):
@@ -934,7 +1065,7 @@ class StatisticsView(Struct, frozen=True, kw_only=True):
 
 
 class BucketView(Struct, frozen=True, kw_only=True):
-    """Runs that were due from `start` on. The percentiles of their waits are to a twentieth."""
+    """Runs that ended from `start` on. The percentiles of their lags are to a twentieth."""
 
     start: datetime
     runs: dict[str, int]
@@ -951,6 +1082,105 @@ class SeriesView(Struct, frozen=True, kw_only=True):
     buckets: list[BucketView]
 
 
+class TaskItem(Struct, frozen=True, kw_only=True):
+    """A task in the list.
+
+    `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate` are
+    of the runs that ended in the last hour. `scheduled` counts submissions for a later instant.
+    `last_run_at` is the end of the last run among the newest 32,000 of your tenant.
+    `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or
+    are scheduled than are counted.
+    """
+
+    kind: str
+    description: str | None = None
+    workers: int
+    runs_per_minute: float
+    failure_rate: float | None = None
+    running: int
+    waiting: int
+    scheduled: int
+    last_run_at: datetime | None = None
+    is_estimate: bool
+    is_partial: bool
+
+
+class TaskWorker(Struct, frozen=True, kw_only=True):
+    worker_id: str
+    name: str
+    is_draining: bool
+    queues: list[str]
+
+
+class TaskFailure(Struct, frozen=True, kw_only=True):
+    run_id: str
+    ended_at: datetime
+    error_type: str | None = None
+    message: str | None = None
+
+
+class TaskJob(Struct, frozen=True, kw_only=True):
+    job_id: str
+    name: str
+    status: str
+    next_run_at: datetime | None = None
+
+
+class TaskBucket(Struct, frozen=True, kw_only=True):
+    """Runs that ended from `start` on, for `width_s` seconds."""
+
+    start: datetime
+    ended: int
+    failed: int
+    duration_p50_s: float | None = None
+    duration_p99_s: float | None = None
+    wait_p50_s: float | None = None
+    wait_p99_s: float | None = None
+
+
+class TaskView(Struct, frozen=True, kw_only=True):
+    """A task and its figures.
+
+    `description`, `payload_schema` and `default_policy` are what a worker told when it started.
+    `default_policy` holds the options declared on the handler; `null` if there are none.
+    `runs`, `ended`, `failed`, the rates and the percentiles are of the runs that ended from `since`
+    on. Ticks that never became a run do not count. `duration_*` is the time of the last attempt,
+    `wait_*` the time from when a run could start until it started; the percentiles are accurate to
+    a twentieth. `is_estimate`: there were too many runs to count each. `is_partial`: more runs wait
+    or are scheduled than are counted. `jobs` are the newest 50 of this kind.
+    """
+
+    kind: str
+    description: str | None = None
+    payload_schema: dict[str, Any] | None = None
+    default_policy: dict[str, Any] | None = None
+    supports_exactly_once: bool | None = None
+    workers: list[TaskWorker]
+    running: int
+    waiting: int
+    scheduled: int
+    is_partial: bool
+    window: str
+    since: datetime
+    now: datetime
+    runs: dict[str, int]
+    ended: int
+    failed: int
+    failure_rate: float | None = None
+    runs_per_minute: float
+    duration_p50_s: float | None = None
+    duration_p99_s: float | None = None
+    wait_p50_s: float | None = None
+    wait_p99_s: float | None = None
+    is_estimate: bool
+    last_run_at: datetime | None = None
+    last_failure: TaskFailure | None = None
+    jobs: list[TaskJob]
+    has_more_jobs: bool
+    width_s: float
+    series: list[TaskBucket]
+
+
 class TenantView(Struct, frozen=True, kw_only=True):
     tenant_id: int
     name: str
@@ -962,13 +1192,20 @@ class TenantView(Struct, frozen=True, kw_only=True):
 
 
 class QuotasDraft(Struct, kw_only=True):
-    """What a tenant may have at most; what is not said is not limited."""
+    """What a tenant may have at most. A quota that is absent has its default; null lifts it."""
 
     max_jobs: int | UnsetType | None = UNSET
     max_queued: int | UnsetType | None = UNSET
     max_running: int | UnsetType | None = UNSET
     runs_per_s: int | UnsetType | None = UNSET
     min_period: Duration | UnsetType | None = UNSET
+    max_queues: int | UnsetType | None = UNSET
+    max_kinds: int | UnsetType | None = UNSET
+    max_limit_keys: int | UnsetType | None = UNSET
+    max_hooks: int | UnsetType | None = UNSET
+    max_calendars: int | UnsetType | None = UNSET
+    max_secrets: int | UnsetType | None = UNSET
+    max_keys: int | UnsetType | None = UNSET
 
 
 class UserView(Struct, frozen=True, kw_only=True):

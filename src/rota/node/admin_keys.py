@@ -1,0 +1,114 @@
+"""The bootstrap admin key and one-time setup links, made on the server's machine. Room: node.
+
+Who can reach the database may make either: there is nothing to protect from them. A link is a login
+ticket of a key that nobody knows and that ends with the login.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.api.dashboard import logins as cookies
+from rota.config.database import Database
+from rota.config.settings import Settings
+from rota.core import api_keys
+from rota.core.access import Role
+from rota.core.errors import InvalidSetting
+from rota.core.ids import stamped
+from rota.node.keyfiles import keep_key
+from rota.runtime.events import AdminKeyExpires
+from rota.runtime.service import Ground
+from rota.store import keys, logins, names
+from rota.store.driver import Connection, Source
+from rota.store.embedded import Options, start
+from rota.store.embedded.home import Home
+from rota.store.fitness import database_time
+from rota.store.keys import EXPIRY_WARNING, NewKey
+from rota.store.pool import Access, open_connection
+from rota.store.transaction import transaction
+
+KEY_FILE: Final = "admin.key"
+SETUP_KEY: Final = "setup link"
+LINK_LIFETIME: Final = timedelta(minutes=15)
+# The link, and then a whole login.
+SETUP_KEY_LIFETIME: Final = LINK_LIFETIME + logins.LIFETIME
+WATCH_INTERVAL: Final = timedelta(days=1)
+
+
+class SetupLink(NamedTuple):
+    """`path` follows the address of the API."""
+
+    path: str
+    expires_at: datetime
+
+
+async def renew_admin_key(settings: Settings) -> Path:
+    """Make another bootstrap admin key and revoke the one before; return the file it is in."""
+    async with reach_database(settings.database, name="rota keys renew-admin") as conn:
+        key = await keys.renew_admin_key(conn, key_id=await _new_id(conn), bits=os.urandom(32))
+    return keep_key(settings.database.data, key, name=KEY_FILE)
+
+
+async def make_setup_link(settings: Settings, *, tenant: str = "default") -> SetupLink:
+    """Make a link that logs in at the dashboard as an admin of the platform, once."""
+    async with (
+        reach_database(settings.database, name="rota setup-link") as conn,
+        transaction(conn),
+    ):
+        key_id, ticket = await _new_id(conn), cookies.secret_text(os.urandom(cookies.BYTES))
+        new = NewKey(
+            id=key_id,
+            tenant_id=(await names.tenant_ids(conn, [tenant]))[tenant],
+            name=SETUP_KEY,
+            role=Role.PLATFORM,
+            key=api_keys.make(os.urandom(32)),
+            lifetime=SETUP_KEY_LIFETIME,
+        )
+        await keys.create(conn, new)
+        ends = await logins.create_ticket(
+            conn, digest=cookies.digest_of(ticket), key_id=key_id, lifetime=LINK_LIFETIME
+        )
+    return SetupLink(f"/login#ticket={ticket}", ends)
+
+
+@asynccontextmanager
+async def reach_database(settings: Database, *, name: str) -> AsyncIterator[Connection]:
+    """Connect to the database of an installation that exists; make and migrate nothing."""
+    async with AsyncExitStack() as stack:
+        url = settings.url
+        if url is None:
+            if not Home(path=settings.data.resolve()).data.is_dir():
+                wanted = "the data folder of an installation: run `rota up` first, or give --data"
+                raise InvalidSetting("database.data", str(settings.data), wanted)
+            options = Options(binaries=settings.binaries)
+            embedded = await asyncio.to_thread(start, settings.data, options=options)
+            stack.callback(embedded.close)
+            url = embedded.url
+        access = Access(url=url, name=name, connect=settings.connect_timeout)
+        yield await stack.enter_async_context(open_connection(access))
+
+
+async def _new_id(conn: Connection) -> UUID:
+    return stamped(await database_time(conn), os.urandom(10))
+
+
+@dataclass(frozen=True, slots=True)
+class AdminKeyWatch:
+    """Tells once a day that the bootstrap admin key is about to expire."""
+
+    source: Source
+    ground: Ground
+
+    async def tick(self) -> float:
+        async with self.source.acquire() as conn:
+            expiring = await keys.expiring_admin_keys(conn, within=EXPIRY_WARNING)
+        for key in expiring:
+            event = AdminKeyExpires(key_id=f"key_{key.id.hex}", expires_at=key.expires_at)
+            self.ground.emit(event)
+        return WATCH_INTERVAL.total_seconds()
