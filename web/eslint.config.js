@@ -9,7 +9,7 @@ const doors = (files, ...patterns) => ({
 });
 
 export default tseslint.config(
-  { ignores: ["dist", "node_modules", "src/api/schema.gen.ts", "*.js"] },
+  { ignores: ["dist", "node_modules", "src/api/*.gen.ts", "*.js"] },
   ...tseslint.configs.strict,
   {
     plugins: { "react-hooks": hooks },

@@ -7,12 +7,14 @@ import "./app/shell.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { watchTouches } from "./api/activity.ts";
 import { queryClient } from "./api/queries.ts";
 import { App } from "./app/App.tsx";
 import { Boundary } from "./app/Boundary.tsx";
 import { applyTheme } from "./app/theme.ts";
 
 applyTheme();
+watchTouches(window);
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { question } from "./client.ts";
+import { idleHeaders, noteTouch, watchTouches } from "./activity.ts";
+import { ask, question } from "./client.ts";
 import { eventOf } from "./live.ts";
 import { ProblemError, problemOf } from "./problem.ts";
 import { parsed, readStream } from "./stream.ts";
@@ -9,6 +10,22 @@ afterEach(() => vi.unstubAllGlobals());
 test("a list says its name for each value, and what is empty is not asked", () => {
   expect(question({ status: ["dead", "lost"], q: "", limit: 50, cursor: undefined })).toBe("?status=dead&status=lost&limit=50");
   expect(question({})).toBe("");
+});
+
+test("requests of a page that nobody touches do not keep its login", async () => {
+  const sent: unknown[] = [];
+  vi.stubGlobal("fetch", async (_url: string, init: RequestInit) => {
+    sent.push((init.headers as Record<string, string>)["X-User-Idle"]);
+    return new Response("{}");
+  });
+  const page = new EventTarget();
+  watchTouches(page);
+  noteTouch(Date.now() - 61_000);
+  await ask("GET /v1/whoami", {});
+  page.dispatchEvent(new Event("keydown"));
+  await ask("GET /v1/whoami", {});
+  expect(sent).toEqual(["1", undefined]);
+  expect(idleHeaders(Date.now() + 61_000)).toEqual({ "X-User-Idle": "1" });
 });
 
 test("a refusal is a sentence with the fields that are wrong", async () => {

@@ -1,6 +1,7 @@
 // The one way to the API: typed by the catalogue, with a session's cookie and its CSRF token, a
 // time limit on every request, and errors that are sentences.
 import { filled } from "../lib/url.ts";
+import { idleHeaders } from "./activity.ts";
 import { ProblemError, problemOf } from "./problem.ts";
 import type { Operations } from "./schema.gen.ts";
 import { csrfToken, ended } from "./session.ts";
@@ -59,7 +60,8 @@ async function send(operation: string, call: Plain, manner: Manner): Promise<Res
 /** `fetch`, with errors that say what is the matter. */
 export async function fetched(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, { credentials: "same-origin", cache: "no-store", ...init });
+    const headers = { ...(init.headers as Record<string, string> | undefined), ...idleHeaders() };
+    return await fetch(url, { credentials: "same-origin", cache: "no-store", ...init, headers });
   } catch (caught) {
     const name = caught instanceof DOMException ? caught.name : "";
     if (name === "AbortError") throw caught;

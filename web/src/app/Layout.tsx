@@ -6,7 +6,9 @@ import { type Session, logOut, may } from "../api/session.ts";
 import { IconButton } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
+import { ZONE } from "../ui/Time.tsx";
 import { toast } from "../ui/Toast.tsx";
+import { type ZoneChoice, chooseZone, zoneChoice, zoneOf } from "../lib/zone.ts";
 import { Mark } from "./Mark.tsx";
 import { Palette } from "./Palette.tsx";
 import { GROUPS, ROUTES } from "./routes.ts";
@@ -43,6 +45,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
           </button>
           <div className="row top-end">
             <LinkSign />
+            <ZoneMenu />
             <ThemeButton />
             <Account session={session} help={() => setOpen("shortcuts")} />
           </div>
@@ -119,6 +122,13 @@ function LinkSign() {
       <span className="live-word">{word}</span>
     </span>
   );
+}
+
+/** Which zone the times of every page are in. */
+function ZoneMenu() {
+  const chosen = zoneChoice();
+  const item = (choice: ZoneChoice, label: string) => ({ label, sign: choice === chosen ? ("check" as const) : ("clock" as const), act: () => chooseZone(choice) });
+  return <Menu name={`Times in ${ZONE}`} label={<span className="zone-name">{ZONE}</span>} items={[item("browser", `${zoneOf("browser")} (this browser)`), item("utc", "UTC")]} />;
 }
 
 function ThemeButton() {

@@ -31,6 +31,8 @@ export const ROUTES: readonly Route[] = [
   route("/runs/:id", "Run", () => import("../features/runs/RunPage.tsx")),
   route("/calendar", "Calendar", () => import("../features/calendar/CalendarPage.tsx"), { nav: { group: "Watch", sign: "calendar", key: "c" } }),
 
+  route("/tasks", "Tasks", () => import("../features/tasks/TasksPage.tsx"), { nav: { group: "Define", sign: "play", key: "x" } }),
+  route("/tasks/:kind", "Task", () => import("../features/tasks/TaskPage.tsx")),
   route("/jobs", "Jobs", () => import("../features/jobs/JobsPage.tsx"), { nav: { group: "Define", sign: "list", key: "j" } }),
   route("/jobs/new", "New job", () => import("../features/jobs/NewJobPage.tsx"), { needs: "POST /v1/jobs" }),
   route("/jobs/:id", "Job", () => import("../features/jobs/JobPage.tsx")),

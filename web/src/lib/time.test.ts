@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { between, brief, forInput, fromInput, length, relative, seconds, stamp, utc } from "./time.ts";
+import { between, brief, forInput, fromInput, instants, length, relative, seconds, stamp, utc } from "./time.ts";
 
 test("a moment is shown in the viewer's zone and, on hover, in UTC", () => {
   expect(stamp("2026-11-16T10:07:25Z", "Europe/Berlin")).toBe("2026-11-16 11:07:25");
@@ -76,4 +76,13 @@ test.each([
 
 test("what is no time is none", () => {
   expect(fromInput("", "UTC")).toBeNull();
+});
+
+test("the moments in a sentence of the API are found, and the rest stays", () => {
+  expect(instants("It succeeded at 2026-11-17 03:12:04 UTC after running for 4 seconds.")).toEqual([
+    { text: "It succeeded at ", at: null },
+    { text: "2026-11-17 03:12:04 UTC", at: "2026-11-17T03:12:04Z" },
+    { text: " after running for 4 seconds.", at: null },
+  ]);
+  expect(instants("Nothing here.")).toEqual([{ text: "Nothing here.", at: null }]);
 });

@@ -181,3 +181,18 @@ function offset(at: number, zone: string): number {
   const whole = Math.floor(at / 1000) * 1000;
   return Date.parse(`${stamp(whole, zone).replace(" ", "T")}Z`) - whole;
 }
+
+const INSTANT = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/g;
+
+/** A sentence of the API in parts: the moments in it, and the text around them. */
+export function instants(text: string): { text: string; at: string | null }[] {
+  const parts: { text: string; at: string | null }[] = [];
+  let end = 0;
+  for (const found of text.matchAll(INSTANT)) {
+    if (found.index > end) parts.push({ text: text.slice(end, found.index), at: null });
+    parts.push({ text: found[0], at: `${found[1]}T${found[2]}Z` });
+    end = found.index + found[0].length;
+  }
+  if (end < text.length) parts.push({ text: text.slice(end), at: null });
+  return parts;
+}

@@ -30,3 +30,17 @@ export function oneOf<const T extends readonly [string, ...string[]]>(value: str
 export function filled(path: string, values: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
 }
+
+/** Where the page of a task is. */
+export function taskPath(kind: string): string {
+  return `/tasks/${encodeURIComponent(kind)}`;
+}
+
+/** The kind in such a path, which the router has decoded but for what separates paths. */
+export function kindIn(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -17,16 +17,37 @@ export function Card({ title, aside, flush = false, children }: { title?: ReactN
   );
 }
 
+/** What a figure is known by to the tests that compare it with the tables. */
+export function Figure({ of, children }: { of: string; children: ReactNode }) {
+  return <span data-figure={of}>{children}</span>;
+}
+
+interface StatProps {
+  /** See Figure. */
+  figure: string;
+  /** Whether the note tells a figure of its own, `<figure>.note`. */
+  counts?: boolean;
+  name: string;
+  value: ReactNode;
+  unit?: string;
+  note?: ReactNode;
+  tone?: "bad" | "warn" | "good";
+}
+
 /** One figure with its name. */
-export function Stat({ name, value, unit, note, tone }: { name: string; value: ReactNode; unit?: string; note?: ReactNode; tone?: "bad" | "warn" | "good" }) {
+export function Stat({ figure, counts = false, name, value, unit, note, tone }: StatProps) {
   return (
     <div className="stat">
       <span className="stat-name">{name}</span>
-      <span className={`stat-value ${tone ? `stat-${tone}` : ""}`}>
+      <span className={`stat-value ${tone ? `stat-${tone}` : ""}`} data-figure={figure}>
         {value}
         {unit && <span className="stat-unit">{unit}</span>}
       </span>
-      {note && <span className="stat-note">{note}</span>}
+      {note && (
+        <span className="stat-note" data-figure={counts ? `${figure}.note` : undefined}>
+          {note}
+        </span>
+      )}
     </div>
   );
 }

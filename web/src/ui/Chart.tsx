@@ -17,6 +17,8 @@ export interface Layer {
 }
 
 interface Shown {
+  /** See Figure in Card.tsx. */
+  figure: string;
   /** What it shows, as a sentence. */
   name: string;
   /** Milliseconds since 1970, ascending. */
@@ -34,7 +36,7 @@ const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 20;
 
-export function Chart({ name, at, layers, format, said, pick, height = 180 }: Shown) {
+export function Chart({ figure, name, at, layers, format, said, pick, height = 180 }: Shown) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const [cursor, setCursor] = useState<number | null>(null);
@@ -58,6 +60,7 @@ export function Chart({ name, at, layers, format, said, pick, height = 180 }: Sh
         height={height}
         role="img"
         aria-label={name}
+        data-figure={figure}
         tabIndex={0}
         className={pick ? "chart-pick" : ""}
         onPointerMove={move}

@@ -87,7 +87,7 @@ function One({ field, value, change }: { field: FormField; value: unknown; chang
   };
   const label = field.isRequired ? field.title : `${field.title} (optional)`;
   const shape = { label, error, hint: field.hint };
-  const usual = field.fallback === undefined || field.fallback === null ? "" : `${textOf(field, field.fallback)} unless it is said`;
+  const usual = field.fallback === undefined || field.fallback === null ? "" : `Default: ${textOf(field, field.fallback)}`;
   switch (field.kind) {
     case "yes":
       return <CheckField label={field.hint ? `${field.title}: ${field.hint}` : field.title} checked={(value ?? field.fallback) === true} change={(on) => change(on)} />;

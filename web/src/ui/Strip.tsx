@@ -24,6 +24,19 @@ export function Sparks({ outcomes, name }: { outcomes: readonly Outcome[]; name:
   );
 }
 
+/** Counts of equal spans of time, the oldest first. One picture for screen readers. */
+export function Bars({ counts, name }: { counts: readonly number[]; name: string }) {
+  const most = Math.max(1, ...counts);
+  const total = counts.reduce((sum, each) => sum + each, 0);
+  return (
+    <div className="spark tone-bad" role="img" aria-label={`${name}: ${total} in total, at most ${Math.max(0, ...counts)}`} title={name}>
+      {counts.map((each, place) => (
+        <span key={place} className={each === 0 ? "spark-none" : ""} style={{ height: `${each === 0 ? 8 : 20 + (80 * each) / most}%` }} />
+      ))}
+    </div>
+  );
+}
+
 /** Each is a link that says what it is. */
 export function TickStrip({ outcomes, name }: { outcomes: readonly Outcome[]; name: string }) {
   return (

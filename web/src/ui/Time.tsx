@@ -1,6 +1,7 @@
-// Moments and lengths of time. Moments are shown in the viewer's zone, with UTC on hover.
-import { useSyncExternalStore } from "react";
-import { between, length, ownZone, relative, stamp, utc } from "../lib/time.ts";
+// Moments and lengths of time. Moments are shown in the zone that the page names, with UTC on hover.
+import { Fragment, useSyncExternalStore } from "react";
+import { between, instants, length, relative, stamp, utc } from "../lib/time.ts";
+import { zoneChoice, zoneOf } from "../lib/zone.ts";
 
 let now = Date.now();
 const watchers = new Set<() => void>();
@@ -27,7 +28,8 @@ export function useNow(): number {
   );
 }
 
-export const ZONE = ownZone();
+/** The zone of every time on the page; the bar at its top names it. */
+export const ZONE = zoneOf(zoneChoice());
 
 /** Without `at` a dash. `relative` says "3 min ago" and keeps the date for the hover. */
 export function Time({ at, as = "stamp" }: { at: string | null; as?: "stamp" | "relative" | "milli" }) {
@@ -38,6 +40,17 @@ export function Time({ at, as = "stamp" }: { at: string | null; as?: "stamp" | "
     <time dateTime={at} title={title}>
       {as === "relative" ? <Ago at={at} /> : local}
     </time>
+  );
+}
+
+/** A sentence of the API: the moments in it are shown in the zone of the page. */
+export function Told({ text }: { text: string }) {
+  return (
+    <>
+      {instants(text).map((part, place) => (
+        <Fragment key={place}>{part.at === null ? part.text : <Time at={part.at} />}</Fragment>
+      ))}
+    </>
   );
 }
 

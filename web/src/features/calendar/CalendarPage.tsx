@@ -7,12 +7,12 @@ import { count } from "../../lib/figures.ts";
 import { stamp } from "../../lib/time.ts";
 import { changed, oneOf } from "../../lib/url.ts";
 import { Button, IconButton } from "../../ui/Button.tsx";
-import { Card, PageHead } from "../../ui/Card.tsx";
+import { Card, Figure, PageHead } from "../../ui/Card.tsx";
 import { Segments } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
 import { Answered, EmptyState, Note } from "../../ui/Notes.tsx";
 import { ZONE } from "../../ui/Time.tsx";
-import { type Span, VIEWS, dateOf, herds, moved, quiet, quietSentence, rowsOf, spanOf, summary, textOf } from "./model.ts";
+import { type Span, VIEWS, dateOf, estimateSentence, herds, moved, quiet, quietSentence, rowsOf, spanOf, summary } from "./model.ts";
 import "./calendar.css";
 
 type Set = (changes: Record<string, string | null>) => void;
@@ -21,14 +21,14 @@ export default function CalendarPage() {
   const [params, setParams] = useSearchParams();
   const set: Set = (changes) => setParams(changed(params, changes), { replace: true });
   const view = oneOf(params.get("view"), VIEWS);
-  const date = useMemo(() => dateOf(params.get("day"), new Date()), [params]);
-  const span = spanOf(view, date);
+  const date = useMemo(() => dateOf(params.get("day"), Date.now(), ZONE), [params]);
+  const span = spanOf(view, date, ZONE);
   const query = { since: new Date(span.start).toISOString(), until: new Date(span.end).toISOString(), bucket: view === "day" ? ("minute" as const) : ("hour" as const) };
   const load = useAsk("GET /v1/schedules/load", { query }, { on: ["job.changed"], staleTime: 30_000, keep: true });
-  const go = (by: number) => set({ day: textOf(moved(view, date, by)), at: null });
+  const go = (by: number) => set({ day: moved(view, date, by), at: null });
   return (
     <>
-      <PageHead title="Calendar" about="What the schedules ask for; the past is shown as it was planned." />
+      <PageHead title="Calendar" about={`What the schedules ask for, in ${ZONE}; the past is shown as it was planned.`} />
       <Card flush>
         <Filters name="Which days">
           <Segments name="View" value={view} options={[{ value: "day", label: "Day" }, { value: "week", label: "Week" }]} change={(next) => set({ view: next === "day" ? null : next, at: null })} />
@@ -42,7 +42,7 @@ export default function CalendarPage() {
         <Answered asked={load} what="the schedules">
           {(found) => (
             <>
-              {found.is_estimate && <Note small>There are too many ticks to count each; these are estimates.</Note>}
+              {found.is_estimate && <Note small>{estimateSentence(found)}</Note>}
               <HeatMap span={span} load={found} at={params.get("at")} choose={(at) => set({ at })} />
             </>
           )}
@@ -75,7 +75,7 @@ function HeatMap({ span, load, at, choose }: { span: Span; load: LoadView; at: s
   }
   return (
     <div className="heat-box" tabIndex={0} role="group" aria-label="Heat map">
-      <svg className="heat" role="img" aria-label={`${summary(load)} from ${titleOf(span)}`} width={LABEL + span.columns * width + 8} height={top + rows.length * height + 8}>
+      <svg className="heat" role="img" data-figure="calendar.cells" aria-label={`${summary(load)} from ${titleOf(span)}`} width={LABEL + span.columns * width + 8} height={top + rows.length * height + 8}>
         {columnNames(span).map((name, column) => name && (
           <text key={column} x={LABEL + column * width} y={12} className="heat-name">
             {name}
@@ -125,9 +125,9 @@ function Findings({ span, load, choose }: { span: Span; load: LoadView; choose: 
     <Card title="In words">
       <div className="stack">
         <p>
-          {summary(load)}.{load.unknown > 0 && ` ${count(load.unknown, "job")} more run again some time after they have ended.`}
+          <Figure of="calendar.summary">{summary(load)}</Figure>.{load.unknown > 0 && ` ${count(load.unknown, "job")} more run again some time after they have ended.`}
         </p>
-        <p>{quietSentence(free, span.view, ZONE)}</p>
+        <p data-figure="calendar.quiet">{quietSentence(free, span.view, ZONE)}</p>
         {full.length > 0 && (
           <div className="stack stack-tight">
             <span>Most at once:</span>
@@ -137,7 +137,7 @@ function Findings({ span, load, choose }: { span: Span; load: LoadView; choose: 
                   <button type="button" className="link-button" onClick={() => choose(new Date(herd.start).toISOString())}>
                     {stamp(herd.start, ZONE, "minute")}
                   </button>
-                  <span className="soft">{count(herd.ticks, "tick")}</span>
+                  <span className="soft" data-figure="calendar.herd">{count(herd.ticks, "tick")}</span>
                 </li>
               ))}
             </ul>
@@ -165,7 +165,10 @@ function Moment({ span, at, close }: { span: Span; at: string; close: () => void
               {busiest.map((job) => (
                 <li key={job.job_id}>
                   <Link href={`/jobs/${job.job_id}`}>{job.job_name}</Link>
-                  <span className="soft">{count(job.ticks, "tick")}</span>
+                  <span className="soft" data-figure="calendar.job">
+                    {job.is_estimate ? "about " : ""}
+                    {count(job.ticks, "tick")}
+                  </span>
                 </li>
               ))}
             </ul>

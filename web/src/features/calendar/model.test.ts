@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LoadView } from "../../api/schema.gen.ts";
-import { dateOf, herds, levelOf, moved, quiet, quietSentence, rowsOf, spanOf, textOf } from "./model.ts";
+import { dateOf, estimateSentence, herds, levelOf, moved, quiet, quietSentence, rowsOf, spanOf } from "./model.ts";
 
-const span = spanOf("day", new Date(2026, 10, 16, 15));
+const span = spanOf("day", "2026-11-16", "UTC");
 const load = (...parts: [number, number][]): LoadView => ({
   since: new Date(span.start).toISOString(),
   until: new Date(span.end).toISOString(),
@@ -23,9 +23,17 @@ describe("a day", () => {
     expect(rows[1]?.cells[1]?.level).toBe(5);
   });
   it("is found again in the URL", () => {
-    expect(textOf(dateOf("2026-02-29", new Date(2026, 0, 1)))).toBe("2026-03-01");
-    expect(textOf(dateOf("nonsense", new Date(2026, 0, 1)))).toBe("2026-01-01");
-    expect(textOf(moved("week", new Date(2026, 11, 30), 1))).toBe("2027-01-06");
+    const now = Date.parse("2026-01-01T23:30:00Z");
+    expect(dateOf("2026-02-28", now, "UTC")).toBe("2026-02-28");
+    expect(dateOf("nonsense", now, "UTC")).toBe("2026-01-01");
+    expect(dateOf(null, now, "Europe/Berlin")).toBe("2026-01-02");
+    expect(moved("week", "2026-12-30", 1)).toBe("2027-01-06");
+    expect(moved("day", "2026-03-01", -1)).toBe("2026-02-28");
+  });
+  it("begins at midnight of its zone, and is as long as it is there", () => {
+    const change = spanOf("day", "2026-03-29", "Europe/Berlin");
+    expect(new Date(change.start).toISOString()).toBe("2026-03-28T23:00:00.000Z");
+    expect((change.end - change.start) / 3_600_000).toBe(23);
   });
   it("shows a single tick beside a herd", () => {
     expect(levelOf(1, 1000)).toBe(1);
@@ -41,9 +49,17 @@ describe("a day", () => {
 
 describe("a week", () => {
   it("begins on Monday", () => {
-    const week = spanOf("week", new Date(2026, 10, 15));
-    expect(new Date(week.start).getDay()).toBe(1);
-    expect(textOf(new Date(week.start))).toBe("2026-11-09");
+    const week = spanOf("week", "2026-11-15", "America/New_York");
+    expect(new Date(week.start).toISOString()).toBe("2026-11-09T05:00:00.000Z");
+    expect(rowsOf(week, load(), "America/New_York")[0]?.label).toBe("Mon 11-09");
+  });
+});
+
+describe("estimates", () => {
+  it("names the jobs that are estimated", () => {
+    const job = (job_name: string, is_estimate: boolean) => ({ job_id: job_name, job_name, ticks: 1, is_estimate });
+    expect(estimateSentence({ ...load(), busiest: [job("a", true), job("b", false)] })).toMatch(/walk: a\. All others are exact/);
+    expect(estimateSentence(load())).toMatch(/too many schedules/);
   });
 });
 

@@ -1,7 +1,7 @@
 // What fires when, as a heat map: cells of a day or a week, herds and quiet windows. Pure.
 import type { LoadView } from "../../api/schema.gen.ts";
 import { count } from "../../lib/figures.ts";
-import { length, stamp } from "../../lib/time.ts";
+import { fromInput, length, stamp } from "../../lib/time.ts";
 
 export const VIEWS = ["day", "week"] as const;
 export type View = (typeof VIEWS)[number];
@@ -18,34 +18,31 @@ export interface Span {
   columns: number;
 }
 
-/** The day or the week, from Monday, that a date of the viewer's calendar is in. */
-export function spanOf(view: View, date: Date): Span {
-  const first = new Date(date.getFullYear(), date.getMonth(), date.getDate());
-  if (view === "day") {
-    const next = new Date(first.getFullYear(), first.getMonth(), first.getDate() + 1);
-    return { view, start: first.getTime(), end: next.getTime(), cell: 60_000, columns: 60 };
-  }
-  first.setDate(first.getDate() - ((first.getDay() + 6) % 7));
-  const next = new Date(first.getFullYear(), first.getMonth(), first.getDate() + 7);
-  return { view, start: first.getTime(), end: next.getTime(), cell: HOUR, columns: 24 };
+/** The day or the week, from Monday, that a date of the calendar in this zone is in. */
+export function spanOf(view: View, date: string, zone: string): Span {
+  if (view === "day") return { view, start: startOf(date, zone), end: startOf(later(date, 1), zone), cell: 60_000, columns: 60 };
+  const monday = later(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7));
+  return { view, start: startOf(monday, zone), end: startOf(later(monday, 7), zone), cell: HOUR, columns: 24 };
 }
 
-/** The date as it stands in the URL. */
-export function dateOf(text: string | null, now: Date): Date {
-  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text ?? "");
-  if (!found) return now;
-  const date = new Date(Number(found[1]), Number(found[2]) - 1, Number(found[3]));
-  return Number.isNaN(date.getTime()) ? now : date;
+/** When a date begins on the clocks of a zone. */
+function startOf(date: string, zone: string): number {
+  return Date.parse(fromInput(`${date}T00:00`, zone) ?? `${date}T00:00:00Z`);
 }
 
-export function textOf(date: Date): string {
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+function later(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10);
+}
+
+/** The date as it stands in the URL; today in this zone if there is none. */
+export function dateOf(text: string | null, now: number, zone: string): string {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(text ?? "") && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
+  return isDate && text !== null ? text : stamp(now, zone, "minute").slice(0, 10);
 }
 
 /** So many days or weeks later, or earlier. */
-export function moved(view: View, date: Date, by: number): Date {
-  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + by * (view === "day" ? 1 : 7));
+export function moved(view: View, date: string, by: number): string {
+  return later(date, by * (view === "day" ? 1 : 7));
 }
 
 export interface Cell {
@@ -94,7 +91,7 @@ const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 
 function labelOf(span: Span, start: number, zone: string): string {
   const text = stamp(start, zone, "minute");
-  return span.view === "day" ? text.slice(11, 16) : `${DAYS[new Date(start).getDay()] ?? ""} ${text.slice(5, 10)}`;
+  return span.view === "day" ? text.slice(11, 16) : `${DAYS[new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? ""} ${text.slice(5, 10)}`;
 }
 
 export interface Herd {
@@ -145,3 +142,12 @@ export function summary(load: LoadView): string {
 }
 
 export { DAY };
+
+/** Which figures are estimates: those of single jobs, or all of them. */
+export function estimateSentence(load: LoadView): string {
+  const jobs = load.busiest.filter((job) => job.is_estimate).map((job) => job.job_name);
+  if (jobs.length === 0) return "There are too many schedules to read each; these are estimates.";
+  const named = jobs.slice(0, 3).join(", ");
+  const more = jobs.length > 3 ? ` and ${count(jobs.length - 3, "more job", "more jobs")}` : "";
+  return `Estimates, because these have too many ticks to walk: ${named}${more}. All others are exact.`;
+}

@@ -1,18 +1,22 @@
-// What can be done with dead letters: go again at a pace, go again with another payload, be dropped.
+// What can be done with a group of dead letters: requeue it at a pace, requeue it with a changed
+// payload, drop it. Each acts on the filter of the group as it was read, and counts it first.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLocation } from "wouter";
 import { ask } from "../../api/client.ts";
-import { spoil, useAsk, useTell } from "../../api/queries.ts";
-import type { BulkDone, DeadGroupView, RunDetail } from "../../api/schema.gen.ts";
+import { spoil, useAsk } from "../../api/queries.ts";
+import type { BulkDone, DeadGroupDetail } from "../../api/schema.gen.ts";
 import { count } from "../../lib/figures.ts";
-import { ProgressBar } from "../../ui/Card.tsx";
+import { read } from "../../lib/json.ts";
+import { isObject, mergePatch } from "../../lib/mergepatch.ts";
+import { Figure, ProgressBar } from "../../ui/Card.tsx";
 import { ConfirmDialog, FormDialog } from "../../ui/Dialog.tsx";
-import { CheckField, SelectField } from "../../ui/Fields.tsx";
+import { JsonField, SelectField } from "../../ui/Fields.tsx";
+import { JsonView } from "../../ui/Json.tsx";
 import { Answered } from "../../ui/Notes.tsx";
-import { PayloadForm, usePayload } from "../../ui/PayloadForm.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import { PACES, filterOf, lasting } from "./model.ts";
+import { PACES, filterOf, lasting, these } from "./model.ts";
+
+type Shown = { group: DeadGroupDetail; close: () => void };
 
 /** Calls again with the token of each answer, until nothing is left; stops when it is closed. */
 function useMany(call: (token: string, before: number) => Promise<BulkDone>, said: (number: number) => string, close: () => void) {
@@ -37,26 +41,26 @@ function useMany(call: (token: string, before: number) => Promise<BulkDone>, sai
       setError(caught);
     }
     setDone(null);
-    await Promise.all([spoil(client, "GET /v1/dead-letters/groups"), spoil(client, "GET /v1/dead-letters")]);
+    await Promise.all([spoil(client, "GET /v1/dead-letters/groups"), spoil(client, "GET /v1/dead-letters/groups/{kind}/{fingerprint}"), spoil(client, "GET /v1/dead-letters")]);
   };
   return { done, error, begin };
 }
 
-export function ReplayDialog({ group, close }: { group: DeadGroupView; close: () => void }) {
+export function ReplayDialog({ group, close }: Shown) {
   const [pace, setPace] = useState("");
   const filter = filterOf(group);
   const perMinute = pace === "" ? null : Number(pace);
-  const counted = useCounted("POST /v1/dead-letters/replay", group);
+  const counted = useAsk("POST /v1/dead-letters/replay", { body: { filter, dry_run: true } }, { staleTime: 0 });
   const many = useMany(
     (token, before) => ask("POST /v1/dead-letters/replay", { body: { filter, token, per_minute: perMinute, before } }),
-    (number) => `${count(number, "run")} ${number === 1 ? "goes" : "go"} again.`,
+    (number) => `${count(number, "run")} requeued.`,
     close,
   );
   return (
     <FormDialog
-      title="Replay dead letters"
+      title="Requeue dead letters"
       close={close}
-      action="Replay"
+      action={`Requeue ${these(counted.data?.matched ?? group.count)}`}
       act={() => void (counted.data?.token && many.begin(counted.data.token))}
       busy={many.done !== null}
       error={many.error}
@@ -64,14 +68,14 @@ export function ReplayDialog({ group, close }: { group: DeadGroupView; close: ()
     >
       <Matched asked={counted} group={group} />
       <SelectField label="How fast" value={pace} change={setPace} options={PACES} hint={lasting(counted.data?.matched ?? 0, perMinute)} />
-      {many.done !== null && <ProgressBar name="Let go again" share={many.done / Math.max(1, counted.data?.matched ?? 1)} />}
+      <Progress done={many.done} of={counted.data?.matched} />
     </FormDialog>
   );
 }
 
-export function DropDialog({ group, close }: { group: DeadGroupView; close: () => void }) {
+export function DropDialog({ group, close }: Shown) {
   const filter = filterOf(group);
-  const counted = useCounted("POST /v1/dead-letters/drop", group);
+  const counted = useAsk("POST /v1/dead-letters/drop", { body: { filter, dry_run: true } }, { staleTime: 0 });
   const many = useMany(
     (token) => ask("POST /v1/dead-letters/drop", { body: { filter, token } }),
     (number) => `${count(number, "dead letter")} dropped.`,
@@ -81,70 +85,75 @@ export function DropDialog({ group, close }: { group: DeadGroupView; close: () =
     <ConfirmDialog
       title="Drop dead letters?"
       close={close}
-      action="Drop"
+      action={`Drop ${these(counted.data?.matched ?? group.count)}`}
       act={() => void (counted.data?.token && many.begin(counted.data.token))}
       busy={many.done !== null}
       error={many.error}
       disabled={!counted.data?.matched}
     >
       <Matched asked={counted} group={group} />
-      <p className="soft">They leave this list and stay in history. They can still be replayed one by one.</p>
+      <p className="soft">They leave this list and stay in history. Each can still be replayed from its own page.</p>
+      <Progress done={many.done} of={counted.data?.matched} />
     </ConfirmDialog>
   );
 }
 
-/** A dry run: how many there are now, and the token to do it. Asked anew each time. */
-function useCounted(operation: "POST /v1/dead-letters/replay" | "POST /v1/dead-letters/drop", group: DeadGroupView) {
-  return useAsk(operation, { body: { filter: filterOf(group), dry_run: true } }, { staleTime: 0 });
-}
-
-function Matched({ asked, group }: { asked: ReturnType<typeof useCounted>; group: DeadGroupView }) {
+/** Each becomes a new run with the changed payload; the dead ones are dropped. */
+export function EditDialog({ group, close }: Shown) {
+  const [text, setText] = useState("{}");
+  const filter = filterOf(group);
+  const patch = read(text).value;
+  const counted = useAsk("POST /v1/dead-letters/edit", { body: { filter, dry_run: true } }, { staleTime: 0 });
+  const many = useMany(
+    (token, before) => ask("POST /v1/dead-letters/edit", { body: { filter, token, before, patch: isObject(patch) ? patch : {} } }),
+    (number) => `${count(number, "run")} requeued with the changed payload.`,
+    close,
+  );
+  const isEdit = isObject(patch) && Object.keys(patch).length > 0;
   return (
-    <Answered asked={asked} what="how many there are">
-      {({ matched }) => (
-        <p>
-          {count(matched, "dead letter")} of <strong>{group.job_name ?? group.job_id}</strong> with the error <strong>{group.error_type}</strong>
-          {matched > group.count && " (whatever its message)"}.
-        </p>
+    <FormDialog
+      title="Edit and requeue"
+      wide
+      close={close}
+      action={`Edit and requeue ${these(counted.data?.matched ?? group.count)}`}
+      act={() => void (counted.data?.token && many.begin(counted.data.token))}
+      busy={many.done !== null}
+      error={many.error}
+      disabled={!counted.data?.matched || !isEdit}
+    >
+      <Matched asked={counted} group={group} />
+      <JsonField
+        label="Changes to each payload"
+        hint="A JSON object. Its fields replace those of the payload; null removes a field. Each run keeps its other fields."
+        text={text}
+        change={setText}
+        {...(patch !== undefined && !isObject(patch) ? { error: "Write a JSON object with the fields to change." } : {})}
+      />
+      {isEdit && (
+        <div className="stack stack-tight">
+          <span className="field-label">The payload of the newest run, changed</span>
+          <JsonView value={mergePatch(group.sample.payload, patch)} name="changed payload" />
+        </div>
       )}
-    </Answered>
+      <p className="soft">Each becomes a new run. The dead ones leave this list and stay in history with the payload they had.</p>
+      <Progress done={many.done} of={counted.data?.matched} />
+    </FormDialog>
   );
 }
 
-/** A new run with another payload; the dead one may go. */
-export function EditDialog({ run, close }: { run: RunDetail; close: () => void }) {
-  const kinds = useAsk("GET /v1/kinds", {}, { staleTime: 60_000 });
-  if (kinds.isPending) return null;
-  const schema = kinds.data?.data.find((each) => each.kind === run.kind)?.payload_schema ?? null;
-  return <EditForm run={run} schema={schema} close={close} />;
+function Progress({ done, of }: { done: number | null; of: number | undefined }) {
+  return done === null ? null : <ProgressBar name="Done" share={done / Math.max(1, of ?? 1)} />;
 }
 
-function EditForm({ run, schema, close }: { run: RunDetail; schema: Record<string, unknown> | null; close: () => void }) {
-  const payload = usePayload(schema, run.payload);
-  const [drops, setDrops] = useState(true);
-  const [, navigate] = useLocation();
-  const drop = useTell("DELETE /v1/dead-letters/{run_id}", { spoils: ["GET /v1/dead-letters/groups", "GET /v1/dead-letters"] });
-  const replay = useTell("POST /v1/runs/{run_id}/replay", {
-    done: (made) => {
-      toast("A new run with this payload waits.");
-      if (drops) drop.mutate({ path: { run_id: run.run_id } });
-      close();
-      if (made.run_id) navigate(`/runs/${made.run_id}`);
-    },
-  });
+/** A dry run: how many there are, of which task and error. */
+function Matched({ asked, group }: { asked: Parameters<typeof Answered<BulkDone>>[0]["asked"]; group: DeadGroupDetail }) {
   return (
-    <FormDialog
-      title="Edit and replay"
-      wide
-      close={close}
-      action="Replay"
-      act={() => replay.mutate({ path: { run_id: run.run_id }, body: { payload: payload.value } })}
-      busy={replay.isPending}
-      error={replay.error}
-      disabled={payload.error !== null}
-    >
-      <PayloadForm payload={payload} />
-      <CheckField label="Take the dead one off the list" checked={drops} change={setDrops} />
-    </FormDialog>
+    <Answered asked={asked} what="the count">
+      {({ matched }) => (
+        <p>
+          <Figure of="dead.matched">{count(matched, "dead letter")}</Figure> of <strong>{group.kind}</strong> with <strong>{group.error_type}</strong>: {group.message}
+        </p>
+      )}
+    </Answered>
   );
 }

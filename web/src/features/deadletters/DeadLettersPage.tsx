@@ -1,5 +1,4 @@
-// Dead letters: runs that need somebody, those that died alike together. A group can be looked at,
-// let go again at a pace that its cause can bear, or taken off the list.
+// Dead letters by task and error. A group can be looked at, requeued at a pace, edited or dropped.
 import { useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useAsk } from "../../api/queries.ts";
@@ -12,9 +11,11 @@ import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { SearchField, Segments } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
 import { Answered, EmptyState } from "../../ui/Notes.tsx";
+import { Bars } from "../../ui/Strip.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { Group } from "./Group.tsx";
-import { SPANS, find, fitting, keyOf, sinceOf } from "./model.ts";
+import { Jobs } from "./Jobs.tsx";
+import { SPANS, fitting, keyOf, read, sinceOf } from "./model.ts";
 import "./deadletters.css";
 
 /** More groups than anybody reads; the search is over these. */
@@ -26,21 +27,21 @@ export default function DeadLettersPage() {
   const span = oneOf(params.get("span"), SPANS);
   const since = useMemo(() => sinceOf(span, Date.now()), [span]);
   const groups = useAsk("GET /v1/dead-letters/groups", { query: { since, limit: MOST } }, { every: 15_000, on: ["run.ended"], keep: true });
-  const chosen = find(groups.data?.data ?? [], params.get("group"));
+  const chosen = read(params.get("group"));
   const search = params.get("q") ?? "";
-  if (params.get("group") !== null && groups.data) {
-    return <Group of={chosen ?? null} back={link("/dead-letters", { span: span === "month" ? null : span, q: search })} />;
+  if (chosen) {
+    return <Group {...chosen} since={since} back={link("/dead-letters", { span: span === "month" ? null : span, q: search })} />;
   }
   return (
     <>
-      <PageHead title="Dead letters" about="Runs that came to nothing and will not be tried again by themselves." />
+      <PageHead title="Dead letters" about="Runs that failed for good, by task and error. Rota does not retry them by itself." />
       <Card flush>
         <Filters name="Which dead letters">
-          <SearchField name="Search by job or error" value={search} change={(q) => set({ q })} />
+          <SearchField name="Search by task, job or error" value={search} change={(q) => set({ q })} />
           <Segments name="Time span" value={span} options={SPANS.map((each) => ({ value: each, label: `Last ${each}` }))} change={(next) => set({ span: next === "month" ? null : next })} />
         </Filters>
         <Answered asked={groups} what="the dead letters">
-          {({ data }) => (
+          {({ data, is_partial }) => (
             <DataTable
               name="Dead letters by error"
               rows={fitting(data, search)}
@@ -48,10 +49,10 @@ export default function DeadLettersPage() {
               rowKey={keyOf}
               href={(group) => hrefOf(group, params)}
               keys
-              foot={`${count(total(fitting(data, search)), "dead letter")} in ${count(fitting(data, search).length, "group")}`}
+              foot={`${count(total(fitting(data, search)), "dead letter")} in ${count(fitting(data, search).length, "group")}${is_partial ? ", of the newest dead letters only" : ""}`}
               empty={
-                <EmptyState title={search ? "Nothing fits." : "Nothing is dead."} sign="check" action={<ButtonLink href="/runs">Look at all runs</ButtonLink>}>
-                  {search ? "Search for a part of a job's name or of an error." : "A run lands here when its last retry failed, or its worker was lost too often."}
+                <EmptyState title={search ? "No group matches." : "No dead letters."} sign="check" action={<ButtonLink href="/runs">Look at all runs</ButtonLink>}>
+                  {search ? "Search for a part of a task, a job or an error." : "A run becomes a dead letter when its last retry failed, or its worker was lost too often."}
                 </EmptyState>
               }
             />
@@ -82,20 +83,18 @@ const COLUMNS = (params: URLSearchParams): Column<DeadGroupView>[] => [
         <span className="soft cut" title={group.message}>
           {group.message}
         </span>
-        <span className="faint cut dead-job">{group.job_name ?? group.job_id}</span>
+        {group.frame && (
+          <span className="faint cut mono" title={group.frame}>
+            {group.frame}
+          </span>
+        )}
+        <span className="faint cut dead-job">{group.kind}</span>
       </div>
     ),
   },
-  {
-    id: "job",
-    head: "Job",
-    show: "middle",
-    cell: (group) => (
-      <Link className="wrap" href={`/jobs/${group.job_id}`}>
-        {group.job_name ?? group.job_id}
-      </Link>
-    ),
-  },
+  { id: "task", head: "Task", show: "middle", cell: (group) => <span className="wrap">{group.kind}</span> },
+  { id: "jobs", head: "Jobs", show: "wide", cell: (group) => <Jobs of={group} limit={2} /> },
+  { id: "hours", head: "Last 24 hours", show: "middle", cell: (group) => <Bars name="Failures per hour, last 24 hours" counts={group.counts_per_hour} /> },
   { id: "count", head: "Runs", num: true, cell: (group) => whole(group.count) },
   { id: "first", head: "First seen", show: "wide", cell: (group) => <Time at={group.first_seen} /> },
   { id: "last", head: "Last seen", cell: (group) => <Time at={group.last_seen} as="relative" /> },

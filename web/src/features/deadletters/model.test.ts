@@ -1,33 +1,43 @@
 import { expect, test } from "vitest";
-import { filterOf, find, fitting, keyOf, lasting, sinceOf } from "./model.ts";
+import { filterOf, fitting, keyOf, lasting, listOf, read, sinceOf, these } from "./model.ts";
 
-const group = (job: string, error_type: string, message: string) => ({
-  job_id: `job_${job}`,
-  job_name: job,
-  error_type,
+const group = (kind: string, fingerprint: string, message: string) => ({
+  kind,
+  error_type: "TimeoutError",
   message,
+  frame: `shop.${kind}:run`,
+  fingerprint,
   count: 1,
   first_seen: "2030-01-01T00:00:00Z",
   last_seen: "2030-01-01T00:00:00Z",
+  counts_per_hour: [],
+  versions: [1],
+  jobs: [{ job_id: "job_1", job_name: "nightly", count: 1 }],
+  job_count: 1,
   sample_run_id: "run_1",
 });
-const GROUPS = [group("import", "TimeoutError", "no answer"), group("import", "TimeoutError", "too late"), group("mail", "Fail", "no such customer")];
+const GROUPS = [group("import", "0000000000000001", "no answer"), group("import", "0000000000000002", "too late"), group("mail", "0000000000000001", "no such customer")];
 
-test("groups of one job and error type are told apart by their message", () => {
+test("a group is known by its task and its fingerprint", () => {
   expect(new Set(GROUPS.map(keyOf)).size).toBe(3);
-  expect(find(GROUPS, keyOf(group("import", "TimeoutError", "too late")))).toBe(GROUPS[1]);
-  expect(find(GROUPS, "job_1.00000000")).toBeUndefined();
-  expect(find(GROUPS, null)).toBeUndefined();
+  expect(read(keyOf(group("a.b c", "00000000000000ff", "x")))).toEqual({ kind: "a.b c", fingerprint: "00000000000000ff" });
+  expect(read("job_1.00000000")).toBeNull();
+  expect(read(null)).toBeNull();
 });
 
-test("a search looks at jobs, errors and messages", () => {
+test("a search looks at tasks, jobs, errors, messages and frames", () => {
   expect(fitting(GROUPS, "CUSTOMER")).toEqual([GROUPS[2]]);
   expect(fitting(GROUPS, "import")).toHaveLength(2);
+  expect(fitting(GROUPS, "nightly")).toHaveLength(3);
   expect(fitting(GROUPS, " ")).toHaveLength(3);
 });
 
-test("what is replayed is of one job and one type of error", () => {
-  expect(filterOf(group("import", "TimeoutError", "no answer"))).toEqual({ job_id: "job_import", error: "TimeoutError" });
+test("what is requeued is what is listed", () => {
+  const [since, until] = ["2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z"];
+  const shown = { kind: "mail", fingerprint: "0000000000000001", since, until };
+  expect(filterOf(shown)).toEqual(shown);
+  expect(listOf(shown)).toEqual({ kind: "mail", fingerprint: "0000000000000001", ended_after: since, ended_before: until });
+  expect([these(1), these(1200)]).toEqual(["this one", "these 1,200"]);
 });
 
 test("a pace tells how long it takes", () => {

@@ -1,5 +1,6 @@
-// Groups of dead letters: found, told apart, filtered. Pure.
+// Groups of dead letters: addressed, searched, and the filter that means exactly one of them. Pure.
 import type { BulkFilter, DeadGroupView } from "../../api/schema.gen.ts";
+import { whole } from "../../lib/figures.ts";
 
 export const SPANS = ["month", "week", "day"] as const;
 export type Span = (typeof SPANS)[number];
@@ -11,31 +12,38 @@ export function sinceOf(span: Span, now: number): string {
   return new Date(Math.floor(now / 60_000) * 60_000 - DAYS[span] * 86_400_000).toISOString();
 }
 
-/** What a group is known by in an address: its job and its error, whatever its latest sample is. */
-export function keyOf(group: Pick<DeadGroupView, "job_id" | "error_type" | "message">): string {
-  return `${group.job_id}.${hash(`${group.error_type}\0${group.message}`)}`;
+type Key = Pick<DeadGroupView, "kind" | "fingerprint">;
+
+/** What a group is known by in an address: its fingerprint and its task. */
+export function keyOf(group: Key): string {
+  return `${group.fingerprint}.${group.kind}`;
 }
 
-/** FNV-1a: short, and the same on every machine. */
-function hash(text: string): string {
-  let value = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
-  return value.toString(16).padStart(8, "0");
-}
-
-export function find(groups: readonly DeadGroupView[], key: string | null): DeadGroupView | undefined {
-  return key === null ? undefined : groups.find((group) => keyOf(group) === key);
+/** The group that an address means; null if it means none. */
+export function read(key: string | null): Key | null {
+  const [, fingerprint, kind] = /^([0-9a-f]{16})\.([^]+)$/.exec(key ?? "") ?? [];
+  return fingerprint && kind ? { fingerprint, kind } : null;
 }
 
 export function fitting(groups: readonly DeadGroupView[], search: string): readonly DeadGroupView[] {
   const wanted = search.trim().toLowerCase();
   if (wanted === "") return groups;
-  return groups.filter((group) => `${group.job_name ?? ""} ${group.error_type} ${group.message}`.toLowerCase().includes(wanted));
+  return groups.filter((group) => [group.kind, group.error_type, group.message, group.frame ?? "", ...group.jobs.map((job) => job.job_name ?? "")].join(" ").toLowerCase().includes(wanted));
 }
 
-/** All of the job with the same type of error: messages often differ by a number only. */
-export function filterOf(group: Pick<DeadGroupView, "job_id" | "error_type">): BulkFilter {
-  return { job_id: group.job_id, error: group.error_type };
+/** Exactly the dead letters of the group: those that were there when it was read. */
+export function filterOf(group: Key & { since: string; until: string }): BulkFilter {
+  return { kind: group.kind, fingerprint: group.fingerprint, since: group.since, until: group.until };
+}
+
+/** The same for the list of runs. */
+export function listOf(group: Key & { since: string; until: string }) {
+  return { kind: group.kind, fingerprint: group.fingerprint, ended_after: group.since, ended_before: group.until };
+}
+
+/** "these 12", or "this one". */
+export function these(number: number): string {
+  return number === 1 ? "this one" : `these ${whole(number)}`;
 }
 
 export const PACES = [

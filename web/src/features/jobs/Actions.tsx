@@ -13,6 +13,7 @@ import { PayloadForm, usePayload } from "../../ui/PayloadForm.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { BackfillDialog } from "./BackfillDialog.tsx";
 import { usePayloadSchema } from "./kinds.ts";
+import { isOneTime } from "./model.ts";
 
 export type Action = "run" | "pause" | "resume" | "delete" | "backfill";
 
@@ -22,7 +23,8 @@ const SPOILS = ["GET /v1/jobs", "GET /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/
 export function itemsFor(job: JobView, act: (action: Action) => void, go: (path: string) => void): Item[] {
   const items: Item[] = [];
   if (may("POST /v1/jobs/{job_id}/runNow")) items.push({ label: "Run now", sign: "play", act: () => act("run") });
-  if (may("POST /v1/jobs/{job_id}/pause")) {
+  const once = isOneTime(job);
+  if (may("POST /v1/jobs/{job_id}/pause") && !once) {
     if (job.status === "paused" || job.status === "quarantined") items.push({ label: "Resume", sign: "play", act: () => act("resume") });
     else items.push({ label: "Pause", sign: "pause", disabled: job.status === "finished", act: () => act("pause") });
   }
@@ -30,8 +32,8 @@ export function itemsFor(job: JobView, act: (action: Action) => void, go: (path:
     items.push({ label: "Edit", sign: "edit", act: () => go(`/jobs/${job.job_id}/edit`) });
     items.push({ label: "Make one like it", sign: "copy", act: () => go(`/jobs/new?like=${job.job_id}`) });
   }
-  if (may("POST /v1/jobs/{job_id}/backfills")) items.push({ label: "Backfill", sign: "history", disabled: !job.schedule, act: () => act("backfill") });
-  if (may("DELETE /v1/jobs/{job_id}")) items.push({ label: "Delete", sign: "trash", danger: true, act: () => act("delete") });
+  if (may("POST /v1/jobs/{job_id}/backfills") && !once) items.push({ label: "Backfill", sign: "history", disabled: !job.schedule, act: () => act("backfill") });
+  if (may("DELETE /v1/jobs/{job_id}")) items.push({ label: once ? "Cancel" : "Delete", sign: "trash", danger: true, act: () => act("delete") });
   return items;
 }
 
@@ -169,21 +171,22 @@ function Resume({ job, close }: Given) {
 function Delete({ job, close }: Given) {
   const [, navigate] = useLocation();
   const [running, setRunning] = useState("cancel");
-  const remove = useTell("DELETE /v1/jobs/{job_id}", { spoils: ["GET /v1/jobs"] });
+  const once = isOneTime(job);
+  const remove = useTell("DELETE /v1/jobs/{job_id}", { spoils: once ? SPOILS : ["GET /v1/jobs"] });
   const act = () =>
     remove.mutate(
       { path: { job_id: job.job_id }, query: { running: running as "cancel" } },
       {
         onSuccess: () => {
-          toast(`${job.name} is deleted.`);
+          toast(`${job.name} is ${once ? "cancelled" : "deleted"}.`);
           close();
-          navigate("/jobs");
+          if (!once) navigate("/jobs");
         },
       },
     );
   return (
-    <ConfirmDialog title={`Delete ${job.name}?`} action="Delete" act={act} close={close} busy={remove.isPending} error={remove.error}>
-      <p>It fires no more ticks, and runs that wait are cancelled. Its runs stay in history. This cannot be undone.</p>
+    <ConfirmDialog title={`${once ? "Cancel" : "Delete"} ${job.name}?`} action={once ? "Cancel run" : "Delete"} act={act} close={close} busy={remove.isPending} error={remove.error}>
+      <p>{once ? "A run that waits ends as cancelled and stays in history." : "It fires no more ticks, and runs that wait are cancelled. Its runs stay in history. This cannot be undone."}</p>
       <ChoiceField
         label="Runs in progress"
         value={running}

@@ -1,7 +1,8 @@
 // The form of a job, new or not: what it does, when, and how.
 import { type FormEvent, type ReactNode, useId, useMemo, useState } from "react";
+import { JOB_FIELDS, type JobField } from "../../api/job_fields.gen.ts";
 import type { Schema } from "../../lib/schema.ts";
-import { sentence } from "../../lib/words.ts";
+import { fieldLabel, sentence } from "../../lib/words.ts";
 import { Button, ButtonLink } from "../../ui/Button.tsx";
 import { Card } from "../../ui/Card.tsx";
 import { AreaField, SelectField, TextField } from "../../ui/Fields.tsx";
@@ -130,19 +131,31 @@ function How({ form, set, told }: HowGiven) {
   return (
     <div className="stack">
       <div className="grid-2">
-        <TextField label="Queue" value={form.queue} change={(queue) => set({ queue })} error={told("queue", "/queue")} hint="Which workers serve it." />
-        <SelectField label="Priority" value={form.priority} change={(priority) => set({ priority })} options={PRIORITIES} />
-        <SelectField label="If a run of it is alive when it is due" value={form.overlap} change={(overlap) => set({ overlap })} options={OVERLAPS} />
-        <SelectField label="If its queue is paused when it is due" value={form.whenQueuePaused} change={(whenQueuePaused) => set({ whenQueuePaused })} options={PAUSES} />
-        <SelectField label="If a worker is lost" value={form.guarantee} change={(guarantee) => set({ guarantee })} options={GUARANTEES} />
-        <TextField label="Retries" inputMode="numeric" value={form.retries} change={(retries) => set({ retries })} error={told("retries", "/max_retries")} hint="After the first attempt." />
-        <TextField label="An attempt may take" value={form.timeout} change={(timeout) => set({ timeout })} error={told("timeout", "/timeout")} placeholder="any time" hint="Such as 15m; empty is no limit." />
-        <TextField label="A run may take" value={form.deadline} change={(deadline) => set({ deadline })} error={told("deadline", "/deadline")} placeholder="any time" hint="From its due time, with all retries; empty is no limit." />
-        <TextField label="User" value={form.user} change={(user) => set({ user })} error={told("user", "/user_id")} placeholder="nobody" hint="For your own bookkeeping." />
+        {JOB_FIELDS.map((field) => (
+          <HowField key={field.name} field={field} value={form[field.name]} change={(text) => set({ [field.name]: text })} error={told(field.name, field.kind === "retries" ? "/max_retries" : `/${field.name}`)} />
+        ))}
       </div>
       <AreaField label="Labels" value={form.labels} change={(labels) => set({ labels })} error={told("labels", "/labels")} rows={3} hint="One in a line, such as team: billing." />
     </div>
   );
+}
+
+/** One field of the contract; what is not worded here has its name and its description. */
+function HowField({ field, value, change, error }: { field: JobField; value: string; change: (text: string) => void; error: string | null }) {
+  const { label, hint, placeholder, options } = WORDS[field.name] ?? {};
+  const around = { label: label ?? fieldLabel(field.name), value, change, error };
+  const choices = options ?? field.choices.map((each) => ({ value: each, label: each.replaceAll("_", " ") }));
+  if (choices.length > 0) return <SelectField {...around} options={choices} />;
+  const told = { hint: hint ?? field.description.replaceAll("`", ""), placeholder, maxLength: field.maxLength ?? undefined };
+  if (field.kind === "text" && (field.maxLength ?? 0) > 300) return <AreaField {...around} {...told} rows={3} />;
+  return <TextField {...around} {...told} inputMode={field.kind === "retries" ? "numeric" : undefined} />;
+}
+
+interface Words {
+  label?: string;
+  hint?: string;
+  placeholder?: string;
+  options?: readonly { value: string; label: string }[];
 }
 
 const PRIORITIES = Array.from({ length: 10 }, (_, level) => ({
@@ -166,3 +179,15 @@ const GUARANTEES = [
   { value: "at_most_once", label: "do not: at most once" },
   { value: "exactly_once", label: "exactly once: the handler commits its run itself" },
 ];
+const WORDS: Record<string, Words> = {
+  retries: { hint: "After the first attempt." },
+  timeout: { label: "An attempt may take", placeholder: "any time", hint: "Such as 15m; empty is no limit." },
+  deadline: { label: "A run may take", placeholder: "any time", hint: "From its due time, with all retries; empty is no limit." },
+  guarantee: { label: "If a worker is lost", options: GUARANTEES },
+  target: { label: "Depends on", placeholder: "what its kind tells", hint: "While it does not answer, runs wait." },
+  queue: { hint: "Which workers serve it." },
+  priority: { options: PRIORITIES },
+  overlap: { label: "If a run of it is alive when it is due", options: OVERLAPS },
+  when_queue_paused: { label: "If its queue is paused when it is due", options: PAUSES },
+  user_id: { label: "User", placeholder: "nobody", hint: "For your own bookkeeping." },
+};

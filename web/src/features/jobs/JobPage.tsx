@@ -3,7 +3,6 @@ import { useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { useAsk } from "../../api/queries.ts";
 import type { JobView } from "../../api/schema.gen.ts";
-import { useMay } from "../../api/session.ts";
 import { link, oneOf } from "../../lib/url.ts";
 import { Button, ButtonLink } from "../../ui/Button.tsx";
 import { PageHead, Tabs } from "../../ui/Card.tsx";
@@ -11,11 +10,14 @@ import { CopyButton } from "../../ui/Copy.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { Answered, EmptyState } from "../../ui/Notes.tsx";
 import { StateBadge } from "../../ui/State.tsx";
+import { Told } from "../../ui/Time.tsx";
 import { type Action, ActionDialog, itemsFor } from "./Actions.tsx";
 import { History } from "./History.tsx";
 import { JobRuns } from "./JobRuns.tsx";
 import { Settings } from "./Settings.tsx";
 import { Standing } from "./Standing.tsx";
+import { Submission } from "./Submission.tsx";
+import { isOneTime } from "./model.ts";
 import "./jobs.css";
 
 const TABS = ["overview", "runs", "settings", "history"] as const;
@@ -42,7 +44,6 @@ function Loaded({ job }: { job: JobView }) {
   const tab = oneOf(params.get("tab"), TABS);
   const [action, setAction] = useState<Action | null>(null);
   const [, navigate] = useLocation();
-  const mayAudit = useMay("GET /v1/audit");
   const status = useAsk("GET /v1/jobs/{job_id}/status", { path: { job_id: job.job_id } }, { on: ["run.started", "run.ended", "job.changed"], where: ({ job_id }) => job_id === job.job_id, every: 15_000, keep: true });
   const items = itemsFor(job, setAction, navigate);
   const first = items.filter((item) => item.label === "Run now" || item.label === "Pause" || item.label === "Resume");
@@ -54,11 +55,11 @@ function Loaded({ job }: { job: JobView }) {
     <>
       <PageHead
         title={job.name}
-        trail={<Link href="/jobs">Jobs</Link>}
+        trail={isOneTime(job) ? <Link href={link("/jobs", { type: "one_time" })}>One-time</Link> : <Link href="/jobs">Jobs</Link>}
         about={
           <span className="row">
             <StateBadge state={job.status} />
-            {status.data && <span className="wrap">{status.data.explanation}</span>}
+            {status.data && <span className="wrap"><Told text={status.data.explanation} /></span>}
           </span>
         }
       >
@@ -81,13 +82,13 @@ function Loaded({ job }: { job: JobView }) {
           { id: "overview", label: "Overview", href: at("overview") },
           { id: "runs", label: "Runs", href: at("runs") },
           { id: "settings", label: "Settings", href: at("settings") },
-          ...(mayAudit ? [{ id: "history", label: "History", href: at("history") }] : []),
+          { id: "history", label: "History", href: at("history") },
         ]}
       />
-      {tab === "overview" && <Standing job={job} />}
+      {tab === "overview" && (isOneTime(job) ? <Submission job={job} /> : <Standing job={job} />)}
       {tab === "runs" && <JobRuns job={job} />}
       {tab === "settings" && <Settings job={job} />}
-      {tab === "history" && mayAudit && <History job={job} />}
+      {tab === "history" && <History job={job} />}
       <div className="row faint mono">
         {job.job_id} <CopyButton text={job.job_id} name="Copy the id" />
       </div>

@@ -20,6 +20,7 @@ import { JobMenu } from "./JobMenu.tsx";
 import { outcomes, reasonOf, sorted, sorting, when } from "./model.ts";
 import "./jobs.css";
 
+const TYPES = ["one_time", "all"] as const;
 const STATES = ["active", "running", "pending", "paused", "quarantined", "finished"] as const;
 /** So many are read at once; to sort by something else than age, all up to the second number. */
 const PAGE = 200;
@@ -31,7 +32,7 @@ export default function JobsPage() {
   const [params, setParams] = useSearchParams();
   const set = (changes: Record<string, string | null>) => setParams(changed(params, changes), { replace: true });
   const query = useMemo(() => queryOf(params), [params]);
-  const jobs = usePages("GET /v1/jobs", { query }, { on: ["job.changed"], every: 10_000, keep: true });
+  const jobs = usePages("GET /v1/jobs", { query }, { on: ["job.changed", ...(query.type ? (["run.made", "run.ended"] as const) : [])], every: 10_000, keep: true });
   const sort = sorting(params.get("sort"));
   const { hasMore, isFetching, more, rows } = jobs;
   useEffect(() => {
@@ -83,7 +84,9 @@ function queryOf(params: URLSearchParams): JobsQuery {
   const status = params.getAll("status").filter((each) => (STATES as readonly string[]).includes(each));
   const one = (name: string) => params.get(name) || undefined;
   const label = one("label");
+  const type = one("type");
   return {
+    type: TYPES.find((each) => each === type),
     status: status as NonNullable<JobsQuery["status"]>,
     q: one("q"),
     kind: one("kind"),
@@ -106,6 +109,16 @@ function Filters({ params, set }: { params: URLSearchParams; set: (changes: Reco
   return (
     <div className="filters">
       <SearchField name="Search jobs by name" value={params.get("q") ?? ""} change={(q) => set({ q })} />
+      <Picker
+        name="Type"
+        value={params.get("type") ?? ""}
+        options={[
+          { value: "", label: "Definitions" },
+          { value: "one_time", label: "One-time" },
+          { value: "all", label: "Definitions and one-time" },
+        ]}
+        change={(type) => set({ type })}
+      />
       <Picker name="State" value={params.get("status") ?? ""} options={any("Any state", STATES)} change={(status) => set({ status })} />
       <Picker name="Kind" value={params.get("kind") ?? ""} options={any("Any kind", withChosen(kinds.data?.data.map((each) => each.kind), params.get("kind")))} change={(kind) => set({ kind })} />
       <Picker name="Queue" value={params.get("queue") ?? ""} options={any("Any queue", withChosen(queues.data?.data.map((each) => each.name), params.get("queue")))} change={(queue) => set({ queue })} />
@@ -193,7 +206,7 @@ function NoJobs({ mayDefine }: { mayDefine: boolean }) {
         )
       }
     >
-      Make one here, with <code>rota jobs create</code>, or from Python with <code>@app.job</code>.
+      One-time submissions are listed under <Link href={link("/jobs", { type: "one_time" })}>One-time</Link>. Make a job here, with <code>rota jobs create</code>, or from Python with <code>@app.job</code>.
     </EmptyState>
   );
 }

@@ -33,7 +33,7 @@ function Shown({ found, isHeld }: { found: PreviewView; isHeld: boolean }) {
       <p className="preview-sentence">{sentence(found.sentence)}</p>
       {isHeld && <Note small tone="warn" sign="pause">It is paused: none of these fires until it is resumed.</Note>}
       {found.upcoming.length > 0 ? (
-        <ol className="preview-times">
+        <ol className="preview-times" data-figure="job.next_times">
           {found.upcoming.map((each) => (
             <li key={each.at}>
               <Time at={each.due_at} />
@@ -63,8 +63,8 @@ function Shown({ found, isHeld }: { found: PreviewView; isHeld: boolean }) {
   );
 }
 
-/** 2026-11-16T02:30:00+01:00 as its own clock shows it. */
+/** 2026-11-16T02:30:00+01:00 as its own clock shows it, and how far that is from UTC. */
 function wall(local: string): string {
-  return local.replace("T", " ").replace(/(:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/, "$1");
+  return local.replace("T", " ").replace(/(:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/, "$1 $3");
 }
 

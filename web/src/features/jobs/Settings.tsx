@@ -1,7 +1,9 @@
 // All that a job says, to read; the edit page is where it is changed.
+import { JOB_FIELDS } from "../../api/job_fields.gen.ts";
 import type { JobView } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
 import { length, seconds } from "../../lib/time.ts";
+import { fieldLabel } from "../../lib/words.ts";
 import { ButtonLink } from "../../ui/Button.tsx";
 import { Card, Facts } from "../../ui/Card.tsx";
 import { JsonView } from "../../ui/Json.tsx";
@@ -33,6 +35,7 @@ export function Settings({ job }: { job: JobView }) {
             ["Grace to stop", spoken(job.grace) ?? "none"],
             ["Retries", retries(job)],
             ["Depends on", job.target ?? "what its kind tells, if it does"],
+            ...others(job),
             ["Limits", job.limits.length === 0 ? "none" : <JsonView key="limits" value={job.limits} name="the limits" />],
           ]}
         />
@@ -41,6 +44,13 @@ export function Settings({ job }: { job: JobView }) {
     </div>
   );
 }
+
+/** The fields of the contract that have no words of their own on this page. */
+function others(job: JobView): [string, string][] {
+  return JOB_FIELDS.filter(({ name }) => !WORDED.has(name)).map(({ name }) => [fieldLabel(name), String(job[name] ?? "none")]);
+}
+
+const WORDED = new Set<string>(["retries", "timeout", "deadline", "guarantee", "target", "queue", "priority", "overlap", "when_queue_paused"]);
 
 const OVERLAPS: Record<string, string> = {
   skip: "the new one is skipped",

@@ -5,8 +5,8 @@ import { useAsk } from "../../api/queries.ts";
 import type { JobView, RunView } from "../../api/schema.gen.ts";
 import { look } from "../../lib/states.ts";
 import { length, stamp } from "../../lib/time.ts";
-import { link } from "../../lib/url.ts";
-import { Card, Facts } from "../../ui/Card.tsx";
+import { link, taskPath } from "../../lib/url.ts";
+import { Card, Facts, Figure } from "../../ui/Card.tsx";
 import { Chart, type Layer } from "../../ui/Chart.tsx";
 import { JsonView } from "../../ui/Json.tsx";
 import { Answered, EmptyState } from "../../ui/Notes.tsx";
@@ -23,10 +23,15 @@ export function Standing({ job }: { job: JobView }) {
     { path: { job_id: job.job_id }, query: { limit: SHOWN } },
     { on: ["run.made", "run.started", "run.ended"], where: ({ job_id }) => job_id === job.job_id, every: 30_000, keep: true },
   );
+  const ticks = useAsk(
+    "GET /v1/jobs/{job_id}/runs",
+    { path: { job_id: job.job_id }, query: { trigger: "tick", limit: SHOWN } },
+    { on: ["run.made", "run.started", "run.ended"], where: ({ job_id }) => job_id === job.job_id, every: 30_000, keep: true },
+  );
   return (
     <>
       <Card title="Ticks" aside={<Link href={link(`/jobs/${job.job_id}`, { tab: "runs" })}>All runs</Link>}>
-        <Answered asked={runs} what="its ticks">
+        <Answered asked={ticks} what="its ticks">
           {({ data }) => <Ticks runs={data} />}
         </Answered>
       </Card>
@@ -44,14 +49,14 @@ export function Standing({ job }: { job: JobView }) {
         <Card title="About">
           <Facts
             of={[
-              ["Kind", job.kind],
+              ["Task", job.graph ? job.kind : <Link key="task" href={taskPath(job.kind)}>{job.kind}</Link>],
               ["Queue", <Link key="queue" href={link("/queues", {})}>{job.queue}</Link>],
-              ["Next run", <Time key="next" at={job.next_run_at} />],
+              ["Next run", <Figure key="next" of="job.next_run"><Time at={job.next_run_at} /></Figure>],
               ["Labels", Object.keys(job.labels).length === 0 ? "none" : <Labels key="labels" of={job.labels} />],
               job.user_id !== null && ["User", job.user_id],
               ["Made", <Time key="made" at={job.created_at} />],
               ["Changed", <Time key="changed" at={job.updated_at} />],
-              ["Version", String(job.version)],
+              ["Version", <Figure key="version" of="job.version">{job.version}</Figure>],
             ]}
           />
         </Card>
@@ -63,7 +68,7 @@ export function Standing({ job }: { job: JobView }) {
   );
 }
 
-function Labels({ of }: { of: Record<string, string> }) {
+export function Labels({ of }: { of: Record<string, string> }) {
   return (
     <span className="row">
       {Object.entries(of).map(([key, value]) => (
@@ -77,12 +82,14 @@ function Labels({ of }: { of: Record<string, string> }) {
 
 function Ticks({ runs }: { runs: readonly RunView[] }) {
   const shown = useMemo(() => outcomes(runs, ZONE), [runs]);
-  if (runs.length === 0) return <EmptyState sign="clock" title="It has not run yet." />;
+  if (runs.length === 0) return <EmptyState sign="clock" title="No tick of it has come yet." />;
   const unrun = runs.filter((run) => run.start_time === null && run.end_time !== null).slice(0, 3);
   return (
     <div className="stack">
       <TickStrip name="Ticks, the oldest first" outcomes={shown} />
-      <p className="soft">{tally(runs)}</p>
+      <p className="soft" data-figure="job.ticks">
+        {tally(runs)}
+      </p>
       {unrun.length > 0 && (
         <ul className="stack stack-tight">
           {unrun.map((run) => (
@@ -107,6 +114,7 @@ function Durations({ runs }: { runs: readonly RunView[] }) {
   if (shown.at.length === 0) return <EmptyState sign="clock" title="No run has ended yet." />;
   return (
     <Chart
+      figure="job.durations"
       name="How long each run took, by when it started"
       at={shown.at}
       layers={layers}

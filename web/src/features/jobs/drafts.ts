@@ -1,62 +1,72 @@
 // A job as the fields of a form, and back: what is sent is only what is different. Pure.
+import { JOB_FIELDS } from "../../api/job_fields.gen.ts";
 import type { JobDraft, JobEdit, JobView } from "../../api/schema.gen.ts";
 import { brief } from "../../lib/time.ts";
 import { type ScheduleForm, formOf, isSame, scheduleOf } from "./schedules.ts";
 
-export interface JobForm {
-  name: string;
-  kind: string;
-  schedule: ScheduleForm;
-  queue: string;
-  priority: string;
-  overlap: string;
-  whenQueuePaused: string;
-  guarantee: string;
-  retries: string;
-  timeout: string;
-  deadline: string;
-  labels: string;
-  user: string;
-}
+export type FieldName = (typeof JOB_FIELDS)[number]["name"];
 
-/** The usual values of a job, as the API has them. */
+/** Texts by the names of the API; an empty one stands for null. */
+export type JobForm = { name: string; kind: string; labels: string; schedule: ScheduleForm } & Record<FieldName, string>;
+
+/** The names of priorities, as the API reads them. */
+const PRIORITIES: Record<string, number> = { high: 1, medium: 5, normal: 5, low: 9 };
+
+/** The defaults of a job, as the contract has them. */
 export function blank(zone: string): JobForm {
   const schedule = formOf(null, zone);
+  return { ...texts((field) => field.default), name: "", kind: "", labels: "", schedule: { ...schedule, mode: "cron" } };
+}
+
+/** A submission of a task: at once, with the options that its handler declares. */
+export function fromTask(kind: string, policy: Record<string, unknown> | null, zone: string): JobForm {
+  const form = blank(zone);
+  const text = (name: string, otherwise: string) => (typeof policy?.[name] === "string" ? policy[name] : otherwise);
+  const time = (name: string, otherwise: string) => spanOf(text(name, otherwise));
+  const retries = policy?.["retries"];
+  const most = typeof retries === "object" && retries !== null ? (retries as { max?: unknown }).max : retries;
   return {
-    name: "",
-    kind: "",
-    schedule: { ...schedule, mode: "cron" },
-    queue: "default",
-    priority: "5",
-    overlap: "skip",
-    whenQueuePaused: "skip",
-    guarantee: "at_least_once",
-    retries: "3",
-    timeout: "15m",
-    deadline: "",
-    labels: "",
-    user: "",
+    ...form,
+    kind,
+    schedule: { ...form.schedule, mode: "immediate" },
+    queue: text("queue", form.queue),
+    priority: priorityOf(policy?.["priority"], form.priority),
+    guarantee: text("guarantee", form.guarantee),
+    retries: typeof most === "number" ? String(most) : form.retries,
+    timeout: time("timeout", form.timeout),
+    deadline: time("deadline", form.deadline),
   };
+}
+
+function spanOf(text: string): string {
+  if (text === "none") return "";
+  return text.startsWith("P") ? brief(text) : text;
+}
+
+function priorityOf(value: unknown, otherwise: string): string {
+  const named = typeof value === "string" ? PRIORITIES[value] : value;
+  return typeof named === "number" ? String(named) : otherwise;
 }
 
 export function fromJob(job: JobView, zone: string): JobForm {
   return {
+    ...texts((field) => (field.kind === "retries" ? job.max_retries : job[field.name])),
     name: job.name,
     kind: job.kind,
     schedule: formOf(job.schedule, zone),
-    queue: job.queue,
-    priority: String(job.priority),
-    overlap: job.overlap,
-    whenQueuePaused: job.when_queue_paused,
-    guarantee: job.guarantee,
-    retries: String(job.max_retries),
-    timeout: job.timeout === null ? "" : brief(job.timeout),
-    deadline: job.deadline === null ? "" : brief(job.deadline),
     labels: Object.entries(job.labels)
       .map(([key, value]) => `${key}: ${value}`)
       .join("\n"),
-    user: job.user_id ?? "",
   };
+}
+
+function texts(valueOf: (field: (typeof JOB_FIELDS)[number]) => unknown): Record<FieldName, string> {
+  const found = JOB_FIELDS.map((field) => {
+    const value = valueOf(field);
+    const text = value === null || value === undefined ? "" : String(value);
+    return [field.name, field.kind === "duration" && text !== "" ? brief(text) : text];
+  });
+  return Object.fromEntries(found) as Record<FieldName, string>;
 }
 
 /** Lines such as `team: billing`. */
@@ -107,18 +117,14 @@ export function editOf(job: JobView, form: JobForm, payload: unknown, zone: stri
 
 /** Fields that a new job and a change of one have in common, where they differ. */
 function common(form: JobForm, before: JobForm): JobEdit {
-  const edit: JobEdit = {};
-  const is = (name: keyof JobForm) => form[name] !== before[name];
-  if (is("queue")) edit.queue = form.queue.trim();
-  if (is("priority")) edit.priority = Number(form.priority);
-  if (is("overlap")) edit.overlap = form.overlap as NonNullable<JobEdit["overlap"]>;
-  if (is("whenQueuePaused")) edit.when_queue_paused = form.whenQueuePaused as NonNullable<JobEdit["when_queue_paused"]>;
-  if (is("guarantee")) edit.guarantee = form.guarantee as NonNullable<JobEdit["guarantee"]>;
-  if (is("retries")) edit.max_retries = Number(form.retries);
-  // An empty field is no limit.
-  if (is("timeout")) edit.timeout = form.timeout.trim() || null;
-  if (is("deadline")) edit.deadline = form.deadline.trim() || null;
-  if (is("labels")) edit.labels = labelsOf(form.labels).labels;
-  if (is("user")) edit.user_id = form.user.trim() || null;
+  const edit: Record<string, unknown> = {};
+  for (const field of JOB_FIELDS) {
+    const text = form[field.name].trim();
+    if (form[field.name] === before[field.name]) continue;
+    if (field.kind === "retries") edit["max_retries"] = Number(text);
+    else if (field.kind === "number") edit[field.name] = Number(text);
+    else edit[field.name] = text === "" && field.isNullable ? null : text;
+  }
+  if (form.labels !== before.labels) edit["labels"] = labelsOf(form.labels).labels;
   return edit;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { JobView, RunView } from "../../api/schema.gen.ts";
 import { blank, draftOf, editOf, fromJob, labelsOf, wrong } from "./drafts.ts";
-import { changesOf, saidBy, versionOf } from "./history.ts";
-import { durations, outcomes, reasonOf, sorted, sorting, tally, when } from "./model.ts";
+import { saidBy } from "./history.ts";
+import { durations, isOneTime, outcomes, reasonOf, sorted, sorting, tally, when } from "./model.ts";
 import { formOf, scheduleOf } from "./schedules.ts";
 
 const ZONE = "Europe/Berlin";
@@ -84,7 +84,7 @@ test("a new job says no more than what is unusual", () => {
 test("what a paused queue means for it is said only when it is unusual", () => {
   const before = job({ when_queue_paused: "accumulate" });
   const form = fromJob(before, ZONE);
-  expect(editOf(before, { ...form, whenQueuePaused: "skip" }, before.payload, ZONE)).toEqual({ when_queue_paused: "skip" });
+  expect(editOf(before, { ...form, when_queue_paused: "skip" }, before.payload, ZONE)).toEqual({ when_queue_paused: "skip" });
   expect(editOf(before, form, before.payload, ZONE)).toEqual({});
   expect(draftOf({ ...blank(ZONE), kind: "a" }, null, ZONE)).not.toHaveProperty("when_queue_paused");
 });
@@ -110,7 +110,8 @@ test("a label may have colons in its value", () => {
 test.each([
   [{ schedule: STORED, timezone: "Europe/Berlin" }, "30 2 * * * Europe/Berlin"],
   [{ schedule: { every: "PT15M" }, timezone: "UTC" }, "every 15m"],
-  [{ schedule: { fixed_delay: { interval: "PT1H" } }, timezone: "UTC" }, "1h after it ended"],
+  [{ schedule: { fixed_delay: { delay: "PT1H" } }, timezone: "UTC" }, "1h after it ended"],
+  [{ schedule: { cron: ["0 9 * * *", "0 18 * * *"], every: { interval: "PT5M" } }, timezone: "Europe/Berlin" }, "0 9 * * * + 0 18 * * * + every 5m Europe/Berlin"],
   [{ schedule: { event: "orders.created" }, timezone: null }, "on orders.created"],
   [{ schedule: null, timezone: null, schedule_type: "ON_DEMAND" as const }, "on demand"],
 ])("when it runs is told in a few words: %#", (changes, told) => {
@@ -127,6 +128,13 @@ test("jobs are sorted by what is asked, and those without it come last", () => {
   expect(ids("nonsense")).toEqual(["a", "b"]);
 });
 
+test("a job that runs once is one-time, whether it is due or not", () => {
+  expect(isOneTime(job({ schedule_type: "IMMEDIATE" }))).toBe(true);
+  expect(isOneTime(job({ schedule_type: "FUTURE" }))).toBe(true);
+  expect(isOneTime(job({ schedule_type: "CRON" }))).toBe(false);
+  expect(isOneTime(job({ schedule_type: "ON_DEMAND" }))).toBe(false);
+});
+
 test("a tick that did not run tells why", () => {
   expect(reasonOf(run({ status: "skipped", reason: { code: "overlap" } }))).toBe("the run before it was still alive");
   expect(reasonOf(run({ status: "dead", error_message: "no such customer" }))).toBe("no such customer");
@@ -141,16 +149,7 @@ test("a strip goes from the oldest to the newest, and a chart shows only what ra
   expect(tally(runs)).toBe("Of the last 2 ticks: 1 skipped, 1 succeeded.");
 });
 
-test("an entry of the log tells what was changed, from what to what", () => {
-  const entry = { before: { queue: "a" }, after: { changed: ["queue", "payload"], version: 4, queue: "b" } };
-  expect(changesOf(entry)).toEqual([
-    { field: "queue", before: "a", after: "b", isUntold: false },
-    { field: "payload", before: undefined, after: undefined, isUntold: true },
-  ]);
-  const schedules = { before: { schedule: { cron: "a", dst: { gap: "skip" } } }, after: { changed: ["schedule"], schedule: { cron: "b", dst: { gap: "skip" } } } };
-  expect(changesOf(schedules)).toEqual([{ field: "schedule.cron", before: "a", after: "b", isUntold: false }]);
-  expect(versionOf(entry)).toBe(4);
-  expect(changesOf({ before: null, after: { reason: "moved" } })).toEqual([]);
-  expect(saidBy({ after: { reason: "moved", missed: null } })).toBe("reason: moved");
-  expect(saidBy({ after: "nonsense" })).toBe("");
+test("an entry of the history tells what it says beside changes", () => {
+  expect(saidBy({ details: { reason: "moved", missed: null, number: 3 } })).toBe("reason: moved, number: 3");
+  expect(saidBy({ details: {} })).toBe("");
 });

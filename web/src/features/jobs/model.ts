@@ -6,27 +6,31 @@ import { look } from "../../lib/states.ts";
 import { between, brief, length, stamp } from "../../lib/time.ts";
 import type { Outcome } from "../../ui/Strip.tsx";
 
-/** When it runs, in a few words; the page of a job has the whole sentence. */
+/** When it runs, all its rules in a few words; the page of a job has the whole sentence. */
 export function when(job: Pick<JobView, "schedule" | "schedule_type" | "timezone" | "schedule_time">): string {
   const schedule = job.schedule ?? {};
-  const one = (name: string): string | null => {
+  const parts = Object.keys(RULES).flatMap((name) => {
     const value = schedule[name];
-    return typeof value === "string" ? value : null;
-  };
-  const cron = one("cron");
-  const zone = job.timezone && job.timezone !== "UTC" ? ` ${job.timezone}` : "";
-  if (cron) return `${cron}${zone}`;
-  const every = schedule["every"];
-  if (typeof every === "string") return `every ${brief(every)}`;
-  if (isRecord(every) && typeof every["interval"] === "string") return `every ${brief(every["interval"])}`;
-  const delay = schedule["fixed_delay"];
-  if (typeof delay === "string") return `${brief(delay)} after it ended`;
-  if (isRecord(delay) && typeof delay["interval"] === "string") return `${brief(delay["interval"])} after it ended`;
-  const rule = one("rrule");
-  if (rule) return rule;
-  const event = one("event");
-  if (event) return `on ${event}`;
-  return TYPES[job.schedule_type] ?? job.schedule_type.toLowerCase();
+    if (value === undefined || value === null) return [];
+    return (Array.isArray(value) ? value : [value]).map((each) => RULES[name]?.(each) ?? null).filter((each) => each !== null);
+  });
+  if (parts.length === 0) return TYPES[job.schedule_type] ?? job.schedule_type.toLowerCase();
+  const hasZone = job.timezone && job.timezone !== "UTC" && (schedule["cron"] || schedule["rrule"]);
+  return `${parts.join(" + ")}${hasZone ? ` ${job.timezone}` : ""}`;
+}
+
+const RULES: Record<string, (value: unknown) => string | null> = {
+  cron: (value) => (typeof value === "string" ? value : null),
+  rrule: (value) => (typeof value === "string" ? value : null),
+  every: (value) => interval(value, "interval", (length) => `every ${length}`),
+  at: () => "once",
+  fixed_delay: (value) => interval(value, "delay", (length) => `${length} after it ended`),
+  event: (value) => (typeof value === "string" ? `on ${value}` : null),
+};
+
+function interval(value: unknown, field: string, said: (length: string) => string): string | null {
+  const text = isRecord(value) ? value[field] : value;
+  return typeof text === "string" ? said(brief(text)) : null;
 }
 
 const TYPES: Record<string, string> = {
@@ -123,9 +127,10 @@ export interface Durations {
   ids: string[];
 }
 
-/** How long runs took that ran, oldest first. */
+/** How long runs took that ran, by when they started: a backfill's runs started after newer ones. */
 export function durations(runs: readonly RunView[]): Durations {
-  const ran = runs.filter((run) => run.start_time && run.end_time).reverse();
+  const started = (run: RunView) => Date.parse(run.start_time ?? "");
+  const ran = runs.filter((run) => run.start_time && run.end_time).sort((one, other) => started(one) - started(other));
   return {
     at: ran.map((run) => new Date(run.start_time ?? "").getTime()),
     seconds: ran.map((run) => between(run.start_time, run.end_time, 0)),
@@ -141,4 +146,9 @@ export function tally(runs: readonly RunView[]): string {
   for (const run of runs) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
   const parts = [...counts].sort((one, other) => other[1] - one[1]).map(([state, number]) => `${number} ${look(state).word}`);
   return `Of the last ${count(runs.length, "tick")}: ${parts.join(", ")}.`;
+}
+
+/** Whether it runs once: then there is nothing to pause and nothing to backfill. */
+export function isOneTime(job: Pick<JobView, "schedule_type">): boolean {
+  return job.schedule_type === "IMMEDIATE" || job.schedule_type === "FUTURE";
 }

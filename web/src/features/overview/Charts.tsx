@@ -19,7 +19,7 @@ export function Charts({ span }: { span: Span }) {
           {(found) => <Outcomes found={found} />}
         </Answered>
       </Card>
-      <Card title="Lag: from due to started">
+      <Card title="Lag">
         <Answered asked={series} what="the lag">
           {(found) => <Lag found={found} />}
         </Answered>
@@ -38,7 +38,7 @@ function Outcomes({ found }: { found: SeriesView }) {
     ],
     [shown],
   );
-  return <Chart name="Runs that ended, by outcome" at={shown.at} layers={layers} format={compact} said={(index) => toldOutcomes(shown, index, ZONE)} />;
+  return <Chart figure="overview.chart.outcomes" name="Runs that ended, by outcome" at={shown.at} layers={layers} format={compact} said={(index) => toldOutcomes(shown, index, ZONE)} />;
 }
 
 function Lag({ found }: { found: SeriesView }) {
@@ -50,7 +50,7 @@ function Lag({ found }: { found: SeriesView }) {
     ],
     [shown],
   );
-  return <Chart name="How long runs waited after they were due" at={shown.at} layers={layers} format={seconds} said={(index) => toldWaits(shown, index, ZONE)} />;
+  return <Chart figure="overview.chart.lag" name="How long runs waited once they could start" at={shown.at} layers={layers} format={seconds} said={(index) => toldWaits(shown, index, ZONE)} />;
 }
 
 function seconds(value: number): string {

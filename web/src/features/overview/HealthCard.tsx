@@ -44,7 +44,9 @@ function Line({ health }: { health: Health }) {
       <Icon sign={health.tone === "good" ? "check" : "alert"} />
       <div>
         <strong>{name}</strong>
-        <p className="soft">{health.sentence}</p>
+        <p className="soft" data-figure={`overview.health.${health.name.toLowerCase()}`}>
+          {health.sentence}
+        </p>
       </div>
     </li>
   );

@@ -6,7 +6,7 @@ import type { DeadGroupView, RunView } from "../../api/schema.gen.ts";
 import { count } from "../../lib/figures.ts";
 import { length } from "../../lib/time.ts";
 import { link } from "../../lib/url.ts";
-import { Card, ProgressBar } from "../../ui/Card.tsx";
+import { Card, Figure, ProgressBar } from "../../ui/Card.tsx";
 import { Answered, EmptyState, Note } from "../../ui/Notes.tsx";
 import { StateBadge } from "../../ui/State.tsx";
 import { Duration, Time } from "../../ui/Time.tsx";
@@ -14,14 +14,14 @@ import { longest } from "./model.ts";
 
 const MOST = 6;
 
-/** Dead letters by error, the busiest first. */
+/** Dead letters by task and error, the last seen first, each with the message of its newest. */
 export function FailingCard({ since }: { since: string }) {
   const groups = useAsk("GET /v1/dead-letters/groups", { query: { since, limit: MOST } }, { every: 10_000, on: ["run.ended"], keep: true });
   return (
-    <Card flush title="Failing" aside={<Link href="/dead-letters">Dead letters</Link>}>
+    <Card flush title="Recent failures" aside={<Link href="/dead-letters">Dead letters</Link>}>
       <Answered asked={groups} what="what fails">
         {({ data }) => (
-          <Lines of={data} empty="Nothing failed for good in this time." id={(group) => group.sample_run_id}>
+          <Lines of={data} empty="No run failed for good in this time." id={(group) => group.sample_run_id}>
             {(group) => <Failing group={group} />}
           </Lines>
         )}
@@ -31,16 +31,17 @@ export function FailingCard({ since }: { since: string }) {
 }
 
 function Failing({ group }: { group: DeadGroupView }) {
+  const href = link("/dead-letters", { group: `${group.fingerprint}.${group.kind}` });
   return (
     <>
       <div className="row row-apart">
-        <Link href={`/jobs/${group.job_id}`} className="table-main cut grow">
-          {group.job_name ?? group.job_id}
+        <Link href={href} className="table-main cut grow">
+          {group.kind}
         </Link>
-        <span className="soft">{count(group.count, "run")}</span>
+        <span className="soft" data-figure="overview.failing">{count(group.count, "run")}</span>
       </div>
       <div className="row row-apart">
-        <Link href={`/runs/${group.sample_run_id}`} className="bad-text cut grow" title={group.message}>
+        <Link href={href} className="bad-text cut grow" title={group.frame ? `${group.message} (${group.frame})` : group.message}>
           {group.error_type}: {group.message}
         </Link>
         <span className="faint">
@@ -59,7 +60,10 @@ export function LateCard({ late, by }: { late: number; by: number }) {
       {late > 0 && (
         <div className="overview-note">
           <Note tone="bad" small>
-            {count(late, "tick")} {late === 1 ? "is" : "are"} late, the latest by {length(by)}. Look at the schedulers below.
+            <Figure of="overview.late">
+              {count(late, "tick")} {late === 1 ? "is" : "are"} late, the latest by {length(by)}.
+            </Figure>{" "}
+            Look at the schedulers below.
           </Note>
         </div>
       )}
@@ -111,7 +115,7 @@ function Running({ run }: { run: RunView }) {
         <Link href={`/runs/${run.run_id}`} className="table-main cut grow">
           {run.job_name ?? run.job_id}
         </Link>
-        <span className="soft">
+        <span className="soft" data-figure="overview.running">
           <Duration start={run.start_time} end={null} />
         </span>
       </div>

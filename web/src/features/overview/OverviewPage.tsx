@@ -14,7 +14,7 @@ import { useNow } from "../../ui/Time.tsx";
 import { Charts } from "./Charts.tsx";
 import { HealthCard } from "./HealthCard.tsx";
 import { FailingCard, LateCard, LongestCard } from "./Lists.tsx";
-import { SECONDS, SPANS, type Span, depth, failureTone, failures, perSecond, share } from "./model.ts";
+import { SECONDS, SPANS, type Span, average, depth, failureTone, failures, perSecond, share } from "./model.ts";
 import "./overview.css";
 
 const MINUTE = 60_000;
@@ -54,20 +54,21 @@ export default function OverviewPage() {
 function Figures({ found, span }: { found: StatisticsView; span: Span }) {
   const live = useLiveRate();
   const { waiting, oldest } = depth(found);
-  const average = `${rate(found.runs_per_second)} on average`;
   return (
     <div className="stats">
-      <Stat name="Runs per second" value={rate(live ?? found.runs_per_second)} note={live === null ? `over the last ${span}` : average} />
-      <Stat name="Lag, median" value={found.wait_p50_s === null ? "–" : length(found.wait_p50_s)} note="from due to started" />
-      <Stat name="Lag, 99 %" value={found.wait_p99_s === null ? "–" : length(found.wait_p99_s)} note="of runs start sooner" />
-      <Stat name="Failure rate" value={share(found.failure_rate)} note={failures(found)} {...toned(failureTone(found.failure_rate))} />
+      <Stat counts figure="overview.rate" name="Runs per second" value={rate(live ?? found.runs_per_second)} note={`${rate(average(found))} on average in the last ${span}`} />
+      <Stat figure="overview.lag_p50" name="Lag, median" value={found.wait_p50_s === null ? "–" : length(found.wait_p50_s)} note="from when a run could start" />
+      <Stat figure="overview.lag_p99" name="Lag, 99 %" value={found.wait_p99_s === null ? "–" : length(found.wait_p99_s)} note="of runs start sooner" />
+      <Stat counts figure="overview.failure_rate" name="Failure rate" value={share(found.failure_rate)} note={failures(found)} {...toned(failureTone(found.failure_rate))} />
       <Stat
+        counts
+        figure="overview.waiting"
         name="Waiting"
         value={<Link href="/queues">{waiting}</Link>}
         note={oldest === null ? "nothing waits" : `the oldest for ${length(oldest)}`}
         {...toned(oldest !== null && oldest > 60 ? "warn" : undefined)}
       />
-      <Stat name="Late ticks" value={found.late_ticks} note={found.late_ticks === 0 ? "all fired in time" : `the latest by ${length(found.latest_tick_by_s)}`} {...toned(found.late_ticks > 0 ? "bad" : undefined)} />
+      <Stat counts figure="overview.late_ticks" name="Late ticks" value={found.late_ticks} note={found.late_ticks === 0 ? "all fired in time" : `the latest by ${length(found.latest_tick_by_s)}`} {...toned(found.late_ticks > 0 ? "bad" : undefined)} />
     </div>
   );
 }

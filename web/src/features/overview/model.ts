@@ -1,12 +1,14 @@
 // What the overview shows, computed. Pure.
 import type { BucketView, RunView, SchedulerView, StatisticsView, WorkerView } from "../../api/schema.gen.ts";
 import { count, percent, whole } from "../../lib/figures.ts";
-import { BAD, UNRUN } from "../../lib/states.ts";
 import { length, stamp } from "../../lib/time.ts";
 
 export const SPANS = ["hour", "day", "month"] as const;
 export type Span = (typeof SPANS)[number];
 export const SECONDS: Record<Span, number> = { hour: 3_600, day: 86_400, month: 30 * 86_400 };
+
+/** Failed for good: what the failure rate of the API counts. A run that expired never ran. */
+const FAILED = new Set(["dead", "lost", "quarantined"]);
 
 export interface Outcomes {
   at: number[];
@@ -30,7 +32,7 @@ export function outcomes(buckets: readonly BucketView[], width: number): Outcome
 }
 
 function pile(state: string): "good" | "unrun" | "bad" {
-  return BAD.has(state) ? "bad" : UNRUN.has(state) ? "unrun" : "good";
+  return FAILED.has(state) ? "bad" : state === "succeeded" ? "good" : "unrun";
 }
 
 function middle(bucket: BucketView, width: number): number {
@@ -121,11 +123,18 @@ export function failureTone(rate: number | null): "good" | "warn" | "bad" | unde
   return rate < 0.05 ? "warn" : "bad";
 }
 
+/** Of the runs that came to an end of their own, as the rate is. */
 export function failures(statistics: StatisticsView): string {
+  const bad = Object.entries(statistics.runs).reduce((sum, [state, number]) => sum + (FAILED.has(state) ? number : 0), 0);
+  const tried = bad + (statistics.runs["succeeded"] ?? 0);
+  if (tried === 0) return "nothing has ended";
+  return `${statistics.is_estimate ? "about " : ""}${whole(bad)} of ${whole(tried)}`;
+}
+
+/** Runs that ended, a second, over the whole time. */
+export function average(statistics: StatisticsView): number {
   const ended = Object.values(statistics.runs).reduce((sum, number) => sum + number, 0);
-  const bad = Object.entries(statistics.runs).reduce((sum, [state, number]) => sum + (BAD.has(state) ? number : 0), 0);
-  if (ended === 0) return "nothing has ended";
-  return `${statistics.is_estimate ? "about " : ""}${whole(bad)} of ${whole(ended)}`;
+  return ended / Math.max(1, (Date.parse(statistics.now) - Date.parse(statistics.since)) / 1000);
 }
 
 export function share(rate: number | null): string {

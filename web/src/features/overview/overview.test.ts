@@ -26,7 +26,8 @@ test("what waits is summed over all queues, and the oldest is the oldest of all"
   expect(depth({ queues: [] as StatisticsView["queues"] } as StatisticsView)).toEqual({ waiting: 0, oldest: null });
 });
 
-test("failures are counted against all that ended", () => {
+test("failures are counted against what ran, as the rate is", () => {
+  expect(failures({ runs: { succeeded: 8, dead: 2, skipped: 30 }, is_estimate: false } as unknown as StatisticsView)).toBe("2 of 10");
   expect(failures({ runs: { succeeded: 9, dead: 1 }, is_estimate: true } as unknown as StatisticsView)).toBe("about 1 of 10");
 });
 

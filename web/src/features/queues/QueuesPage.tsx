@@ -1,5 +1,5 @@
-// Queues: what waits and runs in each, live; paused, resumed and limited by whoever runs the
-// installation.
+// Queues: what waits and runs in each, live. Admins create, pause and limit those of their tenant; a
+// platform key acts for all tenants.
 import { useState } from "react";
 import { Link } from "wouter";
 import { useAsk, useTell } from "../../api/queries.ts";
@@ -7,7 +7,8 @@ import type { QueueView } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
 import { compact, count } from "../../lib/figures.ts";
 import { link } from "../../lib/url.ts";
-import { Card, Gauge, PageHead } from "../../ui/Card.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { Card, Figure, Gauge, PageHead } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { ConfirmDialog, FormDialog } from "../../ui/Dialog.tsx";
 import { TextField } from "../../ui/Fields.tsx";
@@ -19,11 +20,14 @@ import { toast } from "../../ui/Toast.tsx";
 import { limitsOf, rateText, textOf } from "./model.ts";
 import "./queues.css";
 
-type Asked = { to: "pause" | "limit"; queue: QueueView } | null;
+const QUEUE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+
+type Asked = { to: "pause" | "limit"; queue: QueueView } | { to: "create" } | null;
 
 export default function QueuesPage() {
   const queues = useAsk("GET /v1/queues", {}, { every: 3_000, on: ["run.made", "run.started", "run.ended"], keep: true });
   const mayManage = useMay("POST /v1/queues/{queue}/pause");
+  const forAll = useMay("POST /v1/tenants");
   const [asked, ask] = useState<Asked>(null);
   const resume = useTell("POST /v1/queues/{queue}/resume", {
     spoils: ["GET /v1/queues"],
@@ -33,26 +37,36 @@ export default function QueuesPage() {
     resume.mutate({ path: { queue: queue.name } }, { onError: (error) => toast(`${queue.name} is still paused: ${error.message}.`, "bad") });
   return (
     <>
-      <PageHead title="Queues" about={mayManage ? null : "What of yours is in each. Pausing and limiting is for whoever runs the installation."} />
+      <PageHead
+        title="Queues"
+        about={mayManage ? null : "The queues of your tenant. Admins create, pause and limit them."}
+      >
+        {mayManage && (
+          <Button look="primary" sign="plus" onClick={() => ask({ to: "create" })}>
+            Create queue
+          </Button>
+        )}
+      </PageHead>
       <Card flush>
         <Answered asked={queues} what="the queues">
           {({ data }) => (
             <DataTable
               name="Queues"
               rows={data}
-              columns={columnsOf(mayManage ? { ask, go } : null)}
+              columns={columnsOf(mayManage ? { ask, go, forAll } : null)}
               rowKey={(queue) => queue.name}
               keys
-              foot={count(data.length, "queue")}
+              foot={<Figure of="queue.count">{count(data.length, "queue")}</Figure>}
               empty={
                 <EmptyState title="There are no queues." sign="stack">
-                  A queue is there as soon as a job or a worker names it.
+                  A queue is created by an admin, or when a job names it.
                 </EmptyState>
               }
             />
           )}
         </Answered>
       </Card>
+      {asked?.to === "create" && <CreateDialog close={() => ask(null)} />}
       {asked?.to === "pause" && <PauseDialog queue={asked.queue} close={() => ask(null)} />}
       {asked?.to === "limit" && <LimitDialog queue={asked.queue} close={() => ask(null)} />}
     </>
@@ -62,6 +76,8 @@ export default function QueuesPage() {
 interface Acts {
   ask: (asked: Asked) => void;
   go: (queue: QueueView) => void;
+  /** Whether it acts for all tenants, as a platform key does. */
+  forAll: boolean;
 }
 
 function columnsOf(acts: Acts | null): Column<QueueView>[] {
@@ -81,10 +97,10 @@ function columnsOf(acts: Acts | null): Column<QueueView>[] {
       ),
     },
     { id: "state", head: "State", show: "middle", cell: (queue) => <StateBadge state={stateOf(queue)} /> },
-    { id: "running", head: "Running", cell: (queue) => <Gauge name={`Running in ${queue.name}`} value={queue.running} most={queue.max} /> },
-    { id: "waiting", head: "Waiting", num: true, cell: (queue) => counted(queue.waiting) },
-    { id: "later", head: "Later", num: true, show: "wide", cell: (queue) => counted(queue.later) },
-    { id: "oldest", head: "Longest wait", num: true, show: "middle", cell: (queue) => <Duration start={queue.oldest_waiting_since} end={null} /> },
+    { id: "running", head: "Running", cell: (queue) => <Figure of="queue.running"><Gauge name={`Running in ${queue.name}`} value={queue.running} most={queue.max} /></Figure> },
+    { id: "waiting", head: "Waiting", num: true, cell: (queue) => <Figure of="queue.waiting">{counted(queue.waiting)}</Figure> },
+    { id: "later", head: "Later", num: true, show: "wide", cell: (queue) => <Figure of="queue.later">{counted(queue.later)}</Figure> },
+    { id: "oldest", head: "Longest wait", num: true, show: "middle", cell: (queue) => <Figure of="queue.oldest_wait"><Duration start={queue.oldest_waiting_since} end={null} /></Figure> },
     { id: "rate", head: "Rate", show: "wide", cell: (queue) => rateText(queue) ?? <span className="faint">no limit</span> },
   ];
   if (acts === null) return columns;
@@ -98,7 +114,10 @@ function columnsOf(acts: Acts | null): Column<QueueView>[] {
         <Menu
           name={`Actions for ${queue.name}`}
           items={[
-            queue.is_paused ? { label: "Resume", sign: "play", act: () => acts.go(queue) } : { label: "Pause", sign: "pause", act: () => acts.ask({ to: "pause", queue }) },
+            // What was paused for all tenants, a tenant cannot resume.
+            queue.is_paused && (acts.forAll || !queue.is_paused_for_all)
+              ? { label: "Resume", sign: "play", act: () => acts.go(queue) }
+              : { label: "Pause", sign: "pause", act: () => acts.ask({ to: "pause", queue }) },
             { label: "Change limits", sign: "filter", act: () => acts.ask({ to: "limit", queue }) },
           ]}
         />
@@ -116,7 +135,24 @@ function counted(number: number): string {
   return number > 10_000 ? "> 10 k" : compact(number);
 }
 
+function CreateDialog({ close }: { close: () => void }) {
+  const [name, setName] = useState("");
+  const create = useTell("POST /v1/queues", {
+    spoils: ["GET /v1/queues"],
+    done: (queue) => {
+      toast(`${queue.name} is created.`);
+      close();
+    },
+  });
+  return (
+    <FormDialog title="Create queue" close={close} action="Create" act={() => create.mutate({ body: { name } })} busy={create.isPending} error={create.error} disabled={!QUEUE_NAME.test(name)}>
+      <TextField label="Name" value={name} change={setName} mono autoFocus hint="1 to 63 of a-z, 0-9, dot, dash and underscore." />
+    </FormDialog>
+  );
+}
+
 function PauseDialog({ queue, close }: { queue: QueueView; close: () => void }) {
+  const forAll = useMay("POST /v1/tenants");
   const pause = useTell("POST /v1/queues/{queue}/pause", {
     spoils: ["GET /v1/queues"],
     done: () => {
@@ -126,7 +162,7 @@ function PauseDialog({ queue, close }: { queue: QueueView; close: () => void }) 
   });
   return (
     <ConfirmDialog title={`Pause ${queue.name}?`} close={close} action="Pause" act={() => pause.mutate({ path: { queue: queue.name } })} busy={pause.isPending} error={pause.error}>
-      <p>Nothing of this queue starts any more, for any tenant; what runs goes on. Runs that become due wait.</p>
+      <p>Nothing of this queue starts any more{forAll ? ", for any tenant" : ""}; what runs goes on. Runs that become due wait.</p>
     </ConfirmDialog>
   );
 }

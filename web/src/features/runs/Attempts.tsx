@@ -7,6 +7,7 @@ import { Card } from "../../ui/Card.tsx";
 import { Answered } from "../../ui/Notes.tsx";
 import { StateBadge } from "../../ui/State.tsx";
 import { Duration, Time, useNow } from "../../ui/Time.tsx";
+import { Traceback } from "../../ui/Traceback.tsx";
 import { ALIVE, type Bar, type Waterfall, waterfall } from "./model.ts";
 
 export function Attempts({ run }: { run: RunDetail }) {
@@ -23,6 +24,8 @@ export function Attempts({ run }: { run: RunDetail }) {
 function Shown({ run, attempts }: { run: RunDetail; attempts: readonly AttemptView[] }) {
   const now = useNow();
   const fall = waterfall(run, attempts, now);
+  // The page shows the error of the run above, which is that of its last attempt.
+  const last = run.error_message === null ? null : run.attempt_number;
   return (
     <div className="stack">
       {fall && <Bars fall={fall} />}
@@ -37,7 +40,13 @@ function Shown({ run, attempts }: { run: RunDetail; attempts: readonly AttemptVi
                 {attempt.worker && <> on {attempt.worker}</>}
               </span>
             </span>
-            {attempt.error_message && <span className="bad-text wrap mono">{attempt.error_message}</span>}
+            {attempt.error_message && attempt.error_message !== run.error_message && <span className="bad-text wrap mono">{attempt.error_message}</span>}
+            {attempt.traceback && attempt.attempt_number !== last && (
+              <details>
+                <summary className="soft">Traceback</summary>
+                <Traceback errors={attempt.traceback} />
+              </details>
+            )}
           </li>
         ))}
       </ol>

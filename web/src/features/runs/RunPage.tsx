@@ -9,13 +9,14 @@ import { ButtonLink } from "../../ui/Button.tsx";
 import { Card, Facts, PageHead, ProgressBar } from "../../ui/Card.tsx";
 import { CopyButton } from "../../ui/Copy.tsx";
 import { JsonView } from "../../ui/Json.tsx";
-import { Answered, EmptyState, Note } from "../../ui/Notes.tsx";
+import { Answered, EmptyState } from "../../ui/Notes.tsx";
 import { StateBadge } from "../../ui/State.tsx";
-import { Duration, Time } from "../../ui/Time.tsx";
+import { Duration, Time, Told } from "../../ui/Time.tsx";
 import { RunActions } from "./Actions.tsx";
 import { Attempts } from "./Attempts.tsx";
 import { LogTail } from "./LogTail.tsx";
-import { ALIVE } from "./model.ts";
+import { ErrorCard } from "../../ui/Traceback.tsx";
+import { ALIVE, otherReason, withoutError } from "./model.ts";
 import "./runs.css";
 
 export default function RunPage() {
@@ -36,6 +37,7 @@ export default function RunPage() {
 }
 
 function Loaded({ run }: { run: RunDetail }) {
+  const reason = otherReason(run.reason);
   return (
     <>
       <PageHead
@@ -65,17 +67,15 @@ function Loaded({ run }: { run: RunDetail }) {
           </span>
         </div>
       )}
-      {run.error_message && (
-        <Note tone="bad" sign="cross">
-          <span className="mono">{run.error_message}</span>
-        </Note>
-      )}
+      {run.error_message && <ErrorCard message={run.error_message} errors={run.traceback} />}
       <div className="runs-columns">
         <Attempts run={run} />
         <Card title="About it">
           <Facts
             of={[
               ["Job", <Link href={`/jobs/${run.job_id}`}>{run.job_name ?? run.job_id}</Link>],
+              run.job_version !== null && ["Job version", run.job_version],
+              Object.keys(run.labels).length > 0 && ["Labels", Object.entries(run.labels).map(([key, value]) => `${key}: ${value}`).join(", ")],
               ["Scheduled", <Time at={run.scheduled_at} />],
               run.due_at !== run.scheduled_at && ["Due", <Time at={run.due_at} />],
               ["Started", <Time at={run.start_time} as="milli" />],
@@ -86,6 +86,10 @@ function Loaded({ run }: { run: RunDetail }) {
               ["Queue", <Link href={link("/runs", { queue: run.queue })}>{run.queue}</Link>],
               ["Priority", run.priority],
               ["Made by", run.trigger],
+              run.user_id !== null && ["User", run.user_id],
+              run.submitter !== null && ["Submitted by", run.submitter],
+              run.address !== null && ["Submitted from", <span className="mono">{run.address}</span>],
+              Object.keys(run.labels).length > 0 && ["Labels", Object.entries(run.labels).map(([key, value]) => `${key}:${value}`).join(", ")],
               run.worker !== null && ["Worker", <Link href={link("/workers", { worker: run.executor_id })}>{run.worker}</Link>],
               run.backfill_id !== null && ["Backfill", <Link href={link("/backfills", { backfill: run.backfill_id })}>{run.backfill_id}</Link>],
             ]}
@@ -96,8 +100,8 @@ function Loaded({ run }: { run: RunDetail }) {
         <Card title="Payload">
           <JsonView value={run.payload} name="Payload" />
         </Card>
-        <Card title={run.reason === null ? "Result" : "Reason"}>
-          {run.end_time === null ? <p className="soft">It has not ended.</p> : <JsonView value={run.reason ?? run.result} name={run.reason === null ? "Result" : "Reason"} />}
+        <Card title={reason === null ? "Result" : "Reason"}>
+          {run.end_time === null ? <p className="soft">It has not ended.</p> : <JsonView value={reason ?? run.result} name={reason === null ? "Result" : "Reason"} />}
         </Card>
       </div>
       <LogTail run={run} />
@@ -115,7 +119,11 @@ function Standing({ run }: { run: RunDetail }) {
   return (
     <span className="row">
       <StateBadge state={run.status} />
-      {why.data && <span className="wrap">{why.data.sentence}</span>}
+      {why.data && (
+        <span className="wrap">
+          <Told text={run.error_message ? withoutError(why.data.sentence) : why.data.sentence} />
+        </span>
+      )}
     </span>
   );
 }

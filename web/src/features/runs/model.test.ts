@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AttemptView, LogLine } from "../../api/schema.gen.ts";
-import { found, levelOf, linesOf, possible, reasonOf, statusesOf, viewOf, waterfall } from "./model.ts";
+import { found, levelOf, linesOf, otherReason, possible, reasonOf, statusesOf, viewOf, waterfall, withoutError } from "./model.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 16, 10, 0, second)).toISOString();
 const attempt = (number: number, start: number, end: number | null, outcome: string): AttemptView => ({
@@ -12,6 +12,7 @@ const attempt = (number: number, start: number, end: number | null, outcome: str
   worker: "w1",
   error_message: null,
   reason: null,
+  traceback: null,
 });
 const piece = (text: string, stream = "stdout"): LogLine => ({ attempt_number: 1, seq: 4, stream, at: at(0), text });
 
@@ -78,5 +79,17 @@ describe("a list of runs", () => {
     expect(possible("cancelling")).toEqual({ cancel: false, force: true, retry: false, replay: false });
     expect(possible("dead")).toEqual({ cancel: false, force: false, retry: true, replay: true });
     expect(possible("succeeded")).toEqual({ cancel: false, force: false, retry: false, replay: true });
+  });
+});
+
+describe("an error", () => {
+  it("is not told twice", () => {
+    expect(withoutError("It failed at 10:00 in attempt 1 because of KeyError: 'because of it'.")).toBe("It failed at 10:00 in attempt 1.");
+    expect(otherReason({ type: "KeyError", message: "x", frame: "shop.mail:send" })).toBeNull();
+    expect(otherReason({ type: "KeyError", message: "x", ended: "dead" })).toEqual({ ended: "dead" });
+    expect(otherReason({ code: "overlap" })).toEqual({ code: "overlap" });
+  });
+  it("has its traceback among the errors of the log", () => {
+    expect(levelOf("error", "  File x")).toBe("error");
   });
 });

@@ -107,6 +107,7 @@ const LEVELS: Record<string, Level> = { DEBUG: "debug", INFO: "info", WARN: "war
 /** How much a line matters: what it says of itself, or where it was written. */
 export function levelOf(stream: string, text: string): Level {
   if (stream === "rota") return "rota";
+  if (stream === "error") return "error";
   const word = WORD.exec(text)?.[1];
   if (word) return LEVELS[word] ?? "info";
   return stream === "stderr" ? "warning" : "info";
@@ -137,6 +138,18 @@ export function found(lines: readonly Line[], search: string, levels: ReadonlySe
   return lines.filter(
     (line) => (levels.size === 0 || levels.has(line.level)) && (attempt === null || line.attempt === attempt) && (!wanted || line.text.toLowerCase().includes(wanted)),
   );
+}
+
+/** A sentence about a failed run without what the error says: the page shows that once, below. */
+export function withoutError(sentence: string): string {
+  return sentence.replace(/ (because of|with) [^]*$/, ".");
+}
+
+/** What else the reason of a run tells, beside the error; null if that is nothing. */
+export function otherReason(reason: RunView["reason"]): Record<string, unknown> | null {
+  if (reason === null) return null;
+  const { type, message, frame: _, ...rest } = reason;
+  return message === undefined && type === undefined ? reason : Object.keys(rest).length > 0 ? rest : null;
 }
 
 /** What can be done with a run in this state. */

@@ -79,7 +79,7 @@ function columnsOf(ask: (asked: Asked) => void, go: (tenant: TenantView) => void
     { id: "name", head: "Tenant", cell: (tenant) => <span className="table-main wrap">{tenant.name}</span> },
     { id: "state", head: "State", cell: (tenant) => <StateBadge state={tenant.is_paused ? "paused" : "active"} /> },
     { id: "weight", head: "Share", num: true, cell: (tenant) => tenant.weight },
-    { id: "quotas", head: "Quotas", show: "middle", cell: (tenant) => quotasText(tenant.quotas) || <span className="faint">none</span> },
+    { id: "quotas", head: "Quotas", show: "middle", cell: (tenant) => quotasText(tenant.quotas) || <span className="faint">defaults</span> },
     { id: "since", head: "Since", show: "wide", cell: (tenant) => <Time at={tenant.created_at} /> },
     {
       id: "actions",
@@ -129,7 +129,7 @@ function EditDialog({ tenant, close }: { tenant: TenantView | null; close: () =>
           value={texts[each.name]}
           change={(text) => setTexts({ ...texts, [each.name]: text } as Record<QuotaName, string>)}
           error={errors[each.name]}
-          hint={`${each.hint} Empty for no limit.`}
+          hint={`${each.hint} Empty for the default, none for no limit.`}
         />
       ))}
     </FormDialog>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { quotasOf, quotasText, textsOf } from "./model.ts";
 
-test("what is left empty is not limited", () => {
+test("what is left empty has its default", () => {
   expect(quotasOf(textsOf({})).quotas).toEqual({});
   expect(quotasText({})).toBe("");
 });
@@ -10,7 +10,13 @@ test("quotas are read back as they were typed", () => {
   const texts = textsOf({ max_jobs: 100, min_period: "PT10S" });
   expect(texts.max_jobs).toBe("100");
   expect(quotasOf(texts).quotas).toEqual({ max_jobs: 100, min_period: "PT10S" });
-  expect(quotasText({ max_jobs: 100, max_running: null })).toBe("jobs 100");
+  expect(quotasText({ max_jobs: 100, max_running: null })).toBe("jobs 100, running at a time without limit");
+});
+
+test("none lifts a quota and stays none", () => {
+  const texts = textsOf({ max_jobs: null });
+  expect(texts.max_jobs).toBe("none");
+  expect(quotasOf(texts).quotas).toEqual({ max_jobs: null });
 });
 
 test("what is no number is told where it is wrong", () => {

@@ -74,6 +74,7 @@ function columnsOf(open: (worker: WorkerView) => void, drain: ((worker: WorkerVi
     { id: "state", head: "State", cell: (worker) => <StateBadge state={stateOf(worker)} /> },
     { id: "busy", head: "Busy", cell: (worker) => <Gauge name={`Slots of ${worker.name}`} value={worker.running} most={worker.slots} /> },
     { id: "queues", head: "Queues", show: "middle", cell: (worker) => <Names of={worker.queues} /> },
+    { id: "tenants", head: "Tenants", show: "wide", cell: (worker) => <Names of={worker.tenants} /> },
     { id: "kinds", head: "Kinds", show: "wide", cell: (worker) => <Names of={worker.kinds} /> },
     { id: "up", head: "Up", num: true, show: "wide", cell: (worker) => <Duration start={worker.started_at} end={worker.is_alive ? null : worker.beat_at} /> },
     { id: "beat", head: "Heartbeat", num: true, show: "middle", cell: (worker) => <Time at={worker.beat_at} as="relative" /> },
