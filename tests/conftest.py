@@ -7,6 +7,7 @@ lock; a template database is migrated once and cloned per test, which takes abou
 import asyncio
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -81,8 +82,14 @@ def schema(server: Embedded) -> str:
 
 
 def pytest_configure() -> None:
-    """Name this run, for all its processes."""
+    """Name this run, for all its processes, and let Ctrl-C reach what the tests start.
+
+    A shell that starts the tests in the background has them ignore SIGINT. Every process that a
+    test starts would inherit that, and a command that a test interrupts would never end.
+    """
     global is_first  # noqa: PLW0603 — told once, when the process begins
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     is_first = RUN not in os.environ
     os.environ.setdefault(RUN, uuid4().hex)
 

@@ -50,6 +50,52 @@ async def test_jobs_are_found_by_name_state_and_label_and_the_url_says_so(
     await expect(page.get_by_role("row").filter(has_text="demo: heartbeat")).to_be_visible()
 
 
+async def test_one_time_submissions_are_beside_the_definitions_and_have_pages_of_their_own(
+    site: Site, visit: Visiting
+) -> None:
+    draft = {
+        "name": "greet ada once",
+        "kind": "demo.heartbeat",
+        "schedule": {"after": "PT1H"},
+        "payload": {"to": "ada"},
+        "labels": {"team": "greeters"},
+        "user_id": "u003",
+    }
+    made = await site.platform.post("/v1/jobs", draft)
+    assert made.status == 201, made.text
+    page = (await visit("/jobs?q=greet+ada")).page
+    await expect(page.get_by_text("No job fits.")).to_be_visible()
+
+    await page.get_by_label("Type").select_option("One-time")
+    await page.get_by_role("link", name="greet ada once").click()
+
+    await expect(page.get_by_role("heading", name="greet ada once")).to_be_visible()
+    await expect(page.get_by_text("It is due at")).to_be_visible()
+    await expect(page.get_by_text("team:greeters")).to_be_visible()
+    await expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    await page.get_by_role("button", name="Run now").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Run now").click()
+    await expect(page).to_have_url(re.compile("/runs/run_"))
+    about = page.get_by_role("main")
+    for text in ("Submitted by", "Submitted from", "127.0.0.1", "team:greeters", "u003"):
+        await expect(about.get_by_text(text).first).to_be_visible()
+
+
+async def test_a_one_time_submission_is_cancelled_from_its_page(
+    site: Site, visit: Visiting
+) -> None:
+    later = {"kind": "demo.heartbeat", "schedule": {"after": "PT1H"}}
+    made = await site.platform.post("/v1/jobs", later)
+    page = (await visit(f"/jobs/{made.json['job_id']}")).page
+
+    await more(page, "Cancel")
+    await page.get_by_role("button", name="Cancel run").click()
+
+    await expect(page.get_by_role("main").get_by_text("cancelled").first).to_be_visible()
+    found = await read(site, made.json["job_id"])
+    assert (found["status"], found["next_run_at"]) == ("finished", None)
+
+
 async def test_jobs_are_sorted_by_their_heads(site: Site, visit: Visiting) -> None:
     for name in ("sorted b", "sorted c", "sorted a"):
         await job(site, name)
@@ -126,6 +172,7 @@ async def test_a_job_is_made_with_a_form_of_its_kind_and_a_preview_as_one_types(
     await page.get_by_label("Time zone").fill("Asia/Kolkata")
     await expect(page.get_by_text(re.compile("At 09:15.*Asia/Kolkata"))).to_be_visible()
     await page.get_by_label("Labels").fill("team: web")
+    await page.get_by_label("Description").fill("Asks the shop for its orders.")
     await look(page, "new-job")
 
     await page.get_by_role("button", name="Make the job").click()
@@ -135,6 +182,8 @@ async def test_a_job_is_made_with_a_form_of_its_kind_and_a_preview_as_one_types(
     assert found["payload"] == {"method": "POST", "url": "https://example.org/"}
     assert (found["cron_expression"], found["timezone"]) == ("15 9 * * mon-fri", "Asia/Kolkata")
     assert found["labels"] == {"team": "web"}
+    await page.get_by_role("link", name="Settings", exact=True).click()
+    await expect(page.get_by_text("Asks the shop for its orders.")).to_be_visible()
 
 
 async def test_a_job_that_is_refused_says_why_and_nothing_is_lost(

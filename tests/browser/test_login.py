@@ -1,6 +1,7 @@
 """Logging in and out, and what a page may load (issue 7: manners, safe)."""
 
-from playwright.async_api import expect
+import pytest
+from playwright.async_api import Error, expect
 from tests.browser.conftest import Visiting
 from tests.support.browsing import REFUSED, Site, look
 
@@ -55,6 +56,24 @@ async def test_whoever_loses_the_key_is_asked_to_log_in(site: Site, visit: Visit
 
     asked = visitor.page.get_by_role("heading", name="Log in to Rota")
     await expect(asked).to_be_visible(timeout=15_000)
+
+
+async def test_the_page_of_the_api_forgets_the_key_and_turns_no_text_into_markup(
+    site: Site, visit: Visiting
+) -> None:
+    visitor = await visit("/docs", role=None)
+    page = visitor.page
+    # The last line of this test asks for it.
+    visitor.faults.expect("TrustedHTML")
+    await page.get_by_label("API key").fill(str(site.platform.key))
+    kept = await page.evaluate("[Object.keys(sessionStorage), Object.keys(localStorage)]")
+
+    await page.reload()
+
+    assert kept == [[], []]
+    await expect(page.get_by_label("API key")).to_have_value("")
+    with pytest.raises(Error, match="TrustedHTML"):
+        await page.evaluate("document.body.innerHTML = '<b>bold</b>'")
 
 
 async def test_a_page_can_load_and_run_nothing_that_is_not_ours(visit: Visiting) -> None:

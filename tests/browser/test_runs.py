@@ -171,3 +171,33 @@ async def test_a_run_that_is_not_there_is_a_sentence(visit: Visiting) -> None:
     page = await somebody.open(f"/runs/run_{'0' * 32}")
 
     await expect(page.get_by_text("There is no such run.")).to_be_visible()
+
+
+async def test_a_failed_run_shows_the_own_frames_first_and_its_message_once(
+    site: Site, visit: Visiting
+) -> None:
+    given = {"kind": "demo.report", "max_retries": 0, "payload": {"pages": "two"}}
+    run_id = await submitted(site, "a report that fails", **given)
+    await site.ends(run_id)
+    page = (await visit(f"/runs/{run_id}")).page
+
+    traceback = page.get_by_role("group", name="Traceback")
+    own = traceback.locator(".frame").first
+    await expect(own).to_contain_text("handlers.py")
+    await expect(own).to_contain_text("in report")
+    await expect(own).to_contain_text('pages = int(payload["pages"])')
+    await expect(own).to_have_class(re.compile("frame-own"))
+    folded = traceback.locator("details .frame").filter(has_text="executor.py").first
+    await expect(folded).to_be_hidden()
+    await traceback.get_by_text(re.compile("of Rota and libraries")).click()
+    await expect(folded).to_be_visible()
+    message = page.get_by_text("invalid literal for int()")
+    above = page.locator(".error-message")
+    await expect(above).to_contain_text("ValueError: invalid literal for int()")
+    # Once above, and once at the end of the log.
+    await expect(message).to_have_count(2)
+
+    await page.get_by_label("Level").select_option("error")
+    await expect(page.get_by_role("log")).to_contain_text("Traceback (most recent call last):")
+    await expect(page.get_by_role("log")).to_contain_text("ValueError: invalid literal")
+    await look(page, "run-failed")

@@ -17,7 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from rota.core.errors import RotaError, StoreUnavailable
-from rota.core.ids import stamped
+from rota.core.ids import restamped, stamped
 from rota.core.limits import Limit
 from rota.core.overlap import Overlap
 from rota.core.submission import JobSpec, RunSpec
@@ -70,9 +70,11 @@ class Load:
         return [await self._create(dish) for dish in dishes for _ in range(dish.number)]
 
     async def _create(self, dish: Dish) -> UUID:
-        """Ask for a job; what is expected of it is known before the answer."""
+        """Ask for a job, or with a time for a submission; what is expected of it is known before
+        the answer. The id of a submission begins with its time.
+        """
         now = self.clock.now()
-        job_id = self._new_id()
+        job_id = self._new_id() if dish.at is None else restamped(self._new_id(), dish.at)
         anchor = dish.at or (now.replace(microsecond=0) if dish.every else None)
         spec = JobSpec(
             name=f"{dish.name} {job_id}",
@@ -90,11 +92,11 @@ class Load:
             await submit(conn, [spec], now=now, new_id=lambda: job_id)
             return ""
 
-        await self._ask("create", [job_id], ask)
+        await self._ask("create" if dish.at is None else "submit", [job_id], ask)
         return job_id
 
     async def _once(self) -> None:
-        """A job that fires once, at an instant of the next few seconds."""
+        """A submission for an instant of the next few seconds."""
         at = self.clock.now() + timedelta(seconds=self.chance.randint(1, 4))
         await self._create(Dish(name="once", kind="chaos.quick", at=at.replace(microsecond=0)))
 

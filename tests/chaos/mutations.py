@@ -311,8 +311,8 @@ MUTATIONS = (
     ),
     breaking(
         "a repeated request makes a finished run again",
-        (f"{SQL}/live_runs/insert_many.sql", "where done.id = n.id", "where false"),
-        (f"{SQL}/live_runs/drop_repeated.sql", "where done.id = l.id", "where false"),
+        (f"{SQL}/live_runs/insert_many.sql", "done.id = n.id", "false"),
+        (f"{SQL}/live_runs/drop_repeated.sql", "done.id = l.id", "false"),
         caught_by={"I7"},
     ),
     breaking(

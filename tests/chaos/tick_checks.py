@@ -93,11 +93,14 @@ def pauses_of(job: UUID, history: History) -> list[Window]:
 
 
 def timely(history: History) -> Iterator[str]:
-    """I5: once nothing is disturbed any more, a tick starts soon after it is due."""
+    """I5: once nothing is disturbed any more, ticks and submissions start soon after they are
+    due.
+    """
     if history.calm_from is None or history.ended is None:
         return
     for row in history.rows:
-        if row.trigger != "tick" or not history.calm_from <= row.due_at <= history.ended:
+        is_scheduled = row.trigger == "tick" or row.id == row.job_id
+        if not is_scheduled or not history.calm_from <= row.due_at <= history.ended:
             continue
         starts = history.starts_of.get(row.id)
         plan = history.plans.get(row.job_id)

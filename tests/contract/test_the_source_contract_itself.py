@@ -23,6 +23,8 @@ class Shelf:
     texts: list[str] = field(default_factory=list)
     taken: int = 0
     reads: int = 0
+    given: set[int] = field(default_factory=set)
+    acknowledged: set[int] = field(default_factory=set)
 
 
 class Honest:
@@ -139,6 +141,30 @@ class Littering(Honest):
         self.task = asyncio.create_task(asyncio.Event().wait())
 
 
+class Redelivering(Honest):
+    """As a broker that redelivers after a delay, on a slow machine: one event for each read, those
+    that nobody was given first, and each of the others twice.
+    """
+
+    repeats = 2
+
+    def found(self, most: int) -> Batch:
+        left = [n for n in range(len(self.shelf.texts)) if n not in self.shelf.acknowledged]
+        fresh = [n for n in left if n not in self.shelf.given]
+        if not left:
+            return NOTHING
+        number = (fresh or left)[0]
+        if not fresh:
+            self.repeats -= 1
+        self.shelf.given.add(number)
+        message = Message(id=str(number), body=self.shelf.texts[number])
+        return Batch(messages=[message], position=str(number))
+
+    async def acknowledge(self, position: str) -> None:
+        if int(position) != 0 or self.repeats < 1:
+            self.shelf.acknowledged.add(int(position))
+
+
 class TestHonest(SourceContract):
     bad_options = ({}, {"shelf": Shelf(), "other": 1})
     PATIENCE = timedelta(milliseconds=300)
@@ -193,3 +219,10 @@ async def test_something_else_than_a_source_is_noticed() -> None:
 
     with pytest.raises(AssertionError):
         await suite.test_it_is_a_source()
+
+
+async def test_a_source_that_redelivers_late_and_twice_keeps_the_promise() -> None:
+    suite = TestHonest()
+    suite.kind, suite.shelf = Redelivering, Shelf()
+
+    await suite.test_what_was_not_acknowledged_is_read_again_with_the_same_ids()

@@ -4,6 +4,7 @@ A comment before a block says what it is, where its language does not:
 
     <!-- file: jobs.py -->          the block is written to this file, and not run; a first line
                                     `# jobs.py` inside the block says the same
+    <!-- append: jobs.py -->        the block is added to the end of this file
     <!-- fails: 64 -->              the commands of the block end with this code
     <!-- not run: needs a card -->  the block is only read; the reason is for whoever reads the page
 """
@@ -16,7 +17,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _BLOCK: Final = re.compile(
-    r"(?:^<!--\s*(?P<word>file|fails|not run):\s*(?P<value>.*?)\s*-->\n+)?"
+    r"(?:^<!--\s*(?P<word>file|append|fails|not run):\s*(?P<value>.*?)\s*-->\n+)?"
     r"^(?P<fence>```+)(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
@@ -41,10 +42,10 @@ class Command:
 
 
 def pages() -> list[Path]:
-    """Every page with something to run; two have tests of their own."""
+    """Every page with something to run; three have tests of their own."""
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     found += sorted((ROOT / "examples").rglob("README.md"))
-    others = {"docs/reference/api.md", "docs/howto/write-an-executor.md"}
+    others = {"docs/reference/api.md", "docs/howto/write-an-executor.md", "docs/tutorial.md"}
     named = [page for page in found if str(page.relative_to(ROOT)) not in others]
     return [page for page in named if any(is_live(each) for each in blocks(page))]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -20,13 +21,18 @@ BIN: Final = Path(sys.executable).parent
 # What goes on until it is stopped, and how it says that it is ready.
 SERVERS: Final = {"rota up": "Rota is up", "rota worker ": "worker ready"}
 LONGEST: Final = 120.0
+# Only root starts programs as another user; the page says that others leave it out.
+OTHER_USER: Final = re.compile(r"(?m)^shell_user = .*\n")
 
 
 @dataclass
 class Play:
-    """A page in a folder of its own, with a port of its own."""
+    """A page in a folder of its own, with a port of its own. `rota` and `python` are those of the
+    folder `programs`.
+    """
 
     folder: Path
+    programs: Path = BIN
     running: list["subprocess.Popen[str]"] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -36,7 +42,7 @@ class Play:
         self.environment = (
             kept
             | {
-                "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+                "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
                 "ROTA_API__PORT": str(port),
                 "ROTA_URL": f"http://127.0.0.1:{port}",
                 "COLUMNS": "100",
@@ -48,10 +54,13 @@ class Play:
     def carry_out(self, block: Block) -> None:
         if block.word == "not run":
             return
-        if block.word == "file":
+        if block.word in {"file", "append"}:
             target = self.folder / block.value
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(block.body)
+            before = target.read_text() if block.word == "append" else ""
+            body = block.body if os.geteuid() == 0 else OTHER_USER.sub("", block.body)
+            # As an editor leaves it: two empty lines between two functions.
+            target.write_text(f"{before}\n\n{body}" if before else body)
             return
         match block.language:
             case "python":
@@ -74,10 +83,20 @@ class Play:
         if "def test_" in code:
             name = f"test_block_{len(list(self.folder.glob('test_block_*')))}.py"
             (self.folder / name).write_text(code)
-            self.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name])
+            self.run(
+                [
+                    str(self.programs / "python"),
+                    "-m",
+                    "pytest",
+                    "-q",
+                    "-p",
+                    "no:cacheprovider",
+                    name,
+                ]
+            )
         else:
             (self.folder / "block.py").write_text(code)
-            self.run([sys.executable, "block.py"])
+            self.run([str(self.programs / "python"), "block.py"])
 
     def command(self, command: Command, *, code: int) -> None:
         if command.text.startswith(tuple(SERVERS)) and "--help" not in command.text:

@@ -83,7 +83,7 @@ def test_polling_takes_every_order_once_although_it_is_turned_away(
             submitted = jobs.fetch_orders.submit(source=f"{url}/orders")
             submitted.result(timeout=60)
             run = client.get_run(submitted.run_id)
-            booked = [client.list_jobs(kind="polling.book", limit=100).items]
+            booked = [client.list_jobs(kind="polling.book", type="one_time", limit=100).items]
 
     assert Orders.refused == 1
     assert run.attempt_number == 2
@@ -114,7 +114,7 @@ def test_the_digest_reaches_every_customer_once(
         with play("email_digest") as (server, jobs), server.client() as client:
             assert jobs.send_digests.submit().result(timeout=60) == 2
             jobs.send_digests.submit().result(timeout=60)
-            assert len(client.list_jobs(kind="digest.send_digest").items) == 2
+            assert len(client.list_jobs(kind="digest.send_digest", type="one_time").items) == 2
             box.wait_for(2)
     finally:
         controller.stop()
@@ -165,7 +165,7 @@ def test_the_report_goes_through_its_three_steps(
 
 def ended(client: rota.Client, kind: str) -> Any:
     """The only run of a kind, once it has ended."""
-    (job,) = client.list_jobs(kind=kind).items
+    (job,) = client.list_jobs(kind=kind, type="one_time").items
     latest = client.get_job_status(job.job_id).latest_run
     assert latest is not None
     for _line in client.follow_logs(latest.run_id):

@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """A job that the API answered for with success."""
+    """A job or a submission that the API answered for with success."""
 
     job_id: UUID
     body: Mapping[str, Any]
@@ -55,7 +55,7 @@ class SubmittingClient:
     numbers: int = 0
 
     async def run(self) -> None:
-        """Submit one-time jobs at the rate until `is_over`: one of six may run once at most."""
+        """Submit runs at the rate until `is_over`: one of six may run once at most."""
         async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
             for number in range(SUBMITTERS):
                 group.create_task(self._keep_submitting(session, number))

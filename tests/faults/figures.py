@@ -38,7 +38,7 @@ class Life:
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     acknowledged: int
-    # Acknowledged, and without a job or without a run.
+    # Acknowledged, and without a run.
     lost: int
     tick_holes: int
     tick_doubles: int

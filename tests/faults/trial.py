@@ -21,7 +21,13 @@ from rota.store.migrate import migrate
 from rota.store.partitions import make_ahead
 from tests.chaos.history import History, Operation, Plan
 from tests.chaos.tables import read_tables
-from tests.faults.client import SubmittingClient, exclusive_job, long_job, ticking_job
+from tests.faults.client import (
+    Acknowledged,
+    SubmittingClient,
+    exclusive_job,
+    long_job,
+    ticking_job,
+)
 from tests.faults.fleet import Fleet, running_fleet
 from tests.support.sink import read_marks
 
@@ -180,7 +186,7 @@ class Trial:
     async def read_history(self, ended: datetime) -> History:
         history = History(
             marks=list(read_marks(self.fleet.sink)),
-            operations=[self._operation(each.job_id) for each in self.client.acknowledged],
+            operations=[self._operation(each) for each in self.client.acknowledged],
             plans=self.plans | self._plans_of_submissions(),
             ended=ended,
         )
@@ -200,11 +206,12 @@ class Trial:
             if each.job_id not in self.plans
         }
 
-    def _operation(self, job_id: UUID) -> Operation:
+    def _operation(self, acknowledged: Acknowledged) -> Operation:
+        """Without a schedule it is a submission: a run of the same id, and no job."""
         now = self.clock.now()
         return Operation(
-            verb="create",
-            thing=job_id,
+            verb="create" if "schedule" in acknowledged.body else "submit",
+            thing=acknowledged.job_id,
             invoked=0,
             returned=0,
             invoked_wall=now,

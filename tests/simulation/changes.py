@@ -13,6 +13,7 @@ from uuid import UUID
 from rota.core.outcome import Failed, Guarantee, HandedBack, Outcome, Snoozed, Succeeded
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.settle import MOST_LOSSES
+from rota.flow.schedule.firing import AHEAD
 from tests.simulation.ledger import Act, Ledger, Start
 from tests.simulation.nodes import WorkerNode
 from tests.simulation.plans import BACK_OFF
@@ -40,6 +41,7 @@ def wrong_changes(before: Tables, after: Tables, act: Act, ledger: Ledger) -> It
         else:
             yield from step.moved(old, new)
     yield from step.cursors()
+    yield from step.submissions()
     yield from step.shards()
     yield from step.sessions()
 
@@ -55,7 +57,8 @@ class Step:
 
     def born(self, new: Run) -> Iterator[str]:
         by_tick = self.act.what == "firing" and self.fires(new)
-        if not (by_tick or new.id in self.act.runs or new.job_id in self.act.jobs):
+        is_due = self.act.what == "firing" and new.id in self.before.submissions
+        if not (by_tick or is_due or new.id in self.act.runs or new.job_id in self.act.jobs):
             yield f"I2 {self.act.what} made run {new.id}"
         if new.state not in ("queued", *BORN_ENDED) or new.attempt:
             yield f"I8 run {new.id} was born {new.state} with attempt {new.attempt}"
@@ -69,9 +72,9 @@ class Step:
             yield f"I14 a tick became run {new.id} while its queue was paused"
 
     def fires(self, run: Run) -> bool:
-        """Whether the cursor of its job moved in this step."""
-        was, is_ = self.before.jobs[run.job_id], self.after.jobs[run.job_id]
-        return was.tick_at != is_.tick_at
+        """Whether the cursor of its job moved in this step; a submission has neither."""
+        was, is_ = self.before.jobs.get(run.job_id), self.after.jobs.get(run.job_id)
+        return was is not None and is_ is not None and was.tick_at != is_.tick_at
 
     def moved(self, old: Run, new: Run) -> Iterator[str]:
         if old.id in self.before.ended:
@@ -228,6 +231,17 @@ class Step:
                 yield f"I14 a tick of job {id_} was decided while it was held"
             if old.tick_at is None or (new.tick_at is not None and new.tick_at <= old.tick_at):
                 yield f"I3 the cursor of job {id_} went from {old.tick_at} to {new.tick_at}"
+
+    def submissions(self) -> Iterator[str]:
+        """One that waits becomes a run at its instant, by whoever holds its shard."""
+        for id_, old in self.before.submissions.items():
+            if id_ in self.after.submissions:
+                continue
+            shard = self.before.shards.get(old.shard)
+            if self.act.what != "firing" or shard is None or shard.owner not in self.mine:
+                yield f"I10 {self.act.what} of {self.me} moved submission {id_}, held: {shard}"
+            if old.due_at > self.after.now + AHEAD:
+                yield f"I4 submission {id_} became a run at {self.after.now}, due at {old.due_at}"
 
     def shards(self) -> Iterator[str]:
         for id_, new in self.after.shards.items():

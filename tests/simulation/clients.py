@@ -53,6 +53,16 @@ class Clients:
         self.ledger.owed[made.job_id] = owed
         await self.cluster.look(Act(what="writing", jobs=frozenset({made.job_id})))
 
+    async def submit(self, plan: Plan, seconds: float) -> None:
+        """A one-time run of a task, now or a little later."""
+        now = self.world.now
+        (made,) = await submit(
+            self.world.conn, [plan.submission(now, seconds)], now=now, new_id=self.world.new_id
+        )
+        self.ledger.plans[made.job_id] = plan
+        self.ledger.asked.add(made.job_id)
+        await self.cluster.look(Act(what="submitting", runs=frozenset({made.job_id})))
+
     async def run_now(self, job_id: UUID) -> None:
         spec = RunSpec(job_id=job_id)
         made = await run_now(self.world.conn, spec, now=self.world.now, new_id=self.world.new_id)

@@ -242,6 +242,17 @@ class JobIsWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class SubmissionIsWritten:
+    plan: Plan
+    seconds: float
+    MOST: ClassVar[int] = 6
+
+    async def happen(self, cluster: Cluster) -> None:
+        if len(cluster.seen.submissions) < self.MOST:
+            await Clients(cluster).submit(self.plan, self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
 class RunIsWanted:
     """One run of a job now."""
 

@@ -27,14 +27,17 @@ async def heal(cluster: Cluster) -> None:
     behind = [job for job in cluster.seen.jobs.values() if job.fire_at and job.fire_at <= now]
     if behind:
         raise Violation(f"I3 after {CATCHING_UP} calm rounds nobody has decided {behind}")
+    late = [each for each in cluster.seen.submissions.values() if each.due_at <= now]
+    if late:
+        raise Violation(f"I3 after {CATCHING_UP} calm rounds nobody has moved {late}")
     for job in cluster.seen.jobs.values():
         if job.state == "active":
             await clients.pause(job.id)
     for _ in range(DRAINING):
-        if not cluster.seen.alive:
+        if not cluster.seen.alive and not cluster.seen.submissions:
             return
         await round_of_work(cluster)
-    left = sorted(cluster.seen.alive.values())
+    left = [*sorted(cluster.seen.alive.values()), *cluster.seen.submissions.values()]
     raise Violation(f"I6 after {DRAINING} calm rounds {len(left)} runs are alive: {left[0]}")
 
 

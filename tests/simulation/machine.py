@@ -73,6 +73,10 @@ CHANCES: dict[str, tuple[int, st.SearchStrategy[Deed]]] = {
     "lost": (3, st.builds(deeds.AttemptIsTakenForLost, some)),
     "dead": (2, st.builds(deeds.WorkerIsTakenForDead, st.sampled_from(WORKERS))),
     "job": (1, st.builds(deeds.JobIsWritten, plans)),
+    "submission": (
+        1,
+        st.builds(deeds.SubmissionIsWritten, plans, st.sampled_from([0.0, 1.0, 1.0, 4.0])),
+    ),
     "run": (2, st.builds(deeds.RunIsWanted, some)),
     "runs": (1, st.builds(deeds.RunsAreHandedIn, some, st.sampled_from([0.0, 3.0]))),
     "cancel": (2, st.builds(deeds.RunIsCancelled, some, st.booleans())),

@@ -124,6 +124,14 @@ class Plan:
         }
         return {**cadence.written(now), "misfire": misfire}
 
+    def submission(self, now: datetime, seconds: float) -> JobSpec:
+        """The same as a one-time run of its kind, so long from now."""
+        schedule: dict[str, object] = {"immediate": True}
+        if seconds:
+            schedule = {"at": (now + timedelta(seconds=seconds)).isoformat()}
+        limits = () if self.limit is None else (LIMITS[self.limit],)
+        return JobSpec(name=None, kind="noop", schedule=schedule, policy=self.policy, limits=limits)
+
     def spec(self, name: str, now: datetime) -> JobSpec:
         return JobSpec(
             name=name,

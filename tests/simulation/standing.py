@@ -61,8 +61,11 @@ def covered(run: Run, owed: list[datetime]) -> list[datetime]:
 
 def asked(tables: Tables, ledger: Ledger) -> Iterator[str]:
     for id_ in ledger.asked:
-        if id_ not in tables.alive and id_ not in tables.ended:
+        is_run = id_ in tables.alive or id_ in tables.ended
+        if not is_run and id_ not in tables.submissions:
             yield f"I1 run {id_} was acknowledged and is nowhere"
+        if is_run and id_ in tables.submissions:
+            yield f"I2 submission {id_} is a run and waits for its instant"
 
 
 def attempts(tables: Tables) -> Iterator[str]:

@@ -50,11 +50,13 @@ select
         from rota.shards as h
         where h.owner is not null
     ) as shards,
-    array(select row(g.id, g.key, g.in_order) from rota.gates as g) as gates
+    array(select row(g.id, g.key, g.in_order) from rota.gates as g) as gates,
+    array(select row(w.id, w.shard, w.due_at) from rota.scheduled_runs as w) as submissions
 """
 EMPTY = """
 truncate
-    rota.jobs, rota.cursors, rota.live_runs, rota.runs, rota.attempts, rota.sessions, rota.gates
+    rota.jobs, rota.cursors, rota.live_runs, rota.runs, rota.attempts, rota.sessions, rota.gates,
+    rota.scheduled_runs, rota.job_versions
 restart identity;
 update rota.queues set paused_at = null, gate_id = null;
 update rota.shards set owner = null, epoch = 0, expires_at = '-infinity' where owner is not null;
@@ -144,6 +146,14 @@ class Gate(NamedTuple):
     in_order: bool
 
 
+class Submission(NamedTuple):
+    """A submission that waits for its instant."""
+
+    id: UUID
+    shard: int
+    due_at: datetime
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
     """`now` is the database's clock when this was read."""
@@ -156,6 +166,7 @@ class Tables:
     sessions: dict[UUID, Session]
     shards: dict[int, Shard]
     gates: dict[int, Gate]
+    submissions: dict[UUID, Submission]
 
     def held(self) -> list[Run]:
         return [run for run in self.alive.values() if run.is_held]
@@ -176,7 +187,7 @@ class Tables:
 async def read(conn: Connection, now: datetime) -> Tables:
     found = await conn.fetchrow(EVERYTHING)
     assert found is not None
-    alive, ended, attempts, jobs, sessions, shards, gates = found
+    alive, ended, attempts, jobs, sessions, shards, gates, submissions = found
     by_run: dict[UUID, list[Attempt]] = {}
     for row in attempts:
         by_run.setdefault(row[0], []).append(Attempt(*row))
@@ -189,4 +200,5 @@ async def read(conn: Connection, now: datetime) -> Tables:
         sessions={row[0]: Session(*row) for row in sessions},
         shards={row[0]: Shard(*row) for row in shards},
         gates={row[0]: Gate(*row) for row in gates},
+        submissions={row[0]: Submission(*row) for row in submissions},
     )

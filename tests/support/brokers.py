@@ -7,7 +7,9 @@ and offsets of groups, and lives as long as the client that began it.
 
 import contextlib
 import json
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -33,6 +35,17 @@ class Redis:
 @dataclass(frozen=True, kw_only=True)
 class Nats:
     url: str
+    pid: int
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop the server's process while inside, as a machine without a free processor would."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            wait_until_stopped(self.pid)
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +74,7 @@ def nats_in(folder: Path) -> Iterator[Nats]:
     with running(folder, "nats-server", "-c", str(settings)) as process:
         wait_for(process, lambda: any(folder.glob("*.ports")))
         (told,) = folder.glob("*.ports")
-        yield Nats(url=json.loads(told.read_text())["nats"][0])
+        yield Nats(url=json.loads(told.read_text())["nats"][0], pid=process.pid)
 
 
 @contextlib.contextmanager
@@ -92,6 +105,23 @@ def wait_for(process: "subprocess.Popen[bytes]", is_up: Callable[[], bool]) -> N
         assert time.monotonic() < end, "it does not answer"
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.02)
+
+
+def wait_until_stopped(pid: int) -> None:
+    """Wait until every thread of a process obeyed SIGSTOP, which the kernel delivers to each."""
+    end = time.monotonic() + DEADLINE
+    tasks = Path(f"/proc/{pid}/task")
+    while {state_of_thread(task) for task in tasks.iterdir()} != {"T"}:
+        assert time.monotonic() < end, "the process did not stop"
+        os.sched_yield()
+
+
+def state_of_thread(task: Path) -> str:
+    """Return the letter of a thread's state; a thread that just ended counts as stopped."""
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "T"
 
 
 def answers(path: Path) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 from rota.core.ids import stamped
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
-from rota.store.live_runs import Ending, PutBack
+from rota.store.live_runs import Claimed, Ending, PutBack
 from rota.store.sessions import NewSession, Role
 from tests.support.world import TTL, World
 
@@ -89,3 +89,12 @@ async def finish(
 async def put_back(world: World, session: UUID, run_id: UUID, *, attempt: int) -> None:
     back = PutBack(run_id, attempt, RunState.RETRYING, "failed", 1, timedelta(0))
     assert await live_runs.put_back(world.conn, session_id=session, attempts=[back])
+
+
+async def end_next(world: World, state: RunState, *, reason: str | None = None) -> Claimed:
+    """Claim the run that waits and end it; return it as the worker got it."""
+    session = await world.session()
+    (run,) = await world.claim(session)
+    ending = Ending(run.id, run.attempt, state, reason=reason)
+    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    return run

@@ -8,7 +8,8 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from rota.core.graphs import Graph, read_graph
+from rota.contract.graph import read_graph
+from rota.core.graphs import Graph
 from rota.core.graphs.board import WORDS
 from rota.core.states import RunState
 from rota.core.submission import JobSpec, RunSpec

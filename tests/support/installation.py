@@ -43,6 +43,14 @@ async def fail(_context, _payload):
     raise Fail("customer 4711 does not exist")
 
 
+@handlers.handler("kit.hostile")
+async def hostile(context, payload):
+    """Says what it was given wherever a handler can say something."""
+    context.progress(0.5, payload)
+    print(payload)
+    raise Fail(payload)
+
+
 @handlers.handler("kit.steps")
 async def steps(context, payload):
     """Goes half of the way, and the rest when the gate is there."""
@@ -124,7 +132,7 @@ class Installation:
         before = (sys.argv, sys.stdin, dict(os.environ), Path.cwd())
         sys.argv, sys.stdin = ["rota", *arguments], io.StringIO(stdin)
         os.environ.clear()
-        os.environ.update(clean(ROTA_URL=self.url, **variables))
+        os.environ.update(clean(**{"ROTA_URL": self.url} | variables))
         os.chdir(self.folder)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

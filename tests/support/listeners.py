@@ -17,8 +17,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+from rota.contract.messages import Reading
 from rota.core.ids import stamped
-from rota.core.messages import Reading
 from rota.core.source import Batch, Source
 from rota.flow.events.listening import ListeningToSource, Wanted
 from rota.node.sources import make_of

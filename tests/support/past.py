@@ -12,7 +12,7 @@ from rota.core.submission import JobSpec
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.submit.backfills.asking import Asked, Wanted, ask
 from rota.flow.submit.backfills.making import Looked, look
-from rota.flow.submit.submitting import submit
+from rota.flow.submit.submitting import define
 from rota.store import backfills, jobs, live_runs
 from rota.store.backfills import BackfillRow
 from rota.store.jobs import Record
@@ -36,7 +36,7 @@ class Past:
     async def begin(world: World, **given: Any) -> "Past":
         wanted: dict[str, Any] = {"name": "report", "schedule": {"cron": "0 * * * *"}, **given}
         spec = JobSpec(kind="noop", **wanted)
-        (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
+        (made,) = await define(world.conn, [spec], now=world.now, new_id=world.new_id)
         return Past(world=world, job_id=made.job_id)
 
     async def ask(self, *, dry_run: bool = False, hours: int = 6, **given: Any) -> Asked:

@@ -83,6 +83,7 @@ class Served:
     """An API that answers. `platform` has the first key, which the start made."""
 
     url: str
+    health_url: str | None
     access: Access
     conn: Connection
     session: aiohttp.ClientSession
@@ -150,6 +151,7 @@ async def serving(
         try:
             yield Served(
                 url=opened.url,
+                health_url=opened.health_url,
                 access=access,
                 conn=conn,
                 session=session,
@@ -159,5 +161,7 @@ async def serving(
                 database_clock=ground.database_clock,
             )
         finally:
-            stop.request()
+            # A second request would cancel what is under way.
+            if not stop.drain.is_set():
+                stop.request()
             await node

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from rota.config.settings import Api, Settings, Worker
+from rota.contract.policy import from_policy
 from rota.core.executor import Executor
 from rota.core.ids import stamped
-from rota.core.policy import Policy, to_plain
+from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.executors.python import Handlers, PythonExecutor
 from rota.flow.observe.tracing import Traces
@@ -41,6 +42,7 @@ QUICK = Worker(
     stop_after=timedelta(milliseconds=1200),
     drain=timedelta(seconds=10),
     blocked_after=timedelta(seconds=1),
+    tenants=("*",),
 )
 
 
@@ -117,14 +119,14 @@ class Shop:
     ) -> UUID:
         now = CLOCK.now()
         due_at = given.pop("due_at", now)
-        body = json.dumps(to_plain(policy or Policy()))
+        body = json.dumps(from_policy(policy or Policy()))
         run = NewRun(
             id=stamped(now, self.chance.randbytes(10)),
             job_id=given.pop("job_id", None) or stamped(now, self.chance.randbytes(10)),
             scheduled_at=due_at,
             due_at=due_at,
-            tenant_id=1,
-            queue_id=await names.queue_id(self.conn, "default"),
+            tenant_id=given.pop("tenant_id", 1),
+            queue_id=await names.queue_id(self.conn, given.pop("queue", "default")),
             kind_id=await names.kind_id(self.conn, kind),
             policy_id=await names.policy_id(self.conn, body),
             guarantee=(policy or Policy()).guarantee,

@@ -1,6 +1,8 @@
 """A real standby: a copy of a stopped server, told to stay in recovery."""
 
+import asyncio
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -41,10 +43,17 @@ def primary_and_standby(*, durable: bool = False) -> Iterator[Pair]:
 
 
 async def promote(standby: Embedded) -> None:
-    """Let it take writes. Not by a connection of ours, which refuse a standby."""
+    """Let it take writes, as `pg_ctl promote` does: its login is no superuser."""
+    data = standby.home / "data"
+    own(data / "promote")
+    os.kill(int((data / "postmaster.pid").read_text().splitlines()[0]), signal.SIGUSR1)
     conn = await asyncpg.connect(standby.tcp_url)
-    assert await conn.fetchval("select pg_promote()")
-    await conn.close()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while await conn.fetchval("select pg_is_in_recovery()"):
+                await conn.execute("select pg_sleep(0.05)")
+    finally:
+        await conn.close()
 
 
 def wait_until_stopped(home: Path) -> None:
@@ -57,7 +66,11 @@ def wait_until_stopped(home: Path) -> None:
 
 
 def keep_in_recovery(data: Path) -> None:
-    signal = data / "standby.signal"
-    signal.touch()
-    owner = data.stat()
-    os.chown(signal, owner.st_uid, owner.st_gid)
+    own(data / "standby.signal")
+
+
+def own(file: Path) -> None:
+    """Make an empty file that belongs to the user of the server."""
+    file.touch()
+    owner = file.parent.stat()
+    os.chown(file, owner.st_uid, owner.st_gid)

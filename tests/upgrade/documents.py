@@ -47,6 +47,8 @@ SCHEDULES: dict[str, dict[str, Any]] = {
     "batch": {"event": {"type": "far.away", "batch": {"size": 5, "within": "PT1M"}}},
     "all of": {"event": {"all_of": ["far.away", "far.off"], "within": "PT1M"}},
 }
+# Of these, the ones that are submissions and no jobs in this release.
+ONCE = ("at", "after")
 # Each of these runs at once, so that the other release's worker carries it out.
 NOW: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -8,14 +8,19 @@ import aiohttp
 from tests.upgrade.fleet import CLOCK, Fleet
 
 PAUSE = 0.03
+# Each fifth is for a moment later: in the previous release a job, in this one a run that waits.
+DELAYED = {"schedule": {"after": "PT1S"}}
 
 
 @dataclass(kw_only=True)
 class Submitter:
-    """`acknowledged` are the ids of the runs that an API has promised."""
+    """`acknowledged` are the ids of the runs that an API has promised; `delayed` are the ids by
+    which it knows what it has promised for later.
+    """
 
     fleet: Fleet
     acknowledged: list[str] = field(default_factory=list)
+    delayed: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     is_over: bool = False
 
@@ -27,6 +32,8 @@ class Submitter:
             body |= {"kind": "upgrade.quick"}
             if number % 6 == 0:
                 body |= {"guarantee": "at_most_once", "kind": "upgrade.slow"}
+            elif number % 5 == 0:
+                body |= DELAYED
             await self._submit(body, key=f"load-{number}")
             await CLOCK.sleep(PAUSE)
 
@@ -40,7 +47,10 @@ class Submitter:
                 await CLOCK.sleep(PAUSE)
                 continue
             if status == 201:
-                self.acknowledged.append(told["run_id"])
+                if "schedule" in body:
+                    self.delayed.append(told["job_id"])
+                else:
+                    self.acknowledged.append(told["run_id"])
                 return
             if status < 500:
                 self.refused.append(f"{status}: {told}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 # The commit of the previous release. A release changes this line, and nothing else here.
-PREVIOUS_RELEASE = "4dea4ac81336bee353b17af7553f2c5e7162163a"
+PREVIOUS_RELEASE = "023bc916b4a7a9442211296351ad792055d10ad6"
 MISSING = (
     f"the previous release, commit {PREVIOUS_RELEASE}, is not in this clone; "
     "run `git fetch --unshallow` (or clone without --depth) and test again"

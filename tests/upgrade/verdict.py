@@ -20,6 +20,9 @@ where j.name like 'tick %' and r.trigger = 'tick'
 order by j.name, r.scheduled_at
 """
 STATES = "select id, state::text from rota.runs where id = any($1::uuid[])"
+OF_JOBS = "select job_id, state::text from rota.runs where job_id = any($1::uuid[])"
+OVERDUE = "select count(*) from rota.scheduled_runs where due_at < rota.now() + interval '1 day'"
+WAITING = "select count(*) from rota.scheduled_runs where name = any($1::text[])"
 UNFINISHED = """
 select k.name, l.state::text, count(*) from rota.live_runs as l
 inner join rota.kinds as k on k.id = l.kind_id
@@ -57,6 +60,31 @@ async def check_submitted(fleet: Fleet, acknowledged: list[str]) -> None:
     assert not lost, f"acknowledged and lost: {lost[:5]} of {len(lost)}"
     states = Counter(found.values())
     assert set(states) == {"succeeded"}, states
+
+
+async def check_delayed(fleet: Fleet, acknowledged: list[str]) -> None:
+    """What was acknowledged for a moment later has become one run, which has succeeded."""
+    ids = [uuid_of(each) for each in acknowledged]
+    assert ids, "nothing was submitted for later"
+    rows = await fleet.conn.fetch(OF_JOBS, ids)
+    runs = Counter(row[0] for row in rows)
+    wrong = [f"{each} has {runs[each]} runs" for each in ids if runs[each] != 1]
+    assert not wrong, f"lost or doubled: {wrong[:5]} of {len(wrong)}"
+    assert {row[1] for row in rows} == {"succeeded"}
+
+
+async def count_waiting(fleet: Fleet, names: list[str]) -> int:
+    """How many submissions of these names wait for their time."""
+    return int(await fleet.conn.fetchval(WAITING, names))
+
+
+async def until_taken(fleet: Fleet) -> None:
+    """No submission of the load waits for its time any more."""
+    await until(lambda: _is_taken(fleet), "submissions that are due have become runs")
+
+
+async def _is_taken(fleet: Fleet) -> bool:
+    return not await fleet.conn.fetchval(OVERDUE)
 
 
 async def check_ticks(fleet: Fleet, *, since: datetime) -> int:

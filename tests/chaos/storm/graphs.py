@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-from rota.core.graphs import graph_json, read_graph
+from rota.contract.graph import read_graph
+from rota.core.graphs import graph_json
 from rota.flow.graphs.advancing import Advancing
 from rota.flow.graphs.plans import Plans
 from rota.store import graphs

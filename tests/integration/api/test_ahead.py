@@ -28,9 +28,25 @@ async def test_a_herd_is_seen_and_whose_it_is(api: Served) -> None:
 
     assert day["buckets"] == [{"start": "2030-01-07T02:00:00Z", "ticks": 11}]
     assert (day["width_s"], day["jobs"], day["unknown"]) == (3600, 6, 1)
-    assert day["busiest"][0] == {"job_id": busy, "job_name": "busy", "ticks": 6}
+    assert day["busiest"][0] == {
+        "job_id": busy,
+        "job_name": "busy",
+        "ticks": 6,
+        "is_estimate": False,
+    }
     assert herd["buckets"] == [{"start": "2030-01-07T02:00:00Z", "ticks": 6}]
     assert not day["is_estimate"]
+
+
+async def test_submissions_that_wait_for_their_time_are_load_too(api: Served) -> None:
+    once = await made(api, "once", schedule_time="2030-01-07T02:30:00Z")
+    await made(api, "another day", schedule_time="2030-01-09T02:30:00Z")
+
+    day = (await api.platform.get(f"/v1/schedules/load?{DAY}")).json
+
+    assert day["buckets"] == [{"start": "2030-01-07T02:30:00Z", "ticks": 1}]
+    (found,) = day["busiest"]
+    assert (found["job_id"], found["job_name"]) == (once, "once")
 
 
 async def test_paused_jobs_and_jobs_of_others_are_no_load(api: Served) -> None:
@@ -83,6 +99,35 @@ async def test_a_worker_tells_what_the_payloads_of_its_kinds_look_like(
     assert kinds["plain"] == {"kind": "plain", "workers": 1, "payload_schema": None}
     # What nobody carries out any more is still described.
     assert [(each["kind"], each["workers"]) for each in gone] == [("shop.invoice", 0)]
+
+
+async def test_a_field_that_the_workers_of_a_kind_refuse_is_warned_of(
+    api: Served, database: str
+) -> None:
+    app = rota.App("shop")
+
+    @app.job()
+    def invoice(customer: str, amount: float = 9.5) -> None: ...
+
+    wrong = {"kind": "shop.invoice", "payload": {"customer": "ana", "amout": 1, "colour": "red"}}
+    refused = "is not a field of the kind 'shop.invoice', so its runs fail"
+    sentences = [
+        f"payload.amout {refused}; did you mean amount?",
+        f"payload.colour {refused}; the fields are amount, customer",
+    ]
+    async with open_shop(database) as shop:
+        shop.handlers = app.handlers
+        async with shop.worker():
+            made = await api.platform.post("/v1/jobs", {"name": "wrong", **wrong})
+            right = {**wrong, "name": "right", "payload": {"customer": "ana"}}
+            fine = await api.platform.post("/v1/jobs", right)
+            declared = [{"name": "nightly", "schedule": {"on_demand": True}, **wrong}]
+            plan = {"project": "shop", "jobs": declared}
+            planned = await api.platform.post("/v1/manifests/plan", plan)
+
+    assert (made.status, made.json["warnings"]) == (201, sentences)
+    assert fine.json["warnings"] == []
+    assert planned.json["warnings"] == [f"nightly: {each}" for each in sentences]
 
 
 async def test_a_worker_that_is_drained_takes_nothing_more_and_ends(

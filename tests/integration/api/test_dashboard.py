@@ -3,16 +3,21 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from http.cookies import SimpleCookie
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
-from tests.support.serving import Answer, Caller, Served
+from tests.support.serving import Answer, Caller, Served, serving
 from tests.support.shop import until
 
+from rota.api.dashboard.logins import digest_of
+from rota.store import logins
+
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-JOB = {"name": "by hand", "schedule_time": "2030-01-01T00:00:00Z"}
+JOB = {"name": "by hand", "cron_expression": "0 3 1 1 *"}
 
 
 @dataclass(kw_only=True)
@@ -271,6 +276,82 @@ async def test_a_login_ends_with_its_time_or_with_its_key(
 
     assert answer.json["session"]["expires_at"] is not None
     assert (await browser.send("GET", "/ui/session")).json == {"session": None}
+
+
+async def idle_for(api: Served, minutes: int) -> None:
+    """Let so much time pass since the login was used, without waiting for it."""
+    await api.conn.execute(
+        "update rota.logins set created_at = created_at - $1::interval, "
+        "used_at = used_at - $1::interval",
+        timedelta(minutes=minutes),
+    )
+
+
+async def last_use(api: Served) -> timedelta | None:
+    """How long ago the use of the login was noted."""
+    found: timedelta | None = await api.conn.fetchval("select now() - used_at from rota.logins")
+    return found
+
+
+async def test_a_login_that_nobody_uses_for_half_an_hour_has_ended(
+    api: Served, browser: Browser, operator: Caller
+) -> None:
+    await browser.log_in(operator.key)
+
+    await idle_for(api, 31)
+
+    answer = await browser.send("GET", "/ui/v1/jobs")
+    assert (answer.status, await last_use(api)) == (401, None)
+
+
+async def test_the_use_of_a_login_keeps_it(api: Served, browser: Browser, operator: Caller) -> None:
+    await browser.log_in(operator.key)
+    digest = digest_of(next(iter(browser.cookies.values())))
+    await idle_for(api, 29)
+
+    answer = await browser.send("GET", "/ui/v1/jobs")
+    used = await last_use(api)
+    await idle_for(api, 29)
+    after = await logins.find(api.conn, digest=digest)
+
+    assert answer.status == 200
+    assert used is not None
+    assert used < timedelta(minutes=5)
+    assert after is not None
+
+
+async def test_a_page_that_only_refreshes_itself_does_not_keep_its_login(
+    api: Served, browser: Browser, operator: Caller
+) -> None:
+    await browser.log_in(operator.key)
+    await idle_for(api, 20)
+
+    answer = await browser.send("GET", "/ui/v1/jobs", headers={"X-User-Idle": "1"})
+
+    assert (answer.status, await last_use(api)) == (200, None)
+
+
+async def test_a_login_that_has_ended_is_not_brought_back_by_its_use(
+    api: Served, browser: Browser, operator: Caller
+) -> None:
+    await browser.log_in(operator.key)
+    digest = digest_of(next(iter(browser.cookies.values())))
+    await idle_for(api, 31)
+
+    await logins.touch(api.conn, digest=digest)
+
+    assert await logins.find(api.conn, digest=digest) is None
+
+
+async def test_how_long_an_unused_login_lasts_is_a_setting(database: str, tmp_path: Path) -> None:
+    async with serving(database, tmp_path, login_idle=timedelta(hours=2)) as api:
+        operator = await api.caller("operator")
+        async with browser_at(api) as browser:
+            await browser.log_in(operator.key)
+            await idle_for(api, 100)
+            answer = await browser.send("GET", "/ui/v1/jobs")
+
+    assert answer.status == 200
 
 
 async def test_a_key_has_only_so_many_logins(api: Served, operator: Caller) -> None:

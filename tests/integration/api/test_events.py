@@ -346,6 +346,29 @@ async def test_githubs_signature_is_understood_and_is_the_id(api: Served) -> Non
     assert shown["attributes"] == {"github_event": "push"}
 
 
+async def test_a_github_delivery_is_not_accepted_again_after_its_event_was_forgotten(
+    api: Served,
+) -> None:
+    secret = "a secret of sixteen"
+    made = await hook(api, style="github", secret=secret)
+    body = b'{"ref": "main"}'
+    digest = hmac.new(secret.encode(), body, "sha256").hexdigest()
+    signed = {"X-Hub-Signature-256": f"sha256={digest}"}
+    first = await posted(api, made["url"], body, signed)
+    # As retention does after some days.
+    await api.conn.execute("delete from rota.event_keys")
+    await api.conn.execute("delete from rota.events")
+
+    replayed = await posted(api, made["url"], body, signed)
+
+    assert (first.status, replayed.status) == (202, 401)
+    assert "past retention" in replayed.json["detail"]
+    assert (await api.platform.get("/v1/events")).json["data"] == []
+    # The memory of a hook goes with it.
+    assert (await api.platform.delete(made["url"])).status == 204
+    assert await api.conn.fetchval("select count(*) from rota.hook_deliveries") == 0
+
+
 async def test_a_secret_is_shown_once_and_rotated_without_a_gap(api: Served) -> None:
     made = await hook(api)
     old = Sender(api, made)

@@ -150,4 +150,4 @@ async def test_a_job_in_the_callers_own_transaction_refuses_it(api: Served) -> N
                 await within(api.conn).create_job(**job(kind))
         await within(api.conn).create_job(**job("other"))
 
-    assert await api.conn.fetchval("select count(*) from rota.jobs") == 1
+    assert await api.conn.fetchval("select count(*) from rota.live_runs") == 1

@@ -274,7 +274,7 @@ async def test_one_bad_job_refuses_the_whole_file(admin: Caller) -> None:
         ({"schedule": {"after": "5m"}}, "/jobs/0/schedule/after"),
         ({"labels": {"rota.project": "x"}}, "/jobs/0/labels/rota/project"),
         ({"schedule": {"cron": "0 1 * * *", "calendars": ["none"]}}, "/jobs/0/schedule/calendars"),
-        ({"unique": {"key": "k"}}, "/jobs/0"),
+        ({"unique": {"key": "k"}}, "/jobs/0/unique"),
         ({"timeout": "soon"}, "/jobs/0/timeout"),
         ({"timeout": None}, "/jobs/0/timeout"),
         ({"name": "nul\x00"}, "/jobs/0/name"),
@@ -320,7 +320,8 @@ async def test_what_was_changed_by_hand_is_told_with_who_and_when(
     await apply(admin, NIGHTLY, HOURLY)
     bob = await api.caller("admin", user_id="bob", tenant_id=tenant_id)
     await bob.put("/v1/jobs/by-name/nightly%20report", {"priority": 1})
-    await bob.put("/v1/jobs/by-name/hourly", {"priority": 5})
+    for priority in (1, 5):
+        await bob.put("/v1/jobs/by-name/hourly", {"priority": priority})
 
     planned = (await plan(admin, NIGHTLY, HOURLY)).json
 
@@ -348,6 +349,12 @@ async def test_the_audit_log_has_each_job_and_the_file(admin: Caller) -> None:
     ]
     assert entries[0]["after"] == {"create": 1, "update": 1, "prune": 0}
     assert entries[2]["after"]["changed"] == ["retries"]
+    assert entries[2]["after"]["version"] == 2
+    assert (entries[2]["before"], entries[2]["after"]["retries"]) == (
+        {"retries": {"max": 3}},
+        {"max": 1},
+    )
+    assert {each["origin"] for each in entries} == {"file"}
 
 
 async def test_tenants_do_not_see_each_others_projects(api: Served, admin: Caller) -> None:

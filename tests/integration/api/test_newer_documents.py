@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from tests.support import newer
 from tests.support.serving import Caller, Served
 
 JOB = {"name": "a job", "kind": "noop", "cron_expression": "0 0 1 1 *", "max_retries": 2}
@@ -54,6 +55,40 @@ async def test_a_job_with_unknown_fields_is_shown_and_edited_without_losing_them
     assert (policy["colour"], policy["timeout"]) == ("blue", "PT7S")
     assert (policy["retries"]["max"], policy["retries"]["tone"]) == (5, "dark")
     assert (await caller.get(job)).json["schedule"]["colour"] == "blue"
+
+
+async def test_schedules_with_something_new_at_any_level_are_shown_and_edited_or_refused(
+    api: Served,
+) -> None:
+    caller = await api.caller("admin")
+    newer_schedules = newer.newer_schedules()
+    drafts = [
+        {"name": name, "kind": "noop", "schedule": newer.WRITTEN[name.partition(":")[0]]}
+        for name in newer_schedules
+    ]
+    made = await caller.post("/v1/jobs/bulk", {"jobs": drafts})
+    assert made.status < 300, made.text
+    for name, each in newer_schedules.items():
+        await api.conn.execute(
+            "update rota.jobs set schedule = $2 where name = $1", name, json.dumps(each.document)
+        )
+    ids = {
+        row[1]: f"/v1/jobs/job_{row[0].hex}"
+        for row in await api.conn.fetch("select id, name from rota.jobs")
+    }
+
+    for name, each in newer_schedules.items():
+        shown = await caller.get(ids[name])
+        edited = await caller.put(ids[name], {"priority": "high"})
+        status = await caller.get(f"{ids[name]}/status")
+
+        assert (shown.status, status.status) == (200, 200), name
+        assert shown.json["schedule"] == each.document, name
+        assert edited.status in {200, 409}, (name, edited.text)
+        if each.path.endswith(newer.FIELD):
+            assert edited.status == 200, (name, edited.text)
+            assert edited.json["schedule"] == each.document, name
+    assert (await caller.get("/v1/jobs?limit=200")).status == 200
 
 
 async def test_unknown_fields_survive_a_pause(api: Served) -> None:
@@ -166,16 +201,73 @@ async def test_a_calendar_of_newer_code_is_shown_and_disturbs_no_other_job(api: 
     assert (one.json["calendar"]["colour"], made.status) == ("blue", 201)
 
 
-async def test_a_graph_of_newer_code_is_shown(api: Served) -> None:
+async def test_calendars_with_something_new_at_any_level_are_shown_and_used(api: Served) -> None:
     caller = await api.caller("admin")
-    graph = {"steps": [{"name": "a", "kind": "noop"}, {"name": "b", "kind": "noop"}]}
-    made = await caller.post("/v1/jobs", {"name": "g", "kind": "graph", "graph": graph})
-    await api.conn.execute(
-        "update rota.graphs set definition = jsonb_set(definition, '{steps,0,colour}', '\"blue\"')"
-    )
+    for place, each in enumerate(newer.newer_calendars()):
+        name = f"c{place}"
+        calendar = {**newer.CALENDAR, "name": name}
+        assert (await caller.put(f"/v1/calendars/{name}", {"calendar": calendar})).status == 201
+        await api.conn.execute(
+            "update rota.calendars set body = $2 where name = $1",
+            name,
+            json.dumps({**each.document, "name": name}),
+        )
 
-    job = await caller.get(f"/v1/jobs/{made.json['job_id']}")
-    run = await caller.get(f"/v1/runs/{made.json['run_id']}/graph")
+        shown = await caller.get(f"/v1/calendars/{name}")
+        made = await caller.post(
+            "/v1/jobs",
+            {"name": name, "kind": "noop", "schedule": {"cron": "0 0 * * *", "calendars": [name]}},
+        )
 
-    assert job.json["graph"]["steps"][0]["colour"] == "blue"
-    assert run.status == 200, run.text
+        assert (shown.status, made.status) == (200, 201), (each.path, made.text)
+        assert newer.FIELD in str(shown.json["calendar"])
+
+
+async def test_graphs_with_something_new_at_any_level_are_shown(api: Served) -> None:
+    caller = await api.caller("admin")
+    made = await caller.post("/v1/jobs", {"name": "g", "kind": "graph", "graph": newer.GRAPH})
+    for each in newer.newer_graphs():
+        await api.conn.execute("update rota.graphs set definition = $1", json.dumps(each.document))
+
+        job = await caller.get(f"/v1/jobs/{made.json['job_id']}")
+        run = await caller.get(f"/v1/runs/{made.json['run_id']}/graph")
+
+        assert job.json["graph"] == each.document
+        assert run.status == 200, run.text
+
+
+async def test_what_is_not_known_at_any_level_of_a_policy_is_shown_and_never_an_error(
+    api: Served,
+) -> None:
+    caller, job = await a_job(api)
+    documents = [each.document for each in newer.newer_policies()]
+    for document in [*documents, {"retries": "many"}, {"timeout": {"soft": "PT1S"}}, []]:
+        await api.conn.execute("update rota.policies set body = $1::jsonb", json.dumps(document))
+
+        shown, listed = await caller.get(job), await caller.get("/v1/jobs")
+        why = await caller.get(f"{job}/status")
+        edited = await caller.put(job, {"labels": {"a": "b"}, "timeout": "PT7S"})
+
+        assert (shown.status, listed.status, why.status) == (200, 200, 200), document
+        assert edited.status in {200, 409}, edited.text
+
+
+async def test_what_is_not_known_in_a_row_of_a_job_is_shown_and_never_an_error(
+    api: Served,
+) -> None:
+    caller, job = await a_job(api)
+    await api.conn.execute("alter type rota.when_queue_paused add value 'ask'")
+    for change, name, value in [
+        ('labels = \'{"team": {"deep": 1}}\'', "labels", {"team": {"deep": 1}}),
+        ("limits = '7'", "limits", 7),
+        ('limits = \'[{"key": "k", "max": 3, "colour": 1}]\'', "limits", None),
+        ("when_queue_paused = 'ask'", "when_queue_paused", "ask"),
+    ]:
+        await api.conn.execute(f"update rota.jobs set {change}")
+
+        shown, listed = await caller.get(job), await caller.get("/v1/jobs")
+        run = await caller.post(f"{job}/runNow")
+
+        assert (shown.status, listed.status) == (200, 200), change
+        assert value is None or shown.json[name] == value
+        assert run.status in {200, 201, 202, 409}, run.text

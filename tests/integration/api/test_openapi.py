@@ -1,5 +1,6 @@
 """The document is equal to the behaviour: schemathesis sends what it says, and what it forbids."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,10 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from tests.conftest import fast_folder
 from tests.support.serving import Served
+
+from rota.contract.bodies import DOCUMENTS
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
@@ -22,7 +26,7 @@ GROUPS: dict[str, tuple[int, tuple[str, ...]]] = {
     "jobs": (6_000, ("jobs", "schedules", "jobs as code")),
     "runs": (3_300, ("runs", "graphs", "dead letters")),
     "tenants": (5_200, ("tenants", "users", "keys", "secrets", "calendars")),
-    "rest": (4_200, ("queues", "cluster", "audit", "statistics", "backfills", "service")),
+    "rest": (4_200, ("queues", "cluster", "tasks", "audit", "statistics", "backfills", "service")),
     "events": (1_700, ("events", "hooks")),
 }
 # How many each operation gets: of requests that may be wrong, and of right ones, which cost a third
@@ -34,6 +38,8 @@ EXAMPLES = {
     "rest": (40, 230),
     "events": (30, 130),
 }
+# The shapes of requests whose schedule or calendar is tried in full.
+IN_FULL = ("PreviewDraft", "CalendarDraft")
 LONGEST = 600
 GENERATED = re.compile(r"^\s+(\d+) generated", re.MULTILINE)
 
@@ -80,7 +86,8 @@ def test_every_operation_behaves_as_its_document_says(folder: Path, group: str) 
     any_, right = EXAMPLES[group]
     with a_process(folder) as (url, key):
         words = [
-            *(f"{url}/v1/openapi.json", "-H", f"Authorization: Bearer {key}", "--no-color"),
+            *(document_of(folder, url), "--url", url),
+            *("-H", f"Authorization: Bearer {key}", "--no-color"),
             *("--checks", "all", "--generation-deterministic"),
             *(word for tag in tags for word in ("--include-tag", tag)),
         ]
@@ -88,6 +95,33 @@ def test_every_operation_behaves_as_its_document_says(folder: Path, group: str) 
         sent += requests_of(folder, [*words, "--phases", "fuzzing", "--mode", "positive"], right)
 
     assert sent >= least, sent
+
+
+def document_of(folder: Path, url: str) -> str:
+    """The document, in a file. Schedules, graphs and calendars have some hundred fields, each of
+    which gets requests of its own: those are sent by one operation for schedules and one for
+    calendars, and the others get any object.
+    """
+    with urlopen(f"{url}/v1/openapi.json") as answer:
+        document = json.load(answer)
+    shapes = document["components"]["schemas"]
+    names = [each.__name__ for each in DOCUMENTS]
+    for name, shape in shapes.items():
+        if name not in {*names, *IN_FULL}:
+            shapes[name] = as_any_object(shape, {f"#/components/schemas/{each}" for each in names})
+    file = folder / "openapi.json"
+    file.write_text(json.dumps(document))
+    return str(file)
+
+
+def as_any_object(schema: Any, refs: set[str]) -> Any:
+    if isinstance(schema, list):
+        return [as_any_object(each, refs) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("$ref") in refs:
+        return {"type": "object"}
+    return {key: as_any_object(value, refs) for key, value in schema.items()}
 
 
 def requests_of(folder: Path, words: list[str], examples: int) -> int:

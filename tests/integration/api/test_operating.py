@@ -26,6 +26,10 @@ async def working(api: Served) -> AsyncIterator[Shop]:
     async def broken(_context: Context, _payload: Any) -> None:
         raise Fail("no such customer 42")
 
+    @shop.handlers.handler("ports")
+    async def ports(_context: Context, payload: Any) -> None:
+        raise Fail(payload)
+
     async with shop.worker():
         yield shop
 
@@ -101,11 +105,96 @@ async def test_a_dead_letter_is_grouped_retried_replayed_and_dropped(api: Served
     dropped = await api.platform.delete(f"/v1/dead-letters/{first}")
     left = (await api.platform.get("/v1/dead-letters")).json["data"]
 
-    assert {group["message"] for group in groups} == {"no such customer #"}
+    assert {group["message"] for group in groups} == {"no such customer 42"}
     assert (retried.status, after.json["attempt_number"]) == (200, 2)
     assert replayed.status == 201
     assert dropped.status == 204
     assert {each["run_id"] for each in left} == {second, replayed.json["run_id"]}
+
+
+async def test_a_group_spans_jobs_and_is_read_with_its_sample(api: Served) -> None:
+    async with working(api):
+        first, second = await run(api, "broken"), await run(api, "broken")
+        for run_id in (first, second):
+            await ended(api, run_id)
+    groups = (await api.platform.get("/v1/dead-letters/groups?kind=broken")).json
+    (group,) = groups["data"]
+    path = f"/v1/dead-letters/groups/broken/{group['fingerprint']}"
+    read = (await api.platform.get(f"{path}?until={groups['until']}")).json
+    before = await api.platform.get(f"{path}?until={group['first_seen']}")
+
+    assert (group["count"], group["counts_per_hour"][-1]) == (2, 2)
+    assert len(group["counts_per_hour"]) == 24
+    assert group["frame"].endswith("broken")
+    assert sum(job["count"] for job in group["jobs"]) == 2
+    assert read["sample"]["run_id"] == group["sample_run_id"]
+    assert group["sample_run_id"] in {first, second}
+    assert read["sample"]["reason"]["frame"] == group["frame"]
+    assert {name: read[name] for name in group} == group
+    assert (before.status, before.json["code"]) == (404, "not_found")
+
+
+async def test_dead_letters_are_requeued_with_a_changed_payload(api: Served) -> None:
+    made = {"name": "ports", "kind": "ports", "schedule_time": FUTURE}
+    job_id = (await api.platform.post("/v1/jobs", made)).json["job_id"]
+    path, body = f"/v1/jobs/{job_id}/runNow", {"payload": {"port": 80, "host": "a"}}
+    async with working(api):
+        run_id = (await api.platform.post(path, body)).json["run_id"]
+        await ended(api, run_id)
+    edit = {"filter": {"kind": "ports"}, "patch": {"port": 81}}
+    many = "/v1/dead-letters/edit"
+
+    counted = await api.platform.post(many, {**edit, "dry_run": True})
+    token = counted.json["token"]
+    without = await api.platform.post(many, {"filter": {"kind": "ports"}, "token": token})
+    done = await api.platform.post(many, {**edit, "token": token})
+    waiting = (await api.platform.get("/v1/runs?kind=ports&status=queued")).json["data"]
+    (new,) = [each["run_id"] for each in waiting if each["trigger"] == "replay"]
+
+    assert (counted.json["matched"], done.json["done"], without.status) == (1, 1, 422)
+    assert (await api.platform.get(f"/v1/runs/{new}")).json["payload"] == {"port": 81, "host": "a"}
+    assert (await api.platform.get("/v1/dead-letters")).json["data"] == []
+
+
+async def test_replay_and_drop_mean_exactly_the_group_that_is_shown(api: Served) -> None:
+    """O3: of one task and one type of error, but not of every message."""
+    job = {"name": "ports", "kind": "ports", "schedule_time": FUTURE}
+    made = await api.platform.post("/v1/jobs", job)
+    job_id = made.json["job_id"]
+    async with working(api):
+        for said in ("port 80 is not open", "port 8080 is not open", "no route", "port 1 is shut"):
+            made = await api.platform.post(f"/v1/jobs/{job_id}/runNow", {"payload": said})
+            await ended(api, made.json["run_id"])
+        groups = (await api.platform.get("/v1/dead-letters/groups")).json["data"]
+        group = next(each for each in groups if each["message"] == "port 8080 is not open")
+        which = {"kind": "ports", "fingerprint": group["fingerprint"]}
+        query = "&".join(f"{name}={value}" for name, value in which.items())
+        listed = (await api.platform.get(f"/v1/dead-letters?{query}")).json["data"]
+        many = "/v1/dead-letters/replay"
+        counted = await api.platform.post(many, {"filter": which, "dry_run": True})
+        token = counted.json["token"]
+        wider = await api.platform.post(many, {"filter": {"job_id": job_id}, "token": token})
+        done = await api.platform.post(many, {"filter": which, "token": token})
+        for each in listed:
+            await ended(api, each["run_id"])
+    attempts = {
+        each["reason"]["message"]: each["attempt_number"]
+        for each in (await api.platform.get(f"/v1/dead-letters?job_id={job_id}")).json["data"]
+    }
+
+    assert len(groups) == 3
+    assert group["count"] == len(listed) == counted.json["matched"] == done.json["done"] == 2
+    assert {each["reason"]["message"] for each in listed} == {
+        "port 80 is not open",
+        "port 8080 is not open",
+    }
+    assert (wider.status, wider.json["code"]) == (422, "invalid_input")
+    assert attempts == {
+        "port 80 is not open": 2,
+        "port 8080 is not open": 2,
+        "no route": 1,
+        "port 1 is shut": 1,
+    }
 
 
 async def test_many_dead_letters_go_again_after_a_dry_run(api: Served) -> None:
@@ -151,7 +240,7 @@ async def test_a_range_of_the_past_is_backfilled_once(api: Served) -> None:
 
 
 async def test_pausing_keeps_who_and_why_and_resuming_goes_on(api: Served) -> None:
-    made = await api.platform.post("/v1/jobs", {"name": "x", "schedule_time": FUTURE})
+    made = await api.platform.post("/v1/jobs", {"name": "x", "cron_expression": "0 0 1 1 *"})
     path = f"/v1/jobs/{made.json['job_id']}"
 
     paused = (await api.platform.post(f"{path}/pause", {"reason": "holidays"})).json
@@ -175,7 +264,7 @@ async def test_a_paused_queue_starts_nothing(api: Served) -> None:
 
 
 async def test_a_paused_queue_knows_who_paused_it_until_it_goes_on(api: Served) -> None:
-    made = await api.platform.post("/v1/jobs", {"name": "x", "schedule_time": FUTURE})
+    made = await api.platform.post("/v1/jobs", {"name": "x", "cron_expression": "0 0 1 1 *"})
     held = (await api.platform.post(f"/v1/jobs/{made.json['job_id']}/pause")).json["held"]
     who = "select paused_by from rota.queues where name = 'default'"
 

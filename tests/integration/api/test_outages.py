@@ -167,17 +167,17 @@ async def test_a_key_that_was_not_used_lately_is_not_trusted_in_an_outage(api: S
     async with open_pool(access, size=1) as made:
         pool = GuardedPool(made, monotonic=lambda: monotonic)
         admission = Admission(pool=pool, monotonic=lambda: monotonic, now=api.database_clock.now)
-        before = await admission.known(digest)
+        before = await admission.known(digest, lambda: None)
         monotonic = OUTAGE_KEY_AGE_MAX_S
         pool.answered()
         pool.lost(StoreUnavailable(reason="it went away"))
-        in_time = await admission.known(digest)
+        in_time = await admission.known(digest, lambda: None)
         monotonic += 1
         pool.answered()
         pool.lost(StoreUnavailable(reason="it went away"))
 
         with pytest.raises(StoreUnavailable):
-            await admission.known(digest)
+            await admission.known(digest, lambda: None)
 
     assert before is not None
     assert in_time == before

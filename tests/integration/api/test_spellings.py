@@ -48,7 +48,7 @@ async def test_the_short_form_is_understood(api: Served) -> None:
     assert made.status == 201
     assert (shown["kind"], shown["schedule_type"]) == ("email", "FUTURE")
     assert (shown["schedule_time"], shown["max_retries"]) == ("2030-01-01T10:00:00Z", 5)
-    assert shown["name"].startswith("email ")
+    assert shown["name"] == "email"
 
 
 async def test_neither_a_time_nor_an_expression_means_at_once(api: Served) -> None:
@@ -76,7 +76,7 @@ async def test_jobs_are_found_by_status_and_user(api: Served) -> None:
 
     found = await api.platform.get("/v1/jobs?status=pending&user_id=u003")
 
-    assert [job["name"] for job in found.json["data"]] == ["c", "a"]
+    assert sorted(job["name"] for job in found.json["data"]) == ["a", "c"]
 
 
 async def test_a_job_is_changed_with_only_the_changed_fields(api: Served) -> None:
@@ -90,7 +90,7 @@ async def test_a_job_is_changed_with_only_the_changed_fields(api: Served) -> Non
 
 
 async def test_everything_about_a_job_can_be_changed(api: Served) -> None:
-    job_id = await a_job(api, schedule_time="2030-01-01T00:00:00Z")
+    job_id = await a_job(api, cron_expression="0 0 1 1 *")
     wanted: dict[str, Any] = {
         "name": "another name",
         "kind": "another kind",
@@ -153,11 +153,11 @@ async def test_a_limit_that_is_neither_a_time_nor_null_is_refused(api: Served) -
 
 
 async def test_a_deleted_job_is_gone_and_its_name_is_free(api: Served) -> None:
-    job_id = await a_job(api, schedule_time="2030-01-01T00:00:00Z")
+    job_id = await a_job(api, cron_expression="0 0 1 1 *")
 
     deleted = await api.platform.delete(f"/v1/jobs/{job_id}")
     after = await api.platform.get(f"/v1/jobs/{job_id}")
-    again = await api.platform.post("/v1/jobs", {"name": "job"})
+    again = await api.platform.post("/v1/jobs", {"name": "job", "cron_expression": "0 0 1 1 *"})
 
     assert (deleted.status, after.status, again.status) == (204, 404, 201)
 
@@ -182,7 +182,7 @@ async def test_up_to_a_thousand_jobs_are_made_at_once_or_none(api: Served) -> No
     many = [{"name": f"job {n}", "cron_expression": "0 0 1 1 *"} for n in range(1000)]
 
     made = await api.platform.post("/v1/jobs/bulk", {"jobs": many})
-    taken = await api.platform.post("/v1/jobs/bulk", {"jobs": [{"name": "new"}, many[7]]})
+    taken = await api.platform.post("/v1/jobs/bulk", {"jobs": [many[7] | {"name": "new"}, many[7]]})
     count = await api.conn.fetchval("select count(*) from rota.jobs")
 
     assert (made.status, len(made.json["jobs"])) == (201, 1000)

@@ -50,7 +50,7 @@ async def test_users_come_in_pages_each_once(api: Served) -> None:
 
 async def test_a_deleted_job_is_nobodys(api: Served) -> None:
     await plant(api, "u001", 2)
-    (first, _) = (await api.platform.get("/v1/jobs?user_id=u001")).json["data"]
+    (first, _) = (await api.platform.get("/v1/jobs?user_id=u001&type=all")).json["data"]
     await api.platform.delete(f"/v1/jobs/{first['job_id']}")
 
     assert (await api.platform.get("/v1/users/u001")).json["jobs"] == 1
@@ -84,3 +84,30 @@ async def test_users_of_another_tenant_are_not_shown(api: Served) -> None:
 
     assert (await other.get("/v1/users")).json["data"] == []
     assert (await other.get("/v1/users/u001")).status == 404
+
+
+async def test_names_with_invisible_characters_are_refused_wherever_one_is_given(
+    api: Served,
+) -> None:
+    """Two names that look alike must not be two (T1)."""
+    name = "deploy\u202e"
+    job = {"name": "visible", "kind": "x", "schedule_time": LATER}
+
+    answers = [
+        await api.platform.post("/v1/jobs", job | more)
+        for more in (
+            {"name": name},
+            {"kind": name},
+            {"queue": name},
+            {"labels": {name: "x"}},
+            {"labels": {"team": name}},
+            {"user_id": name},
+        )
+    ]
+    answers.append(await api.platform.post("/v1/keys", {"name": name, "role": "viewer"}))
+    answers.append(
+        await api.platform.post("/v1/keys", {"name": "k", "role": "viewer", "user_id": name})
+    )
+
+    assert [answer.status for answer in answers] == [422] * len(answers)
+    assert all("U+202E" in answer.text for answer in answers)

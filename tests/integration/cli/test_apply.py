@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -67,6 +68,7 @@ jobs:
     limits: [{key: c, max: 3}, {key: r, rate: {count: 5, per: 1m}}]
     labels: {"a b": "y"}
     user_id: ada
+    description: "Everything at once:\\nask ada."
     paused: true
   fixed: {kind: k, schedule: {fixed_delay: 10m}, retries: 0, payload: {id: 7}}
   event: {kind: k, schedule: {event: orders.created}}
@@ -124,7 +126,11 @@ async def test_a_file_is_planned_applied_found_as_declared_and_exported(
     assert "+ nightly report\n    At 02:30 every day, Europe/Berlin\n    next runs: " in planned.out
 
     applied = await rota("apply", "--yes")
-    assert (applied.code, applied.err) == (0, "")
+    assert (applied.code, applied.err.count("\n")) == (0, 1)
+    assert applied.err.startswith(
+        "rota: no live worker serves the kinds 'poll', 'repair', 'report', so the runs of 3 jobs "
+        "will wait: start a worker with the app that has them"
+    )
     assert applied.out.endswith("applied: 3 changes\n")
     (job,) = (await admin.get("/v1/jobs?q=nightly")).json["data"]
     assert job["payload"] == {"format": "pdf", "country": "no"}
@@ -156,8 +162,20 @@ async def test_whatever_a_job_has_is_exported_so_that_it_reads_back_as_the_same(
     assert (await rota("diff", "copy.yaml")) == (0, "", "")
     copy = (tmp_path / "copy.yaml").read_text()
     assert "everything:" in copy
+    assert "description: |" in copy
     (tmp_path / "rota.yaml").write_text(copy.replace("12-25", "12-26"))
     assert (await rota("drift")).out == "calendar holidays: not as in the file\n"
+
+
+async def test_a_description_is_an_option_and_is_shown(rota: Run) -> None:
+    made = await rota("jobs", "create", "a job", "--cron", "0 2 * * *", "--description", "Why.")
+    assert made.code == 0, made.err
+
+    edited = await rota("jobs", "edit", "a job", "--description", "Why not.")
+
+    assert edited.code == 0, edited.err
+    shown = await rota("jobs", "show", "a job")
+    assert re.search(r"^description +Why not\.$", shown.out, re.MULTILINE)
 
 
 async def test_a_change_shows_which_runs_move_and_drift_who_changed_what(

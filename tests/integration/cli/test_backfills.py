@@ -44,7 +44,7 @@ def test_a_stretch_of_the_past_is_counted_begun_and_watched_to_its_end(
 
     assert counted.out == "20 ticks: 20 are missing; 20 would run\n"
     assert (asked.code, asked.out) == (64, "")
-    assert "say --yes" in asked.err
+    assert "pass --yes" in asked.err
     assert watched.code == 0, watched.err
     assert watched.lines[-1].endswith("finished, 20 of 20 done")
     assert again.out.startswith("20 ticks: 20 ran; 0 would run")

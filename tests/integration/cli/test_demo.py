@@ -10,8 +10,6 @@ from typing import Any
 from tests.integration.cli.test_up import ROTA, ended, environment, said_when_up, started
 from tests.support.shop import CLOCK
 
-from rota.store.embedded import Embedded
-
 PATIENCE = 40.0
 
 
@@ -88,9 +86,3 @@ def test_handlers_that_cannot_be_found_are_one_clear_line(tmp_path: Path) -> Non
         assert done.returncode == 64
         assert reason in done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_status_of_nothing_says_what_to_do(server: Embedded, tmp_path: Path) -> None:
-    shown = status(tmp_path, "--data", str(tmp_path / "empty"))
-
-    assert "no process is running; `rota up` starts one" in shown

@@ -67,7 +67,7 @@ def test_nothing_at_all_is_told_and_nothing_is_made(tmp_path: Path, unused_tcp_p
     assert (said.code, said.err) == (1, "")
     assert "warning  database: there is none in .rota" in said.out
     assert "`rota up` makes one" in said.out
-    assert f"bad      api: no answer from http://127.0.0.1:{unused_tcp_port}" in said.out
+    assert f"bad      api: cannot reach http://127.0.0.1:{unused_tcp_port}" in said.out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -115,7 +115,7 @@ async def test_a_run_that_is_cancelled_is_asked_to_stop(operator: Caller, tmp_pa
 async def test_a_command_runs_when_the_server_is_away_or_refuses(operator: Caller) -> None:
     away = await run(operator, "--", "echo", "fine", ROTA_URL="http://127.0.0.1:1")
     assert away[:2] == (0, b"fine\n")
-    assert away[2].startswith(b"rota exec: this run is not recorded: no answer from")
+    assert away[2].startswith(b"rota exec: this run is not recorded: cannot reach")
 
     refused = await run(operator, "--", "sh", "-c", "exit 7", ROTA_API_KEY="wrong")
     assert refused[0] == 7
@@ -155,7 +155,25 @@ async def test_nobody_tells_of_a_run_that_is_not_theirs(api: Served, operator: C
     stranger = await api.caller("admin", tenant_id=await api.tenant("elsewhere"))
     assert (await stranger.post(path, word)).status == 404
     assert (await operator.post(path, word)).json["status"] == "running"
-    taken = (await operator.post("/v1/jobs", {"name": "other", "kind": "k"})).json
+    other = {"name": "other", "kind": "k", "schedule_type": "ON_DEMAND"}
+    made = (await operator.post("/v1/jobs", other)).json
+    taken = (await operator.post(f"/v1/jobs/{made['job_id']}/runNow", {})).json
     assert (await operator.post(f"/v1/runs/{taken['run_id']}/external", word)).status == 409
     refused = await operator.post("/v1/runs/external", {"job": "other", "host": "h"})
     assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/job")
+
+
+async def test_a_command_ignores_the_signals_that_nohup_or_a_script_had_it_ignore(
+    operator: Caller,
+) -> None:
+    look = "import signal as s; print(*(s.getsignal(n).name for n in (s.SIGHUP, s.SIGINT)))"
+    words = [sys.executable, "-m", "rota", "exec", "--", sys.executable, "-c", look]
+    process = await asyncio.create_subprocess_exec(
+        *("/bin/sh", "-c", 'trap "" HUP INT; exec "$0" "$@"', *words),
+        env=os.environ | {"ROTA_URL": operator.url, "ROTA_API_KEY": operator.key or ""},
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+    out, _ = await process.communicate()
+
+    assert out == b"SIG_IGN SIG_IGN\n"

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from tests.support.installation import Installation, ran, until
 
-from rota.core.graphs import read_graph
+from rota.contract.graph import read_graph
 
 
 @pytest.fixture

@@ -79,9 +79,9 @@ def test_several_files_of_kubernetes_are_one_manifest_and_a_name_twice_is_told(
     ("words", "said"),
     [
         (("celery", "broken:app"), "KeyError: 'no settings'"),
-        (("celery", "nowhere:app"), "there is no nowhere"),
+        (("celery", "nowhere:app"), "cannot import 'nowhere': no module named 'nowhere'"),
         (("apscheduler", "shop:app"), "get_jobs()"),
-        (("crontab", "nothing"), "a file that is there"),
+        (("crontab", "nothing"), "no such file: nothing"),
         (("crontab", "shop.py", "--tz", "Mars/Olympus"), "an IANA zone name"),
     ],
 )

@@ -25,11 +25,67 @@ def job(installation: Installation, name: str) -> str:
 
 
 def dead_run(installation: Installation, name: str) -> str:
-    """A run that has died."""
-    said = installation.rota("jobs", "create", name, "--kind", "kit.fail", "--json")
-    run_id = str(said.json["run_id"])
+    """A dead letter of a job of its own."""
+    schedule = ("--kind", "kit.fail", "--cron", "0 0 1 1 *")
+    assert installation.rota("jobs", "create", name, *schedule).code == 0
+    run_id = str(installation.rota("jobs", "run", name, "--json").json["run_id"])
     assert installation.ended(run_id).status == "dead"
     return run_id
+
+
+def test_running_and_pausing_a_job_leave_its_version_and_an_edit_is_in_its_history(
+    installation: Installation, name: str, job: str
+) -> None:
+    rota = installation.rota
+    for command in (("run",), ("pause",), ("resume",), ("run", "--watch")):
+        done = rota("jobs", command[0], name, *command[1:])
+        assert done.code == 0, done.err
+
+    edited = rota("jobs", "edit", name, "--label", "team=ops", "--if-version", "1")
+    told = rota("jobs", "history", name)
+    plain = rota("jobs", "history", job, "--json").json
+
+    assert "has version 2" in edited.out, edited.err
+    assert told.lines[0].split() == ["AT", "VERSION", "AUTHOR", "ORIGIN", "ACTION", "CHANGES"]
+    assert 'labels.team: "billing" -> "ops"' in told.lines[1]
+    assert [(each["action"], each["version"], each["origin"]) for each in plain] == [
+        ("job.update", 2, "cli"),
+        ("job.resume", None, "cli"),
+        ("job.pause", None, "cli"),
+        ("job.create", 1, "cli"),
+    ]
+
+
+def test_a_one_time_submission_is_found_changed_run_and_cancelled(
+    installation: Installation, name: str
+) -> None:
+    rota = installation.rota
+    made = rota("jobs", "create", name, "--kind", "kit.greet", "--after", "1h", "--json").json
+    id_ = made["job_id"]
+
+    definitions = rota("jobs", "list", name, "--quiet")
+    once = rota("jobs", "list", name, "--type", "one_time", "--quiet")
+    shown = rota("jobs", "show", name, "--json").json
+    why = rota("why", id_)
+    edit = ("jobs", "edit", id_, "--payload", '{"name": "Ada"}', "--after", "2h")
+    edited = rota(*edit, "--json").json
+    paused = rota("jobs", "pause", id_)
+    ran = rota("jobs", "run", id_, "--watch")
+    late = rota("jobs", "edit", id_, "--priority", "high")
+    other = rota("jobs", "create", name, "--kind", "kit.greet", "--after", "1h", "--quiet")
+    both = rota("jobs", "show", name)
+    cancelled = rota("jobs", "delete", other.out.strip(), "--yes")
+    runs = rota("jobs", "runs", other.out.strip(), "--json").json
+
+    assert (definitions.out, once.out) == ("", f"{id_}\n")
+    assert (shown["job_id"], shown["schedule_type"]) == (id_, "FUTURE")
+    assert "It is due at" in why.out
+    assert (edited["job_id"], edited["payload"]) == (id_, {"name": "Ada"})
+    assert "runs once" in paused.err
+    assert (ran.code, late.code) == (0, 1)
+    assert "it has started" in late.err
+    assert "several one-time submissions" in both.err
+    assert (cancelled.code, [run["status"] for run in runs]) == (0, ["cancelled"])
 
 
 def test_a_job_is_made_found_changed_and_deleted(installation: Installation, name: str) -> None:
@@ -252,7 +308,7 @@ def test_many_runs_are_cancelled_after_a_count(installation: Installation, name:
     nothing = installation.rota("runs", "cancel", "--yes")
 
     assert asked.code == 64
-    assert "Cancel 3 runs? There is nobody to ask: say --yes" in asked.err
+    assert "Cancel 3 runs? Standard input is not a terminal: pass --yes to confirm" in asked.err
     assert done.out == "done to 3 runs\n"
     assert again.out == "there are no such runs\n"
     assert nothing.code == 64
@@ -265,7 +321,11 @@ def test_dead_letters_are_grouped_replayed_and_dropped(
     runs = [dead_run(installation, f"{name} {letter}") for letter in "ab"]
 
     listed = rota("dead", "list", "--job", f"{name} a", "--quiet")
-    groups = rota("dead", "groups", "--since", "1h", "--json").json
+    groups = rota("dead", "groups", "--since", "1h", "--kind", "kit.fail", "--json").json
+    fingerprint = groups[0]["fingerprint"]
+    shown = rota("dead", "show", "kit.fail", fingerprint)
+    of_group = ("--kind", "kit.fail", "--fingerprint", fingerprint)
+    in_group = rota("dead", "list", *of_group, "--quiet")
     replayed = rota("dead", "replay", "--job", f"{name} a", "--yes", "--json").json
     installation.ended(runs[0])
     one = rota("dead", "replay", runs[1], "--quiet")
@@ -275,12 +335,34 @@ def test_dead_letters_are_grouped_replayed_and_dropped(
     left = rota("dead", "list", "--kind", "kit.fail", "--quiet")
 
     assert listed.out == f"{runs[0]}\n"
-    assert {each["job_name"] for each in groups} >= {f"{name} a", f"{name} b"}
+    assert set(runs) <= set(in_group.lines)
+    assert "kit.fail" in shown.out
+    assert fingerprint in shown.out
     assert (replayed["matched"], replayed["done"]) == (1, 1)
     assert one.out == f"{runs[1]}\n"
     assert dropped.out == f"{runs[1]} is off the list\n"
     assert rest.out == "done to 1 run\n"
     assert not set(runs) & set(left.lines)
+
+
+def test_dead_letters_are_requeued_with_a_changed_payload(
+    installation: Installation, name: str
+) -> None:
+    rota = installation.rota
+    run_id = dead_run(installation, name)
+
+    wrong = rota("dead", "edit", "[]", "--job", name, "--yes")
+    asked = rota("dead", "edit", '{"late": true}', "--job", name)
+    done = rota("dead", "edit", '{"late": true}', "--job", name, "--yes", "--json").json
+    dead = rota("runs", "show", run_id, "--json").json
+    made = rota("runs", "list", "--job", name, "--json").json
+
+    assert wrong.code == 64
+    assert "Edit and requeue 1 run? Standard input is not a terminal" in asked.err
+    assert (done["matched"], done["done"]) == (1, 1)
+    new = next(each["run_id"] for each in made if each["run_id"] != run_id)
+    payload = rota("runs", "show", new, "--json").json["payload"]
+    assert payload == {**(dead["payload"] or {}), "late": True}
 
 
 def test_the_next_times_of_a_job_and_a_backfill_of_its_past(
@@ -301,5 +383,5 @@ def test_the_next_times_of_a_job_and_a_backfill_of_its_past(
     assert words.startswith("Every minute")
     assert counted["new"] in {9, 10}
     assert asked.code == 64
-    assert "say --yes" in asked.err
+    assert "pass --yes" in asked.err
     assert len(made.lines) in {9, 10}

@@ -68,7 +68,8 @@ def test_a_server_that_is_away_is_told_with_its_address(
 
     assert (found.code, found.out) == (69, "")
     assert found.err.count("\n") == 1
-    assert f"no answer from http://127.0.0.1:{unused_tcp_port}: connection refused" in found.err
+    url = f"http://127.0.0.1:{unused_tcp_port}"
+    assert f"cannot reach {url} (given as --url): connection refused; " in found.err
 
 
 def test_a_wrong_key_is_refused_and_not_shown(installation: Installation) -> None:

@@ -42,7 +42,7 @@ def test_a_queue_is_paused_limited_and_resumed(installation: Installation, word:
     ]
     assert "100/PT1M, burst 5" in table.out
     assert lifted.out == f"{word}\n"
-    assert resumed == {"name": word, "is_paused": False}
+    assert resumed == {"name": word, "is_paused": False, "is_for_all": True}
     assert unknown.code == 66
 
 

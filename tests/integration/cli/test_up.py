@@ -1,12 +1,15 @@
 """`rota up` and `rota migrate` as people start them: real processes, real signals (O1)."""
 
 import os
+import pwd
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from rota.store.embedded import Embedded
 
@@ -144,3 +147,43 @@ def test_migrate_brings_the_schema_up_to_date_and_ends(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "applied 0001_names" in done.stdout
     assert done.stdout.endswith("the schema is up to date\n")
+
+
+@pytest.mark.parametrize("command", ["up", "worker"])
+def test_programs_of_jobs_do_not_run_as_root_unless_somebody_says_so(
+    tmp_path: Path, command: str
+) -> None:
+    """As root it does not start; as anybody else it would refuse a user that it cannot become."""
+    is_root = os.geteuid() == 0
+    user = "" if is_root else 'shell_user = "root"'
+    (tmp_path / "rota.toml").write_text(f'[executors]\nshell_allow = ["/bin/sh"]\n{user}\n')
+
+    done = subprocess.run(
+        [ROTA, command],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+    assert (done.returncode, done.stdout) == (64, "")
+    assert done.stderr.startswith("rota: executors.shell_user: ")
+    assert ("runs as root" if is_root else "only a worker that runs as root") in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / ".rota").exists()
+
+
+def test_key_files_that_programs_of_jobs_can_read_are_named_at_the_start(tmp_path: Path) -> None:
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    (tmp_path / "rota.toml").write_text(
+        f'[executors]\nshell_allow = ["/bin/sh"]\nshell_user = "{me}"\n'
+    )
+    with started(tmp_path) as process:
+        said_when_up(process)
+        assert process.stdout is not None
+        warned = process.stdout.readline()
+
+    assert f"warning: shell jobs run as {me!r}, which can read" in warned
+    assert ".key" in warned

@@ -21,7 +21,7 @@ from tests.integration.embedded.conftest import (
     await_stop,
     has_stopped,
 )
-from tests.support.processes import User, innocent, keeper_of, kill, postmaster_of
+from tests.support.processes import PROC, User, innocent, keeper_of, kill, postmaster_of
 
 from rota.core.errors import EmbeddedFailed
 from rota.store.embedded import start
@@ -106,6 +106,23 @@ def takes(thief: socket.socket, url: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def test_the_keeper_and_the_server_do_not_inherit_secrets(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APP_PASSWORD", "hunter2")
+    monkeypatch.setenv("ROTA_DATABASE_URL", "postgresql://rota:hunter2@db/rota")
+
+    with start(home):
+        inherited = [
+            (PROC / str(number) / "environ").read_bytes()
+            for number in (keeper_of(home), postmaster_of(home))
+        ]
+
+    assert not [each for each in inherited if b"hunter2" in each]
+    assert all(b"PATH=" in each for each in inherited)
+    await_stop(home)
 
 
 def test_a_new_keeper_goes_on_with_the_server_of_a_killed_one(home: Path) -> None:
@@ -247,7 +264,14 @@ def test_a_home_that_is_removed_under_its_server_is_let_go_of(area: Path) -> Non
     with start(home, durable=False):
         server = postmaster_of(home)
         keeper = keeper_of(home)
-        shutil.rmtree(home)
+        # The server removes and makes files meanwhile.
+        assert until(lambda: is_removed(home), seconds=SOON)
         kill(server)
 
         assert until(lambda: not Path(f"/proc/{keeper}").exists(), seconds=SOON)
+
+
+def is_removed(folder: Path) -> bool:
+    """Remove what is there now; whether that was all."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()

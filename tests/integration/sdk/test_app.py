@@ -322,7 +322,7 @@ def test_a_worker_takes_over_new_code_and_keeps_the_old_while_the_new_is_broken(
 
     assert (before.version, after.version) == (1, 2)
     assert (after.schedule or {})["every"]["interval"] == "PT2H"
-    assert "the old goes on: a module that can be imported: invalid syntax" in told
+    assert "the old goes on: cannot import " in told
     assert (still, code) == (22, 0)
     assert "Traceback" not in (tmp_path / "log").read_text()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from random import Random
@@ -17,7 +18,7 @@ from rota.node.registering import register_schedules, unserved
 from rota.runtime.clock import SystemClock
 from rota.runtime.service import Ground
 from rota.runtime.watchdog import Watchdog
-from rota.store import job_views
+from rota.store import audit, job_views
 from rota.store.driver import Connection
 from rota.store.fitness import database_time
 from rota.store.job_views import JobRow
@@ -197,8 +198,6 @@ async def test_one_that_is_refused_leaves_nothing_half_done(registry: Registry) 
 async def test_what_only_the_server_can_judge_is_refused_with_the_name_of_the_job(
     registry: Registry,
 ) -> None:
-    with pytest.raises(InvalidInput, match=r"job 'nightly'.*limits"):
-        await registry.register(billing(limits=[{"key": "x", "most": 2}]))
     with pytest.raises(InvalidInput, match=r"job 'nightly'.*calendars"):
         await registry.register(
             billing(cron=None, schedule={"cron": "0 2 * * *", "calendars": ["nowhere"]})
@@ -268,3 +267,45 @@ async def test_a_graph_that_is_wrong_is_told_and_nothing_is_registered(
         await registry.register(broken)
 
     assert await job_views.by_name(registry.conn, tenant_id=TENANT, name="etl.nightly") is None
+
+
+async def noted(registry: Registry) -> list[tuple[str, Any, Any]]:
+    """What the audit log has: the action, and what was and became different."""
+    found = await audit.page(registry.conn, tenant_id=TENANT)
+    assert {each.origin for each in found} <= {"code"}
+    assert {each.actor for each in found} <= {f"app billing on {socket.gethostname()}"}
+    return [
+        (each.action, json.loads(each.before or "{}"), json.loads(each.after or "{}"))
+        for each in reversed(found)
+    ]
+
+
+async def test_what_a_worker_declares_is_in_the_audit_log_with_what_differs(
+    registry: Registry,
+) -> None:
+    await registry.register(billing())
+    await registry.register(billing())
+    await registry.register(billing(cron="0 3 * * *", retries=9))
+
+    create, update = await noted(registry)
+
+    assert create == ("job.create", {}, {"name": "nightly", "app": "billing", "version": 1})
+    action, before, after = update
+    assert (action, after["changed"], after["version"]) == (
+        "job.update",
+        ["schedule", "retries"],
+        2,
+    )
+    assert (before["schedule"]["cron"], after["schedule"]["cron"]) == ("0 2 * * *", "0 3 * * *")
+    assert after["retries"]["max"] == 9
+
+
+async def test_a_registration_that_is_refused_leaves_no_entry(registry: Registry) -> None:
+    app = billing()
+    unknown = {"cron": "0 2 * * *", "calendars": ["none of this name"]}
+    app.job(name="zz", kind="other", schedule=unknown)(report)
+
+    with pytest.raises(InvalidInput):
+        await registry.register(app)
+
+    assert await noted(registry) == []

@@ -102,10 +102,11 @@ async def test_times_are_times_and_durations_durations(api: Served) -> None:
 
         assert made.next_run_at == job.next_run_at == at
         assert job.timeout == "PT10M"
-        page = await do("list_jobs", created_after=job.created_at, status="active")
+        once = {"type": "one_time", "status": "active"}
+        page = await do("list_jobs", created_after=job.created_at, **once)
         assert [each.name for each in page.items] == ["once"]
         late = job.created_at + timedelta(seconds=1)
-        assert (await do("list_jobs", created_after=late)).items == []
+        assert (await do("list_jobs", created_after=late, **once)).items == []
 
 
 async def test_a_job_is_changed_only_if_it_has_the_version_that_was_seen(api: Served) -> None:

@@ -45,6 +45,7 @@ FIELDS: dict[str, Any] = {
     "limits": [{"key": "customer:{args.to}", "max": 2}],
     "user_id": "zoe",
 }
+ON_DEMAND = {"on_demand": True}
 ORDER = "insert into public.orders (id) values (1)"
 
 
@@ -86,7 +87,7 @@ async def test_a_job_is_there_with_the_commit_and_never_was_after_a_rollback(
     nightly = await create(
         owner, name="nightly", cron_expression="30 2 * * *", timezone="Asia/Tokyo"
     )
-    before = await conn.fetchval("select count(*) from rota.jobs")
+    before = await conn.fetchval("select count(*) from rota.live_runs")
     await owner.commit()
 
     assert before == 0
@@ -105,22 +106,24 @@ async def test_jobs_are_due_by_the_clock_of_the_callers_database(owner: Owner, c
 
     noon = datetime(2031, 5, 1, 12, tzinfo=UTC)
     assert await conn.fetchval("select due_at from rota.live_runs") == noon
-    assert await conn.fetchval("select tick_at from rota.cursors") == noon + timedelta(seconds=3)
+    later = await conn.fetchval("select due_at from rota.scheduled_runs")
+    assert later == noon + timedelta(seconds=3)
 
 
 async def assert_as_asked(conn: Any, made: Made) -> None:
-    """The job and its run are what the API would have made of the same fields."""
-    job = await conn.fetchrow(
-        "select j.*, q.name as queue, k.name as kind, p.body as policy from rota.jobs j "
-        "join rota.queues q on q.id = j.queue_id join rota.kinds k on k.id = j.kind_id "
-        "join rota.policies p on p.id = j.policy_id where j.name = 'receipt'"
+    """The submission is what the API would have made of the same fields."""
+    run = await conn.fetchrow(
+        "select l.*, q.name as queue, k.name as kind, p.body as policy from rota.live_runs l "
+        "join rota.queues q on q.id = l.queue_id join rota.kinds k on k.id = l.kind_id "
+        "join rota.policies p on p.id = l.policy_id where l.name = 'receipt'"
     )
-    assert json.loads(job["payload"]) == PAYLOAD
-    assert (job["queue"], job["kind"], job["priority"]) == ("mail", "send_receipt", 1)
-    assert json.loads(job["labels"]) == {"team": "shop"}
-    assert json.loads(job["policy"])["retries"]["max"] == 5
-    assert made.job_id == f"job_{job['id'].hex}"
-    run = await conn.fetchrow("select * from rota.live_runs")
+    assert json.loads(run["payload"]) == PAYLOAD
+    assert (run["queue"], run["kind"], run["priority"]) == ("mail", "send_receipt", 1)
+    assert json.loads(run["labels"]) == {"team": "shop"}
+    assert (run["user_id"], run["address"]) == ("zoe", "transaction")
+    assert run["submitter"].startswith("role ")
+    assert json.loads(run["policy"])["retries"]["max"] == 5
+    assert made.job_id == f"job_{run['id'].hex}"
     assert made.run_id == f"run_{run['id'].hex}"
     assert run["state"] == "queued"
     assert run["deadline_at"] - run["due_at"] == timedelta(hours=2)
@@ -129,10 +132,10 @@ async def assert_as_asked(conn: Any, made: Made) -> None:
 
 async def test_what_is_refused_leaves_the_transaction_usable(native: Owner, conn: Any) -> None:
     await native.execute(ORDER)
-    await create(native, name="taken", kind="x")
+    await create(native, name="taken", schedule=ON_DEMAND)
 
     with pytest.raises(NameTaken, match="taken"):
-        await create(native, name="taken", kind="x")
+        await create(native, name="taken", schedule=ON_DEMAND)
     for fields, said in (
         ({"name": ""}, "name: ''"),
         ({"kind": "x", "cron_expression": "61 * * * *"}, "schedule"),
@@ -184,7 +187,7 @@ async def quota_is_held(native: Owner, conn: Any) -> None:
     with pytest.raises(QuotaExceeded):
         await settled(
             within(native.conn).create_jobs(
-                [{"kind": "x", "schedule": {"on_demand": True}} for _ in range(9)]
+                [{"kind": "x", "schedule": ON_DEMAND} for _ in range(9)]
             )
         )
     with pytest.raises(QuotaExceeded):
@@ -206,7 +209,8 @@ async def list_is_made_wholly_or_not_at_all(native: Owner, conn: Any) -> None:
     await native.commit()
 
     assert [each.name for each in made] == ["job 0", "job 1", "job 2"]
-    assert await conn.fetchval("select count(*) from rota.jobs") == 3
+    rows = await conn.fetch("select name from rota.live_runs order by name")
+    assert [row[0] for row in rows] == ["job 0", "job 1", "job 2"]
 
 
 async def of_equal_unique_keys_one_becomes_a_job(native: Owner, conn: Any) -> None:
@@ -224,9 +228,9 @@ async def test_of_two_who_take_a_name_at_once_the_later_is_refused_and_goes_on(
     shared: str, conn: Any
 ) -> None:
     async with KINDS["asyncpg"](shared) as first, KINDS["async psycopg"](shared) as later:
-        await create(first, name="report", kind="x")
+        await create(first, name="report", schedule=ON_DEMAND)
         await later.execute(ORDER)
-        waiting = asyncio.create_task(create(later, name="report", kind="x"))
+        waiting = asyncio.create_task(create(later, name="report", schedule=ON_DEMAND))
         await until(lambda: conn.fetchval("select 1 from pg_locks where not granted"))
         await first.commit()
         with pytest.raises(NameTaken, match="report"):
@@ -257,7 +261,7 @@ async def test_a_connection_that_is_in_no_transaction_is_refused(shared: str, co
         with pytest.raises(InvalidInput, match="a closed connection"):
             await settled(within(closed).create_job(kind="x"))
 
-    assert await conn.fetchval("select count(*) from rota.jobs") == 1
+    assert await conn.fetchval("select count(*) from rota.live_runs") == 1
 
 
 async def test_what_is_no_connection_is_refused_at_once() -> None:
@@ -333,7 +337,7 @@ async def test_codecs_settings_and_isolation_of_the_caller_do_not_matter(
         with theirs.transaction():
             within(theirs).create_job(name="four", kind="x", payload=None)
 
-    rows = await conn.fetch("select name, payload from rota.jobs order by id")
+    rows = await conn.fetch("select name, payload from rota.live_runs order by id")
     told = {row["name"]: json.loads(row["payload"] or "null") for row in rows}
     assert told == {"one": PAYLOAD, "two": "text", "three": [], "four": None}
 
@@ -373,10 +377,17 @@ async def test_a_role_needs_the_grant_and_its_tenant(shared: str, conn: Any) -> 
         await attempt(name="mine")
         await ours.close()
 
-        assert await conn.fetchval("select name from rota.jobs") == "mine"
+        said = await conn.fetchrow("select name, submitter, address from rota.live_runs")
+        assert tuple(said) == ("mine", "role shop_app", "transaction")
+        assert await conn.fetchval("select count(*) from rota.audit") == 0
+        await conn.execute("truncate rota.live_runs, public.orders")
+        ours = await asyncpg.connect(shared)
+        await ours.execute("set rota.tenant = '1'")
+        await attempt(name="a definition", schedule=ON_DEMAND)
+        await ours.close()
         noted = await conn.fetchrow("select actor, source, action, after from rota.audit")
         assert tuple(noted)[:3] == ("role shop_app", "transaction", "job.create")
-        assert json.loads(noted["after"]) == {"name": "mine"}
+        assert json.loads(noted["after"]) == {"name": "a definition", "version": 1}
     finally:
         await conn.execute("drop owned by shop_app; drop role shop_app")
 
@@ -412,7 +423,7 @@ import os, sys, psycopg
 from rota.sdk.transaction import within
 conn = psycopg.connect(sys.argv[1])
 conn.execute("insert into public.orders (id) values (1)")
-within(conn).create_job(name="receipt", kind="x")
+within(conn).create_job(name="receipt", schedule={"on_demand": True})
 print("written", flush=True)
 os.kill(os.getpid(), 9)
 """
@@ -430,7 +441,7 @@ async def test_a_program_that_dies_before_the_commit_leaves_nothing(shared: str,
     assert (done.returncode, done.stdout) == (-9, "written\n")
     # The name is free: whoever takes it waits for the server to undo what was begun.
     async with conn.transaction():
-        await within(conn).create_job(name="receipt", kind="x")
+        await within(conn).create_job(name="receipt", schedule=ON_DEMAND)
     assert await conn.fetchval("select count(*) from rota.jobs") == 1
     assert await conn.fetchval("select count(*) from public.orders") == 0
 
@@ -452,9 +463,9 @@ async def job_of_an_app_is_submitted_with_its_arguments_checked(native: Owner, c
     await native.commit()
 
     row = await conn.fetchrow(
-        "select j.payload, q.name as queue, k.name as kind from rota.jobs j "
-        "join rota.queues q on q.id = j.queue_id join rota.kinds k on k.id = j.kind_id "
-        "where j.id = $1",
+        "select l.payload, q.name as queue, k.name as kind from rota.live_runs l "
+        "join rota.queues q on q.id = l.queue_id join rota.kinds k on k.id = l.kind_id "
+        "where l.id = $1",
         UUID(made.job_id.removeprefix("job_")),
     )
     assert json.loads(row["payload"]) == {"order": 42, "to": "zoe"}

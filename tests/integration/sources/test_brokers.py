@@ -189,3 +189,33 @@ async def test_a_stream_that_nats_does_not_have_is_an_error(jet_stream: JetStrea
     with pytest.raises(nats.js.errors.NotFoundError):
         async with reading(jet_stream, stream="nowhere"):
             pass
+
+
+async def test_answers_of_nats_that_come_late_do_not_make_a_batch_larger_than_asked_for(
+    jet_stream: JetStream,
+) -> None:
+    await jet_stream.put("a", "b", "c")
+    async with reading(jet_stream, ack_wait="60s") as source:
+        with jet_stream.nats.frozen():
+            for _ in range(2):
+                assert await source.read(most=2, within=SOON) == NOTHING
+        await until(lambda: has_given_out(jet_stream, 3))
+
+        batches: list[Batch] = []
+        while sum(len(batch.messages) for batch in batches) < 3:
+            batches.append(await source.read(most=2, within=SOON))
+            if batches[-1].position is not None:
+                await source.acknowledge(batches[-1].position)
+
+    assert max(len(batch.messages) for batch in batches) <= 2
+    assert sorted(each.body for batch in batches for each in batch.messages) == [b"a", b"b", b"c"]
+
+
+async def has_given_out(place: JetStream, count: int) -> bool:
+    """Whether the server has given out so many messages that nobody has acknowledged."""
+    client = await nats.connect(place.nats.url)
+    try:
+        found = await client.jetstream().consumer_info(place.name, "rota")
+        return bool(found.num_ack_pending == count)
+    finally:
+        await client.close()

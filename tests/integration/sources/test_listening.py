@@ -10,9 +10,9 @@ from tests.support.event_places import Folder, Stream
 from tests.support.listeners import NAME, TYPE, Listener
 from tests.support.world import World
 
+from rota.contract.messages import Reading
 from rota.core.errors import StoreUnavailable
 from rota.core.events import EventsTaken, MessageRefused, SourceFailed, SourceHeld
-from rota.core.messages import Reading
 from rota.core.quotas import Quotas
 from rota.core.submission import JobSpec
 from rota.flow.submit.submitting import submit

@@ -73,8 +73,8 @@ async def test_pages_go_back_in_time_and_keep_to_their_tenant(world: World) -> N
         (Filter(thing="job"), ["a", "b"]),
         (Filter(thing="job", thing_id="b"), ["b"]),
         (Filter(actor="ben"), ["b"]),
-        (Filter(action="delete"), ["c"]),
-        (Filter(actor="ben", action="delete"), []),
+        (Filter(actions=("delete",)), ["c"]),
+        (Filter(actor="ben", actions=("delete",)), []),
     ],
 )
 async def test_a_filter_shows_what_was_asked_for(

@@ -6,8 +6,15 @@ from datetime import UTC, datetime
 import pytest
 from tests.support.world import World
 
-from rota.core.errors import Conflict, InvalidInput, InvalidSchedule, NotFound, VersionChanged
-from rota.core.time.calendar_plain import from_plain
+from rota.contract.calendar import read_calendar
+from rota.core.errors import (
+    Conflict,
+    InvalidInput,
+    InvalidSchedule,
+    NotFound,
+    QuotaExceeded,
+    VersionChanged,
+)
 from rota.store import calendars, tenants
 from rota.store.calendars import Stored
 
@@ -33,7 +40,7 @@ async def test_a_calendar_is_read_back_as_it_was_written(world: World) -> None:
 
     assert again == stored
     assert (again.version, again.updated_at) == (1, world.now)
-    assert again.calendar == from_plain(HOLIDAYS) == from_plain(again.plain)
+    assert again.calendar == read_calendar(HOLIDAYS) == read_calendar(again.plain)
     assert again.calendar.covers(CHRISTMAS) is not None
 
 
@@ -131,5 +138,5 @@ async def test_a_tenant_has_100_calendars_and_no_more(world: World) -> None:
     for number in range(100):
         await made(world, name=f"c{number}")
 
-    with pytest.raises(InvalidInput, match="delete one"):
+    with pytest.raises(QuotaExceeded, match="max_calendars of this tenant is 100"):
         await made(world, name="one more")

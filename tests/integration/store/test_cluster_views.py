@@ -42,13 +42,13 @@ async def test_dead_workers_are_shown_only_to_who_asks(world: World) -> None:
 
 async def test_a_kind_is_served_as_long_as_a_living_worker_serves_it(world: World) -> None:
     await names.kind_id(world.conn, "nobody's")
-    await worker(world, "w001")
+    await worker(world, "w001", queues=(world.queue_id,))
 
     while_alive = await cluster_views.kinds_served(world.conn)
     await world.advance(seconds=11)
 
-    assert while_alive == {"noop"}
-    assert await cluster_views.kinds_served(world.conn) == set()
+    assert while_alive == {"noop": None}
+    assert await cluster_views.kinds_served(world.conn) == {}
 
 
 async def test_schedulers_are_told_with_the_shards_they_hold(world: World) -> None:
@@ -91,12 +91,14 @@ async def test_a_queue_counts_what_of_the_tenant_waits_and_runs(world: World) ->
 
     (ours,) = await cluster_views.queues(world.conn, tenant_id=OURS)
     (theirs,) = await cluster_views.queues(world.conn, tenant_id=THEIRS)
-    (nobodys,) = await cluster_views.queues(world.conn, tenant_id=3)
+    nobodys = await cluster_views.queues(world.conn, tenant_id=3)
+    (of_all,) = await cluster_views.queues(world.conn, tenant_id=3, all_tenants=True)
 
     assert (ours.waiting, ours.later, ours.running, ours.oldest_at) == (6, 4, 1, NOON)
     assert (theirs.waiting, theirs.later, theirs.running) == (5, 0, 0)
     assert theirs.oldest_at == world.now
-    assert (nobodys.waiting, nobodys.running, nobodys.oldest_at) == (0, 0, None)
+    assert nobodys == []
+    assert (of_all.waiting, of_all.running, of_all.oldest_at) == (0, 0, None)
 
 
 async def test_a_queue_tells_what_holds_it_back(world: World) -> None:
@@ -105,10 +107,11 @@ async def test_a_queue_tells_what_holds_it_back(world: World) -> None:
     await world.conn.execute("update rota.queues set gate_id = $1, paused_at = $2", gate, NOON)
     await names.queue_id(world.conn, "free")
 
-    limited, free = await cluster_views.queues(world.conn, tenant_id=OURS)
+    limited, free = await cluster_views.queues(world.conn, tenant_id=OURS, all_tenants=True)
 
     assert limited == QueueRow(
         name="default",
+        is_paused_for_all=True,
         paused_at=NOON,
         most=5,
         rate_count=10,

@@ -9,7 +9,7 @@ from tests.support.world import World
 from rota.core.ids import tick_run_id
 from rota.core.shard import shard_of
 from rota.core.states import RunState
-from rota.store import jobs, live_runs, shards
+from rota.store import ended_jobs, jobs, live_runs, shards
 from rota.store.sessions import Role
 
 MINUTE = timedelta(minutes=1)
@@ -155,8 +155,8 @@ async def test_the_last_tick_ends_the_cursor_and_the_job_is_marked_after_it(worl
     ownership = await world.own()
 
     decided = await world.fire(ownership, await world.due(), every=None)
-    listed = await jobs.mark_ended(world.conn, most=10)
-    again = await jobs.mark_ended(world.conn, most=10)
+    listed = await ended_jobs.mark_ended(world.conn, most=10)
+    again = await ended_jobs.mark_ended(world.conn, most=10)
 
     assert len(decided) == 1
     assert await world.count("cursors") == 0

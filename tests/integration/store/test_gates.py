@@ -156,7 +156,13 @@ async def test_ten_thousand_behind_a_shut_gate_are_not_read(world: World) -> Non
 
     claimed = await world.claim(session)
     walked = await rows_read(
-        world, gates.SURVEY, queue_id=1, after_gate=0, after_priority=0, most=256
+        world,
+        gates.SURVEY,
+        queue_id=1,
+        after_gate=0,
+        after_priority=0,
+        tenant_ids=None,
+        most=256,
     )
 
     assert {run.id for run in claimed} == set(plain)

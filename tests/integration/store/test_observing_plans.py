@@ -10,12 +10,12 @@ from tests.integration.store.test_plans import NOW, fill, nodes
 
 from rota.core import bins
 from rota.core.priority import AGE_STEP
-from rota.store import figures, partitions, waiting
+from rota.store import figures, partitions, tasks, waiting
 from rota.store.driver import Connection
 from rota.store.figures import id_at
 from rota.store.statement import Statement
 
-LARGE = {"live_runs", "cursors"}
+LARGE = {"live_runs", "cursors", "jobs"}
 HOUR = timedelta(hours=1)
 RUN_ID = UUID(int=0)
 PLACE = {
@@ -27,39 +27,57 @@ PLACE = {
     "kind_ids": [1],
     "most": 1001,
 }
-FROM = {"tenant_id": 1, "from_id": id_at(NOW - HOUR)}
+FROM = {"tenant_id": 1, "from_id": id_at(NOW - HOUR), "since": NOW}
+SOME = {"to_id": id_at(NOW + 99 * HOUR), "until": NOW + 99 * HOUR, "most": 500}
 SLICES = {
-    "buckets": [0] * 360,
+    "starts": [NOW],
+    "until": NOW + 99 * HOUR,
+    "late_lows": [NOW + timedelta(seconds=601 * n) for n in range(360)],
+    "late_highs": [NOW + timedelta(seconds=601 * n + 1) for n in range(360)],
     "lows": [id_at(NOW + timedelta(seconds=601 * n)) for n in range(360)],
     "highs": [id_at(NOW + timedelta(seconds=601 * n + 1)) for n in range(360)],
     "shortest": bins.SHORTEST.total_seconds(),
     "bins_per_e": bins.PER_E,
 }
-GATES = {"ids": [1], "queue_id": 1, "queue_gate": 1, "tenant_id": 1, "tenant_gate": None}
+SAMPLED = {"tenant_id": 1, "lows": SLICES["lows"], "highs": SLICES["highs"]}
+ENDED = {"from_id": id_at(NOW - HOUR), "since": NOW, "most": 500}
+GATES = {
+    "ids": [1],
+    "queue_id": 1,
+    "queue_gate": 1,
+    "tenant_id": 1,
+    "tenant_gate": None,
+    "tenant_queue_gate": None,
+}
 
 # The arguments, and how many rows of the large tables may be read at most.
 ASKED: dict[str, tuple[Statement[Any], dict[str, Any], int]] = {
     "run": (waiting.READ_RUN, {"tenant_id": 1, "run_id": RUN_ID}, 2),
     "gates": (waiting.READ_GATES, GATES, 2000),
-    "workers": (waiting.READ_WORKERS, {"queue_id": 1, "kind_id": 1}, 2000),
+    "workers": (waiting.READ_WORKERS, {"queue_id": 1, "kind_id": 1, "tenant": "default"}, 2000),
     "ahead": (waiting.COUNT_AHEAD, {"tenant_id": 1, **PLACE}, 1001),
     "ahead at a gate": (waiting.COUNT_AHEAD_GATED, {"gate_id": 1, **PLACE}, 1001),
-    "some": (figures.COUNT_SOME, FROM | {"to_id": id_at(NOW + 99 * HOUR), "most": 500}, 500),
+    "some": (figures.COUNT_SOME, FROM | SOME, 1000),
     "slices": (figures.COUNT_SLICES, {"tenant_id": 1, **SLICES}, 2000),
-    "times": (figures.MEASURE_TIMES, FROM | {"most": 500}, 510),
-    "pace": (figures.MEASURE_PACE, FROM | {"since": NOW, "most": 500}, 510),
+    "times": (figures.MEASURE_TIMES, FROM | {"most": 500}, 1010),
+    "pace": (figures.MEASURE_PACE, FROM | {"most": 500}, 1010),
     "depths": (figures.READ_DEPTHS, {"tenant_id": 1, "most": 100, "most_queues": 9}, 110),
     "queues": (figures.READ_QUEUES, {"most": 100}, 100),
     "late": (figures.COUNT_LATE, {"tenant_id": 1, "before": NOW + HOUR, "most": 5}, 640),
     "cluster": (figures.READ_CLUSTER, {}, 4200),
-    "ended": (figures.COUNT_ENDED, {"from_id": id_at(NOW - HOUR), "most": 500}, 510),
+    "ended": (figures.COUNT_ENDED, ENDED, 1510),
+    "slices of a task": (tasks.COUNT_SLICES, {"tenant_id": 1, "kind_id": 1, **SLICES}, 2000),
+    "sampled": (tasks.COUNT_SAMPLED, SAMPLED, 2000),
+    "jobs of tasks": (tasks.COUNT_JOBS, {"tenant_id": 1, "most": 100}, 100),
     "bad": (figures.COUNT_BAD, {"from_id": id_at(NOW), "most": 1000}, 1000),
 }
 
 
 @pytest.fixture
 async def filled(conn: Connection) -> Connection:
-    """Besides what waits and runs, 60,000 finished runs of three days, one in 500 of them dead."""
+    """Besides what waits and runs, 60,000 finished runs of three days, one in 500 of them dead, and
+    one in 10 ended two hours after its time.
+    """
     await partitions.make_ahead(conn, today=NOW.date(), ahead=3)
     await fill(conn)
     await conn.execute(
@@ -71,7 +89,8 @@ async def filled(conn: Connection) -> Connection:
         select
             (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
             || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid,
-            gen_random_uuid(), at, at, at, at, at, n % 2 + 1, 1, 1, 1, 1,
+            gen_random_uuid(), at, at, at, at,
+            case when n % 10 = 0 then at + interval '2 h' else at end, n % 2 + 1, 1, 1, 1, 1,
             case when n % 500 = 0 then 'dead' else 'succeeded' end::rota.run_state, 'running',
             'tick', 5
         from generate_series(1, 60000) as n,

@@ -8,6 +8,7 @@ import asyncpg
 import pytest
 from tests.support.world import NOON, World
 
+from rota.core.errors import StoreFailed
 from rota.core.ids import first_id_of, stamped, time_of
 from rota.core.states import RunState
 from rota.store import live_runs
@@ -82,11 +83,25 @@ async def test_a_day_that_nobody_made_ahead_keeps_its_rows_when_it_is_made(world
 
 async def test_old_days_are_dropped_and_younger_ones_stay(world: World) -> None:
     await make_ahead(world.conn, today=TODAY, ahead=3)
+    await world.advance(days=1)
 
     dropped = await drop_older(world.conn, keep_from=TODAY + timedelta(days=1))
 
     assert len(dropped) == 2 * len(PARENTS)
     assert await days(world.conn, "runs") == [TODAY + timedelta(days=n) for n in (1, 2, 3)]
+
+
+async def test_a_day_that_is_not_over_is_not_dropped(world: World) -> None:
+    await make_ahead(world.conn, today=TODAY, ahead=0)
+
+    with pytest.raises(StoreFailed, match="is not over"):
+        await drop_older(world.conn, keep_from=TODAY + timedelta(days=1))
+
+
+async def test_only_history_has_days(world: World) -> None:
+    for function in ("make_partition", "drop_partition"):
+        with pytest.raises(asyncpg.PostgresError, match="has no partitions by day"):
+            await world.conn.execute(f"select rota.{function}('jobs; drop table x', '2020-01-01')")
 
 
 BELONGING = {
@@ -111,12 +126,16 @@ async def stray(world: World, *, is_over: bool = True) -> UUID:
     return run
 
 
+def key_of(table: str) -> str:
+    return "id" if table in {"runs", "events"} else "run_id"
+
+
 async def left_of(world: World, run: UUID) -> set[str]:
     """The tables that still know a run."""
     return {
         table
-        for table, key in PARENTS.items()
-        if await world.conn.fetchval(f"select 1 from rota.{table} where {key} = $1", run)
+        for table in PARENTS
+        if await world.conn.fetchval(f"select 1 from rota.{table} where {key_of(table)} = $1", run)
     }
 
 

@@ -12,7 +12,16 @@ from uuid import uuid4
 
 import pytest
 
-from rota.store import backfills, cursors, graph_maps, graphs, live_runs, sessions, shards
+from rota.store import (
+    backfills,
+    cursors,
+    graph_maps,
+    graphs,
+    live_runs,
+    sessions,
+    shards,
+    submissions,
+)
 from rota.store.driver import Connection
 from rota.store.pool import Access, open_connection
 from rota.store.sessions import NewSession, Role
@@ -20,11 +29,15 @@ from rota.store.statement import Statement
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 HELD = {"live_runs_held", "live_runs_unfolded"}
-LARGE = {"rota.live_runs", "rota.cursors", "rota.runs", "rota.jobs", "rota.graph_runs"}
+LARGE = {
+    *("rota.live_runs", "rota.cursors", "rota.runs", "rota.jobs", "rota.graph_runs"),
+    "rota.scheduled_runs",
+}
 
 HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "claim": (live_runs.CLAIM, {"live_runs_waiting"}),
     "survey": (live_runs.SURVEY, {"live_runs_waiting"}),
+    "survey of tenants": (live_runs.SURVEY_TENANTS, {"live_runs_waiting"}),
     "finish": (live_runs.FINISH, {"live_runs_pkey"}),
     "put back": (live_runs.PUT_BACK, {"live_runs_pkey"}),
     "cancel": (live_runs.CANCEL, {"live_runs_pkey"}),
@@ -37,6 +50,8 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
         {"cursors_pkey", "live_runs_of_job", "live_runs_held", "live_runs_pkey"},
     ),
     "move": (cursors.MOVE, {"cursors_pkey"}),
+    "next due": (submissions.NEXT_DUE, {"scheduled_runs_due"}),
+    "move due": (submissions.MOVE_DUE, {"scheduled_runs_due", "scheduled_runs_pkey"}),
     "ends": (cursors.ENDS, {"live_runs_of_job", "live_runs_held"}),
     "unfold": (graphs.UNFOLD, {"live_runs_pkey", "jobs_pkey"}),
     "lock graph runs": (graphs.LOCK, {"graph_runs_rest_pkey", "live_runs_pkey"}),
@@ -62,6 +77,11 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "hold": (shards.HOLD, {"shards_pkey"}),
     "renew": (shards.RENEW, {"shards_pkey"}),
 }
+# What schedulers and upkeep do, which the role of a worker has no right to.
+NOT_FOR_WORKERS = {
+    *("fire", "fire over", "move", "move due", "hold", "renew"),
+    *("settle a backfill", "waiting runs of a backfill"),
+}
 CONDITIONS = ("empty", "filled and never analysed", "large and fresh")
 
 
@@ -71,6 +91,7 @@ async def hot(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Co
     async with open_connection(access) as conn:
         await conn.execute("alter table rota.live_runs set (autovacuum_enabled = off)")
         await conn.execute("alter table rota.cursors set (autovacuum_enabled = off)")
+        await conn.execute("alter table rota.scheduled_runs set (autovacuum_enabled = off)")
         if request.param != "empty":
             await fill(conn)
         if request.param == "large and fresh":
@@ -80,12 +101,17 @@ async def hot(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Co
 
 
 async def test_every_hot_statement_walks_its_indexes(hot: Connection) -> None:
-    for name, (statement, indexes) in HOT_STATEMENTS.items():
-        plan = await explain(hot, statement)
+    """For the owner, and for the roles of processes, which row-level security concerns."""
+    for role in ("rota", "rota_service", "rota_worker"):
+        await hot.execute(f"set role {role}")
+        for name, (statement, indexes) in HOT_STATEMENTS.items():
+            if role == "rota_worker" and name in NOT_FOR_WORKERS:
+                continue
+            plan = await explain(hot, statement)
 
-        used = {node["Index Name"] for node in plan if "Index Name" in node}
-        assert indexes <= used, f"{name} uses {used}"
-        assert not list(forbidden(plan)), f"{name}: {list(forbidden(plan))}"
+            used = {node["Index Name"] for node in plan if "Index Name" in node}
+            assert indexes <= used, f"{name} as {role} uses {used}"
+            assert not list(forbidden(plan)), f"{name} as {role}: {list(forbidden(plan))}"
 
 
 async def test_a_claim_reads_no_more_than_it_takes(hot: Connection) -> None:
@@ -145,7 +171,9 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 async def fill(conn: Connection) -> None:
-    """50,000 waiting runs of 50 tenants, 2,000 running ones, 50,000 jobs with their cursors."""
+    """50,000 waiting runs of 50 tenants, 2,000 running ones, 50,000 jobs with their cursors, and
+    50,000 submissions to come.
+    """
     await conn.execute(
         """
         insert into rota.live_runs (
@@ -177,4 +205,15 @@ async def fill(conn: Connection) -> None:
     await conn.execute(
         "insert into rota.jobs (id, tenant_id, name, kind_id, queue_id, policy_id)"
         " select job_id, 1, job_id::text, 1, 1, 1 from rota.cursors"
+    )
+    await conn.execute(
+        """
+        insert into rota.scheduled_runs (
+            tenant_id, id, shard, due_at, queue_id, kind_id, policy_id, priority, guarantee
+        )
+        select n % 50 + 1, gen_random_uuid(), n % 128, at + n * interval '1 s', 1, 1, 1, 5,
+            'at_least_once'
+        from generate_series(1, 50000) as n, (select $1::timestamptz as at) as clock
+        """,
+        NOW,
     )

@@ -32,7 +32,7 @@ async def test_a_run_is_told_with_everything_around_it(world: World) -> None:
     assert (row.finished_at, row.result, row.reason) == (None, None, None)
 
 
-async def test_a_finished_run_has_the_payload_of_its_job_while_that_is_the_same(
+async def test_a_finished_run_keeps_the_payload_of_the_definition_that_it_used(
     world: World,
 ) -> None:
     job = await world.job(payload='{"a": 1}')
@@ -44,7 +44,7 @@ async def test_a_finished_run_has_the_payload_of_its_job_while_that_is_the_same(
     after = {row.id: row.payload for row in await listed(world)}
 
     assert before == {inherited: '{"a": 1}', own: '{"b": 2}'}
-    assert after == {inherited: None, own: '{"b": 2}'}
+    assert after == before
 
 
 async def test_attempts_are_told_by_their_table_and_the_last_by_the_run(world: World) -> None:
@@ -124,49 +124,6 @@ async def test_the_latest_run_of_a_job_is_the_newest_wherever_it_is(world: World
     assert await run_views.latest_runs(world.conn, tenant_id=OURS, job_ids=[]) == {}
 
 
-async def test_dead_letters_that_failed_alike_are_one_group(world: World) -> None:
-    one, other = await world.job(name="one"), world.new_id()
-    alike = [
-        "no row 17 in 0xdeadbeef of 3e2c4a5e-0f0e-4c6f-9c39-0a4d55a1b0c4",
-        "no row 4 in 0xFF of 11111111-2222-3333-4444-555555555555",
-        "no row 123456 in 0xa of aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee",
-    ]
-    ids = [await make(world, "dead", job_id=one, reason=failure(text)) for text in alike]
-    await world.advance(minutes=1)
-    await make(world, "dead", job_id=one, reason=failure("no column"))
-    await make(world, "lost", job_id=other, reason='{"code": "worker_lost"}')
-    await make(world, "succeeded", job_id=one)
-
-    groups = await run_views.dead_groups(world.conn, tenant_id=OURS, since=NOON)
-
-    told = {(each.job, each.type, each.message): each for each in groups}
-    assert set(told) == {
-        ("one", "KeyError", "no row # in # of #"),
-        ("one", "KeyError", "no column"),
-        (None, "worker_lost", ""),
-    }
-    largest = told["one", "KeyError", "no row # in # of #"]
-    assert (largest.number, largest.sample_id, largest.last_at) == (3, ids[-1], NOON)
-    assert groups[-1] == largest
-    later = NOON + timedelta(seconds=30)
-    assert len(await run_views.dead_groups(world.conn, tenant_id=OURS, since=later)) == 2
-    assert len(await run_views.dead_groups(world.conn, tenant_id=OURS, since=NOON, limit=1)) == 1
-
-
-async def test_a_dead_letter_counts_when_it_ended_not_when_it_was_due(world: World) -> None:
-    session = await world.session()
-    run_id = await world.run()
-    await world.claim(session)
-    await world.advance(days=3)
-    await finish(world, session, run_id, state=RunState.DEAD)
-
-    groups = await run_views.dead_groups(
-        world.conn, tenant_id=OURS, since=world.now - timedelta(hours=1)
-    )
-
-    assert [each.sample_id for each in groups] == [run_id]
-
-
 async def test_dead_letters_one_by_one_are_the_bad_ones(world: World) -> None:
     for state in (None, "succeeded", "cancelled", "running"):
         await make(world, state)
@@ -194,7 +151,3 @@ async def listed(world: World) -> list[RunRow]:
 async def outcomes(world: World, run_id: UUID) -> list[tuple[int, str]]:
     rows = await run_views.attempts(world.conn, tenant_id=OURS, run_id=run_id)
     return [(row.attempt, row.outcome) for row in rows]
-
-
-def failure(message: str) -> str:
-    return f'{{"type": "KeyError", "message": "{message}"}}'

@@ -8,9 +8,10 @@ import pytest
 from tests.support.finished import fill_history, finish, make, worker
 from tests.support.world import ALWAYS_SEEN, NOON, World
 
+from rota.core import bulk as core
 from rota.core.errors import InvalidInput
 from rota.core.states import BAD, RunState
-from rota.store import logs, names, run_views, sessions
+from rota.store import dead_letters, logs, names, run_views, sessions
 from rota.store.logs import Piece
 from rota.store.run_views import Found, Page, RunFilter, cut_page
 from rota.store.walking import LOOK
@@ -209,7 +210,8 @@ async def test_nothing_of_another_tenant_is_found(world: World) -> None:
     for chosen in (RunFilter(), RunFilter(job_id=job), RunFilter(states=BAD)):
         assert await listed(world, chosen) == Page([], None)
     assert await run_views.latest_runs(**ours, job_ids=[job]) == {}
-    assert await run_views.dead_groups(**ours, since=NOON - timedelta(days=1)) == []
+    span = core.RunFilter(since=NOON - timedelta(days=1), until=NOON + timedelta(days=1))
+    assert await dead_letters.list_groups(which=span, **ours) == []
 
 
 async def test_a_rare_run_is_found_however_far_back_it_is(world: World) -> None:

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.errors import InvalidInput, NotFound, SealingFailed
+from rota.core.errors import InvalidInput, NotFound, QuotaExceeded, SealingFailed
 from rota.store import sealed, tenants
 from rota.store.sealed import Secret
 
@@ -120,7 +120,7 @@ async def test_a_deleted_secret_is_gone(world: World) -> None:
 
 
 async def test_a_secret_has_64_kilobytes_and_no_more(world: World) -> None:
-    await put(world.conn, value=bytes(65_536))
+    await put(world.conn, value=b"y" * 65_536)
 
     with pytest.raises(InvalidInput, match="at most 65536 bytes") as caught:
         await put(world.conn, value=b"x" * 65_537)
@@ -132,7 +132,7 @@ async def test_a_tenant_has_200_secrets_and_may_still_write_the_ones_it_has(worl
     for number in range(200):
         await put(world.conn, f"s{number}")
 
-    with pytest.raises(InvalidInput, match="delete one"):
+    with pytest.raises(QuotaExceeded, match="max_secrets of this tenant is 200"):
         await put(world.conn, "one more")
 
     assert (await put(world.conn, "s7")).version == 2

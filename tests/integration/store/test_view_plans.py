@@ -17,9 +17,18 @@ import pytest
 from tests.support.databases import clone_url, drop
 
 from rota.core.states import BAD, JobState, RunState
-from rota.store import job_views, outcomes, partitions, run_views
+from rota.store import (
+    dead_letters,
+    job_views,
+    outcomes,
+    partitions,
+    revival,
+    run_views,
+    tasks,
+)
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
+from rota.store.figures import first_id_before
 from rota.store.job_views import Doing, JobFilter
 from rota.store.pool import Access, open_connection
 from rota.store.run_views import RunFilter
@@ -104,20 +113,74 @@ async def test_outcomes_of_a_job_read_what_they_show(filled: str, walled: bool) 
 async def test_groups_of_dead_letters_read_dead_letters_only(filled: str, walled: bool) -> None:
     arguments = {
         "tenant_id": LARGEST,
-        "from_id": run_views.FIRST_ID,
         "since": datetime(2026, 7, 1, tzinfo=UTC),
+        "until": datetime(2026, 8, 1, tzinfo=UTC),
+        "job_id": None,
+        "kind_id": None,
+        "fingerprint": None,
         "most": 50,
+        "look": dead_letters.GROUPED_MAX,
     }
 
     async with connected(filled, LARGEST, walled=walled) as conn:
         bad = await conn.fetchval(
             "select count(*) from rota.runs where state = 'dead' and tenant_id = $1", LARGEST
         )
-        plan = await explain(conn, run_views.DEAD_GROUPS, arguments)
+        plan = await explain(conn, dead_letters.DEAD_GROUPS, arguments)
 
     # What was found is sorted to be grouped.
+    sorts = ("Sort", "Incremental Sort")
+    assert [each for each in forbidden(plan) if not each.startswith(sorts)] == []
+    assert read_from(plan, "runs_") <= bad + 2
+
+
+@pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
+async def test_an_action_on_a_group_reads_dead_letters_only(filled: str, walled: bool) -> None:
+    nothing = dict.fromkeys(("job_id", "queue", "error", "since", "until"))
+    group = {"kind": "noop", "fingerprint": "0123456789abcdef"}
+    bounds = {"tenant_id": LARGEST, "most": 100_001, "batch": 1_000}
+
+    async with connected(filled, LARGEST, walled=walled) as conn:
+        bad = await conn.fetchval(
+            "select count(*) from rota.runs where state = 'dead' and tenant_id = $1", LARGEST
+        )
+        plan = await explain(conn, revival.DEAD, nothing | group | bounds)
+
     assert [each for each in forbidden(plan) if not each.startswith("Sort")] == []
     assert read_from(plan, "runs_") <= bad + 2
+
+
+@pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
+@pytest.mark.parametrize("tenant_id", [LARGEST, NOBODY], ids=["largest tenant", "empty tenant"])
+async def test_the_list_of_tasks_reads_the_newest_runs_only(
+    filled: str, tenant_id: int, walled: bool
+) -> None:
+    since = datetime(2026, 7, 5, 23, tzinfo=UTC)
+    arguments = {"tenant_id": tenant_id, "since": since, "most": 500}
+    arguments["from_id"] = first_id_before(since)
+
+    async with connected(filled, tenant_id, walled=walled) as conn:
+        plan = await explain(conn, tasks.COUNT_ENDED, arguments)
+
+    shown = 500 if tenant_id == LARGEST else 0
+    assert "Seq Scan" not in {node["Node Type"] for node in plan}
+    assert shown <= read_from(plan, "runs_") <= shown + DAYS + 2
+
+
+@pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
+@pytest.mark.parametrize("tenant_id", [LARGEST, NOBODY], ids=["largest tenant", "empty tenant"])
+async def test_the_load_of_tasks_is_counted_up_to_its_bound(
+    filled: str, tenant_id: int, walled: bool
+) -> None:
+    arguments = {"tenant_id": tenant_id, "most": 500}
+
+    async with connected(filled, tenant_id, walled=walled) as conn:
+        plan = await explain(conn, tasks.COUNT_LIVE, arguments)
+
+    shown = 500 if tenant_id == LARGEST else 0
+    # All that workers hold is read: there is never more of it than they have slots.
+    assert read_from(plan, "live_runs") <= shown + 2000
+    assert read_from(plan, "scheduled_runs") == shown
 
 
 @pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
@@ -256,6 +319,19 @@ async def fill_runs(conn: Connection) -> None:
     await conn.execute(
         "update rota.live_runs set state = 'running', session_id = gen_random_uuid(), attempt = 1,"
         " started_at = ready_at where id in (select id from rota.live_runs limit 2000)"
+    )
+    await conn.execute(
+        "insert into rota.tenant_queues (tenant_id, queue_id) values ($1, 1)", LARGEST
+    )
+    await conn.execute(
+        """
+        insert into rota.scheduled_runs (
+            tenant_id, id, shard, due_at, queue_id, kind_id, policy_id, priority, guarantee
+        )
+        select n % 10 / 8 + 1, gen_random_uuid(), 1, $1, 1, 1, 1, 5, 'at_least_once'
+        from generate_series(1, 5000) as n
+        """,
+        datetime(2026, 7, 8, tzinfo=UTC),
     )
 
 

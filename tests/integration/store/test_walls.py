@@ -45,6 +45,9 @@ SEEDS = {
     " created_at, tenant_id, queue_id, kind_id, policy_id, job_version, state, trigger, priority,"
     " guarantee) values (gen_random_uuid(), gen_random_uuid(), rota.now(), rota.now(), rota.now(),"
     " rota.now(), $1, 1, 1, 1, 1, 'queued', 'manual', 5, 'at_least_once')",
+    "scheduled_runs": "insert into rota.scheduled_runs (tenant_id, id, shard, due_at, queue_id,"
+    " kind_id, policy_id, priority, guarantee)"
+    " values ($1, gen_random_uuid(), 0, rota.now(), 1, 1, 1, 5, 'at_least_once')",
     "runs": "insert into rota.runs (id, job_id, scheduled_at, due_at, created_at, finished_at,"
     " tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority)"
     " values (gen_random_uuid(), gen_random_uuid(), rota.now(), rota.now(), rota.now(),"

@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support import graph_oracle as oracle
 
+from rota.contract.documents import fields_by_name
+from rota.contract.graph import read_graph, read_stored_graph
+from rota.contract.graph_fields import StepDocument
 from rota.core.errors import InvalidInput
 from rota.core.graphs import (
     Graph,
@@ -20,13 +23,11 @@ from rota.core.graphs import (
     first_board,
     graph_json,
     note,
-    read_graph,
     restart,
     restarted,
     results_wanted,
 )
 from rota.core.graphs.board import WORDS
-from rota.core.graphs.step_reading import KNOWN
 
 STATES = {word: StepState(letter) for letter, word in WORDS.items()}
 
@@ -171,7 +172,7 @@ def test_a_graph_is_read_back_as_it_was_written(seed: int, size: int) -> None:
 
     graph = read_graph(definition)
 
-    assert read_graph(json.loads(graph_json(graph))) == graph
+    assert read_stored_graph(json.loads(graph_json(graph))) == graph
 
 
 @settings(max_examples=60, deadline=None)
@@ -206,7 +207,7 @@ JSON = st.recursive(
     ),
     max_leaves=4,
 )
-FIELDS = (*KNOWN, "steps", "over", "source", "tolerate", "at_once", "typo")
+FIELDS = (*fields_by_name(StepDocument), "steps", "over", "source", "tolerate", "at_once", "typo")
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -226,7 +227,7 @@ def test_a_damaged_definition_is_refused_or_runs_to_its_end(
         assert len(str(refused)) < 1000
         return
 
-    assert read_graph(json.loads(graph_json(graph))) == graph
+    assert read_stored_graph(json.loads(graph_json(graph))) == graph
     board, ended = first_board(graph), dict[int, StepState]()
     for _ in range(len(graph.steps) + 1):
         after = advance(graph, board, ended, Scope(input={"a": [1]}))

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rota.core.time import plain, planning
-from rota.core.time.calendar_plain import from_plain
+from rota.contract.calendar import read_calendar
+from rota.contract.schedule import read_schedule
+from rota.core.time import planning
 from rota.core.time.past import Past
 from rota.core.time.schedule import STEP
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 CALENDARS = {
-    "quiet": from_plain({"name": "quiet", "dates": ["2026-06-20", "2026-06-27"]}),
+    "quiet": read_calendar({"name": "quiet", "dates": ["2026-06-20", "2026-06-27"]}),
 }
 SCHEDULES = [
     {"cron": "* * * * *"},
@@ -28,7 +29,7 @@ SCHEDULES = [
 
 
 def past_of(schedule: dict[str, object], since: datetime, until: datetime) -> Past:
-    read = plain.parse(schedule, now=NOW, seed="x")
+    read = read_schedule(schedule, now=NOW, seed="x")
     return Past(schedule=read, since=since, until=until, calendars=CALENDARS)
 
 

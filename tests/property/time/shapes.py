@@ -7,8 +7,9 @@ from random import Random
 from hypothesis import reject
 from hypothesis import strategies as st
 
+from rota.contract.calendar import read_calendar
+from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule
-from rota.core.time import calendar_plain, plain
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import Planned, plan
 from rota.core.time.schedule import HORIZON, Schedule
@@ -86,7 +87,7 @@ def in_week(quarter: int) -> str:
 
 
 calendars = st.builds(
-    lambda zone, windows, days: calendar_plain.from_plain(
+    lambda zone, windows, days: read_calendar(
         {"name": "quiet", "timezone": zone, "weekly": windows, "yearly": days}
     ),
     st.sampled_from(ZONES),
@@ -96,7 +97,7 @@ calendars = st.builds(
 
 
 def made(spec: dict[str, object], seed: str = "acme/x") -> Schedule:
-    return plain.parse(spec, now=NOW, seed=seed)
+    return read_schedule(spec, now=NOW, seed=seed)
 
 
 def with_calendar(spec: dict[str, object], choice: str) -> Schedule:

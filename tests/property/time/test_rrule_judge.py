@@ -18,8 +18,9 @@ import pytest
 from dateutil.rrule import rrulestr
 from tests.property.time import shapes
 
+from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule
-from rota.core.time import plain, rrule, zones
+from rota.core.time import rrule, zones
 from rota.core.time.planning import plan
 from rota.core.time.rrule import Rrule
 from rota.core.time.rrule.search import next_local
@@ -161,7 +162,7 @@ def cost(text: str) -> float:
     """CPU seconds of the slowest step: saving the schedule, or one of its next ticks."""
     began = process_time()
     try:
-        made = plain.parse({"rrule": text, "timezone": "Europe/Berlin"}, now=shapes.NOW)
+        made = read_schedule({"rrule": text, "timezone": "Europe/Berlin"}, now=shapes.NOW)
     except InvalidSchedule:
         return process_time() - began
     slowest = process_time() - began
@@ -195,7 +196,7 @@ def test_no_random_rule_takes_long_either() -> None:
 
 
 def test_the_first_tick_after_a_long_time_costs_no_more_than_the_first_of_all() -> None:
-    made = plain.parse(
+    made = read_schedule(
         {"rrule": "DTSTART:19700101T000000\nRRULE:FREQ=SECONDLY;INTERVAL=7"}, now=shapes.NOW
     )
 

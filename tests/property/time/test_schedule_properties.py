@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.time import shapes
 
-from rota.core.time import plain
+from rota.contract.schedule import read_saved_schedule, write_schedule
 from rota.core.time.planning import next_tick, plan
 from rota.core.time.schedule import HORIZON
 
@@ -98,8 +98,8 @@ def test_jitter_delays_a_tick_and_never_past_the_next(spec, after) -> None:
 def test_a_schedule_survives_the_store_and_its_text_is_a_fixed_point(spec) -> None:
     made = shapes.made(spec)
 
-    stored = json.loads(json.dumps(plain.to_plain(made)))
-    loaded = plain.from_plain(stored, seed=made.seed)
+    stored = json.loads(json.dumps(write_schedule(made)))
+    loaded = read_saved_schedule(stored, seed=made.seed)
 
     assert loaded == made
-    assert plain.to_plain(loaded) == stored
+    assert write_schedule(loaded) == stored

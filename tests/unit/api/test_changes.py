@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
-from rota.api.changes import changes
+from rota.api.changes import changes, pairs_of
 from rota.api.shapes.jobs import JobView
+from rota.core.manifest.differences import Difference
 
 
 def view(**given: Any) -> JobView:
@@ -36,6 +37,7 @@ def view(**given: Any) -> JobView:
         "limits": [],
         "labels": {},
         "user_id": None,
+        "description": None,
         "held": None,
         "next_run_at": None,
         "version": 1,
@@ -73,8 +75,23 @@ def test_what_is_long_is_named_and_not_kept() -> None:
     assert found.before == {}
 
 
-def test_an_edit_that_changes_nothing_says_so() -> None:
-    assert changes(view(), view(version=2, updated_at="later")).after == {
-        "changed": [],
-        "version": 2,
+def test_what_rota_notes_in_labels_is_no_change_of_theirs() -> None:
+    found = changes(view(), view(version=2, labels={"rota.declared": "1.2"}))
+
+    assert found.after == {"changed": [], "version": 2}
+
+
+def test_differences_by_path_become_fields_with_only_what_differs_inside() -> None:
+    found = pairs_of(
+        [
+            Difference("retries.max", 3, 1),
+            Difference("labels.rota.project", None, "shop"),
+            Difference("queue", "default", "slow"),
+        ]
+    )
+
+    assert found == {
+        "retries": ({"max": 3}, {"max": 1}),
+        "labels": ({"rota.project": None}, {"rota.project": "shop"}),
+        "queue": ("default", "slow"),
     }

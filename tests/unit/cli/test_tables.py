@@ -53,7 +53,7 @@ def test_wide_characters_take_two_places() -> None:
 
 
 def test_text_of_others_cannot_steer_the_terminal() -> None:
-    assert shown("a\x1b[2Jb\nc\td\x07") == "a\\x1b[2Jb c d\\x07"
+    assert shown("a\x1b[2Jb\nc\td\x07") == "a\\u001b[2Jb c d\\u0007"
     assert "\x9b" not in shown("\x9b31m")
     assert shown("日本 é") == "日本 é"
 

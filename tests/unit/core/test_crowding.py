@@ -1,29 +1,37 @@
 """How many ticks fall when: counted, spread, and told to be an estimate where it is one."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rota.core.time import plain
-from rota.core.time.crowding import BUDGET, CHEAP, Alike, Span, crowding
+from rota.contract.schedule import read_schedule
+from rota.core.time import planning
+from rota.core.time.crowding import WALKED_TICKS_MAX, Alike, Crowding, Span, crowding
+from rota.core.time.schedule import STEP
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 def alike(number: int = 1, **schedule: object) -> Alike:
-    return Alike(schedule=plain.parse(schedule, now=NOON), number=number)
+    return Alike(schedule=read_schedule(schedule, now=NOON), number=number)
 
 
 def span(length: timedelta, width: timedelta = MINUTE, since: datetime = NOON) -> Span:
     return Span(since=since, until=since + length, width=width)
 
 
+def ticks(found: Crowding) -> list[int]:
+    return [each.ticks for each in found.each]
+
+
 def test_a_herd_is_one_high_part() -> None:
     found = crowding([alike(500, cron="0 * * * *"), alike(3, cron="30 * * * *")], span(HOUR))
 
     assert dict(found.parts) == {0: 500, 30: 3}
-    assert found.each == [1, 1]
+    assert ticks(found) == [1, 1]
     assert not found.is_estimate
 
 
@@ -33,22 +41,31 @@ def test_the_first_instant_belongs_to_the_span_and_the_last_does_not() -> None:
     assert dict(found.parts) == {0: 1, 1: 1}
 
 
-def test_jitter_spreads_a_herd_evenly_over_its_window() -> None:
-    found = crowding([alike(100, cron="0 * * * *", jitter="10m")], span(HOUR))
+def test_jitter_is_counted_where_each_tick_will_start() -> None:
+    herd = [
+        Alike(
+            schedule=read_schedule({"cron": "0 * * * *", "jitter": "10m"}, now=NOON, seed=seed),
+            number=1,
+        )
+        for seed in map(str, range(50))
+    ]
+    starts = [planning.next_tick(each.schedule, NOON - STEP) for each in herd]
 
-    assert dict(found.parts) == dict.fromkeys(range(10), 10)
+    found = crowding(herd, span(HOUR))
 
-
-def test_a_few_jobs_in_a_wide_window_are_still_all_counted() -> None:
-    found = crowding([alike(7, cron="0 12 * * *", jitter="30m")], span(HOUR))
-
-    assert sum(found.parts.values()) == 7
-    assert max(found.parts.values()) == 1
+    assert dict(found.parts) == Counter(span(HOUR).part(each.due_at) for each in starts if each)
+    assert len(found.parts) > 5
+    assert not found.is_estimate
 
 
 def test_a_tick_before_the_span_may_reach_into_it_by_its_jitter() -> None:
-    found = crowding([alike(60, cron="0 * * * *", jitter="60m")], span(MINUTE, since=NOON + MINUTE))
+    late = alike(cron="0 * * * *", jitter="60m")
+    (planned,) = planning.plan(late.schedule, NOON - STEP, NOON)
+    minute = span(HOUR).part(planned.due_at)
 
+    found = crowding([late], span(MINUTE, since=NOON + minute * MINUTE))
+
+    assert minute > 0
     assert dict(found.parts) == {0: 1}
 
 
@@ -61,21 +78,33 @@ def test_many_intervals_that_are_never_alike_are_still_seen_as_a_herd() -> None:
 
 
 @pytest.mark.parametrize("schedule", [{"every": "1s"}, {"cron": "* * * * * *"}], ids=str)
-def test_more_ticks_than_the_budget_go_on_at_the_same_rate(schedule: dict[str, object]) -> None:
+def test_intervals_and_expressions_are_exact_however_many_ticks(
+    schedule: dict[str, object],
+) -> None:
     week = 7 * DAY
     found = crowding([alike(2, **schedule)], span(week, HOUR))
 
-    assert week.total_seconds() > CHEAP * BUDGET
-    assert found.is_estimate
-    assert sum(found.parts.values()) == pytest.approx(2 * week.total_seconds(), rel=0.05)
-    assert len(found.parts) == 7 * 24
+    assert dict(found.parts) == dict.fromkeys(range(7 * 24), 2 * 3600)
+    assert ticks(found) == [week // SECOND]
+    assert not found.is_estimate
+
+
+def test_more_ticks_of_a_recurrence_than_the_budget_are_an_estimate_that_says_so() -> None:
+    week = 7 * DAY
+    rule = alike(2, rrule="DTSTART:20260701T000000\nRRULE:FREQ=SECONDLY;INTERVAL=5")
+    found = crowding([rule, alike(cron="0 * * * *")], span(week, HOUR))
+
+    assert week / (5 * SECOND) > WALKED_TICKS_MAX
+    assert [each.is_estimate for each in found.each] == [True, False]
+    assert ticks(found)[0] == pytest.approx(week / (5 * SECOND), rel=0.05)
+    assert ticks(found)[1] == 7 * 24
 
 
 def test_what_follows_the_end_of_a_run_has_no_ticks_that_anybody_knows() -> None:
     found = crowding([alike(fixed_delay="5m")], span(DAY))
 
     assert not found.parts
-    assert found.each == [0]
+    assert ticks(found) == [0]
 
 
 def test_a_schedule_whose_calendar_is_gone_is_left_out() -> None:
@@ -84,12 +113,23 @@ def test_a_schedule_whose_calendar_is_gone_is_left_out() -> None:
     found = crowding([lost, alike(cron="5 * * * *")], span(HOUR))
 
     assert dict(found.parts) == {5: 1}
-    assert found.each == [0, 1]
+    assert ticks(found) == [0, 1]
 
 
 def test_a_cap_on_runs_holds_here_too() -> None:
-    capped = plain.parse({"cron": "* * * * *", "window": {"max_runs": 10}}, now=NOON)
+    capped = read_schedule({"cron": "* * * * *", "window": {"max_runs": 10}}, now=NOON)
 
     found = crowding([Alike(schedule=capped, number=1, fired=7)], span(HOUR))
 
     assert sum(found.parts.values()) == 3
+
+
+def test_ticks_before_the_span_use_up_the_cap() -> None:
+    capped = read_schedule({"cron": "* * * * *", "window": {"max_runs": 10}}, now=NOON)
+    group = Alike(schedule=capped, number=1, fired=7, next_at=NOON)
+
+    soon = crowding([group], span(HOUR, since=NOON + MINUTE))
+    later = crowding([group], span(HOUR, since=NOON + HOUR))
+
+    assert dict(soon.parts) == {0: 1, 1: 1}
+    assert not later.parts

@@ -5,19 +5,20 @@ from typing import Any
 
 import pytest
 
+from rota.contract.declared_schedule import resolve_declared_schedule
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.manifest.declared import Declared, manifest
 from rota.core.manifest.differences import differences, same
-from rota.core.manifest.timetable import depends_on_id, settled, standing, upcoming
+from rota.core.manifest.timetable import depends_on_id, standing, upcoming
 from rota.core.submission import JobSpec
-from rota.core.time import plain
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=3, minutes=7)
 
 
 def schedule(**rules: Any) -> Any:
-    return plain.parse(rules, now=NOW, seed="job")
+    return read_schedule(rules, now=NOW, seed="job")
 
 
 @pytest.mark.parametrize(
@@ -66,18 +67,22 @@ def test_objects_differ_by_field_and_lists_as_a_whole() -> None:
 def test_what_is_declared_again_is_what_the_job_has(rules: dict[str, Any]) -> None:
     has = schedule(**rules)
 
-    assert settled(rules, has, seed="job", now=LATER) is has
+    assert resolve_declared_schedule(rules, has, seed="job", now=LATER) is has
 
 
 def test_another_length_counts_anew_from_now() -> None:
-    found = settled({"every": "20m"}, schedule(every="15m"), seed="job", now=LATER)
+    found = resolve_declared_schedule(
+        {"every": "20m"}, schedule(every="15m"), seed="job", now=LATER
+    )
 
-    assert plain.to_plain(found)["every"] == {"interval": "PT20M", "anchor": "2026-07-04T12:07:00Z"}
+    assert write_schedule(found)["every"] == {"interval": "PT20M", "anchor": "2026-07-04T12:07:00Z"}
 
 
 def test_nothing_declared_is_on_demand() -> None:
-    assert not settled(None, None, seed="", now=NOW).has_ticks
-    assert not settled(None, schedule(cron="0 1 * * *"), seed="", now=NOW).has_ticks
+    assert not resolve_declared_schedule(None, None, seed="", now=NOW).has_ticks
+    assert not resolve_declared_schedule(
+        None, schedule(cron="0 1 * * *"), seed="", now=NOW
+    ).has_ticks
 
 
 @pytest.mark.parametrize(

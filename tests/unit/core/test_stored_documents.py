@@ -6,30 +6,28 @@ from typing import Any
 
 import pytest
 
-from rota.core import policy, quotas
+from rota.contract.calendar import read_stored_calendar
+from rota.contract.graph import read_stored_graph
+from rota.contract.limits import read_stored_limit
+from rota.contract.policy import from_policy, read_policy, read_stored_policy, step_policy
+from rota.contract.quotas import read_quotas, read_stored_quotas
+from rota.contract.schedule import (
+    read_schedule,
+    read_stored_schedule,
+    write_schedule,
+)
+from rota.contract.schedule_fields import RULES
 from rota.core.documents import check_known, unknown_member
 from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
-from rota.core.graphs import policy_of, read_graph, read_stored_graph
-from rota.core.limits import limit_from_plain
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap
+from rota.core.policy import USUAL
 from rota.core.retry import Growth, Jitter
-from rota.core.time import calendar_plain, plain
 from rota.core.time.policies import CatchUp
-from rota.core.time.rule_plain import RULES
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
-CRON = plain.to_plain(plain.parse({"cron": "* * * * *"}, now=NOW))
-POLICY = policy.to_plain(policy.USUAL)
-CALENDAR = {
-    "name": "c",
-    "timezone": "UTC",
-    "dates": ["2026-12-25"],
-    "ranges": [{"start": "2026-12-24T12:00:00", "end": "2026-12-26"}],
-    "weekly": [{"start": "fri 18:00", "end": "mon 06:00"}],
-    "yearly": ["12-31"],
-    "recurring": [{"rrule": "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17", "length": "PT3H"}],
-}
+CRON = write_schedule(read_schedule({"cron": "* * * * *"}, now=NOW))
+POLICY = from_policy(USUAL)
 GRAPH: dict[str, Any] = {
     "steps": [
         {"name": "a", "kind": "k"},
@@ -67,11 +65,7 @@ def changed(document: Any, path: str, value: object) -> Any:
     return {**document, key: changed(document.get(key, {}), rest, value) if rest else value}
 
 
-EVERY = schedule(every={"interval": "PT1M", "anchor": "2026-07-01T12:00:00Z"})
-DELAY = schedule(fixed_delay={"delay": "PT1M", "anchor": "2026-07-01T12:00:00Z"})
 BATCH = {"type": "t", "batch": {"size": 2, "within": "PT1M", "key": None}}
-DEBOUNCE = {"type": "t", "debounce": {"quiet": "PT1M", "most": "PT5M", "key": None}}
-ALL_OF = {"all_of": [{"type": "t"}, {"type": "u"}], "within": "PT1M"}
 JITTER = schedule(jitter={"window": "PT5S", "stable": True})
 
 Read = Callable[[Any], object]
@@ -83,30 +77,9 @@ def named(value: Any) -> str:
 
 
 LEVELS: list[tuple[Read, Read, Any, str]] = [
-    (policy.from_plain, policy.read_stored, POLICY, "colour"),
-    (policy.from_plain, policy.read_stored, POLICY, "retries.colour"),
-    (plain.from_plain, plain.read_stored, CRON, "colour"),
-    (plain.from_plain, plain.read_stored, CRON, "dst.colour"),
-    (plain.from_plain, plain.read_stored, CRON, "window.colour"),
-    (plain.from_plain, plain.read_stored, CRON, "misfire.colour"),
-    (plain.from_plain, plain.read_stored, JITTER, "jitter.colour"),
-    (plain.from_plain, plain.read_stored, EVERY, "every.colour"),
-    (plain.from_plain, plain.read_stored, DELAY, "fixed_delay.colour"),
-    (plain.from_plain, plain.read_stored, event(BATCH), "event.colour"),
-    (plain.from_plain, plain.read_stored, event(BATCH), "event.batch.colour"),
-    (plain.from_plain, plain.read_stored, event(DEBOUNCE), "event.debounce.colour"),
-    (plain.from_plain, plain.read_stored, event(ALL_OF), "event.all_of.1.colour"),
-    (calendar_plain.from_plain, calendar_plain.read_stored, CALENDAR, "colour"),
-    (calendar_plain.from_plain, calendar_plain.read_stored, CALENDAR, "ranges.0.colour"),
-    (calendar_plain.from_plain, calendar_plain.read_stored, CALENDAR, "weekly.0.colour"),
-    (calendar_plain.from_plain, calendar_plain.read_stored, CALENDAR, "recurring.0.colour"),
-    (read_graph, read_stored_graph, GRAPH, "colour"),
-    (read_graph, read_stored_graph, GRAPH, "steps.0.colour"),
-    (read_graph, read_stored_graph, GRAPH, "steps.1.retries.colour"),
-    (read_graph, read_stored_graph, GRAPH, "steps.1.map.colour"),
-    (read_graph, read_stored_graph, GRAPH, "steps.1.map.source.colour"),
-    (read_graph, read_stored_graph, GRAPH, "steps.2.graph.colour"),
-    (quotas.from_plain, quotas.read_stored, {"max_jobs": 3}, "colour"),
+    (read_policy, read_stored_policy, POLICY, "colour"),
+    (read_policy, read_stored_policy, POLICY, "retries.colour"),
+    (read_quotas, read_stored_quotas, {"max_jobs": 3}, "colour"),
 ]
 
 
@@ -126,30 +99,30 @@ def test_an_unknown_field_is_refused_in_input_and_ignored_in_what_is_stored(
 def test_unknown_fields_of_a_schedule_are_written_back(path: str) -> None:
     newer = changed(CRON, path, "blue")
 
-    assert plain.to_plain(plain.read_stored(newer)) == newer
+    assert write_schedule(read_stored_schedule(newer)) == newer
 
 
 def test_unknown_fields_of_a_rule_among_others_are_written_back() -> None:
     every = {"interval": "PT1M", "anchor": "2026-07-01T12:00:00Z"}
     newer = schedule(every=[every, {**every, "colour": "blue"}])
 
-    assert plain.to_plain(plain.read_stored(newer))["every"] == newer["every"]
+    assert write_schedule(read_stored_schedule(newer))["every"] == newer["every"]
 
 
 @pytest.mark.parametrize("path", ["colour", "retries.colour"])
 def test_unknown_fields_of_a_policy_are_written_back(path: str) -> None:
     newer = changed(POLICY, path, "blue")
 
-    assert policy.to_plain(policy.read_stored(newer)) == newer
+    assert from_policy(read_stored_policy(newer)) == newer
 
 
 def test_unknown_ways_to_wait_before_a_retry_are_the_usual_ones_and_are_kept() -> None:
     newer = changed(changed(POLICY, "retries.kind", "fibonacci"), "retries.jitter", "pink")
 
-    read = policy.read_stored(newer)
+    read = read_stored_policy(newer)
 
     assert (read.retries.growth, read.retries.jitter) == (Growth.EXPONENTIAL, Jitter.FULL)
-    assert policy.to_plain(read) == newer
+    assert from_policy(read) == newer
 
 
 def test_unknown_ways_to_catch_up_are_the_usual_ones_and_are_kept() -> None:
@@ -157,31 +130,31 @@ def test_unknown_ways_to_catch_up_are_the_usual_ones_and_are_kept() -> None:
     for name in ("on_outage", "on_resume", "on_edit"):
         newer = changed(newer, f"misfire.{name}", "newest_three")
 
-    read = plain.read_stored(newer)
+    read = read_stored_schedule(newer)
 
     assert (read.misfire.on_outage, read.misfire.on_edit) == (CatchUp.ONCE, CatchUp.SKIP)
-    assert plain.to_plain(read) == newer
+    assert write_schedule(read) == newer
 
 
 UNKNOWN: list[tuple[Read, Any, str, object]] = [
-    (policy.read_stored, POLICY, "guarantee", "twice"),
-    (policy.read_stored, POLICY, "timeout", {"soft": "PT1S"}),
-    (policy.read_stored, POLICY, "retries.delays", "PT1S"),
-    (plain.read_stored, CRON, "dst.gap", "sideways"),
-    (plain.read_stored, CRON, "dst.overlap", "neither"),
-    (plain.read_stored, CRON, "day_match", "most"),
-    (plain.read_stored, CRON, "on_blackout", "ask"),
-    (plain.read_stored, CRON, "misfire.pace", "10/min/host"),
-    (plain.read_stored, CRON, "window.max_runs", "few"),
-    (plain.read_stored, JITTER, "jitter.window", "auto"),
-    (plain.read_stored, CRON, "dst", "as in rome"),
-    (plain.read_stored, schedule(cron=None), "sunset", {"at": "51.5,0.1"}),
-    (plain.read_stored, event({"any_of": ["t", "u"]}), "event.any_of", ["t", "u"]),
-    (plain.read_stored, event(BATCH), "event.batch.size", "auto"),
-    (plain.read_stored, event(BATCH), "event.where", "event matches 7 §"),
-    (calendar_plain.read_stored, {"name": "c", "monthly": ["1st"]}, "timezone", "UTC"),
-    (limit_from_plain, {"key": "k"}, "window", {"size": 3}),
-    (limit_from_plain, {"key": "k"}, "rate", "ten a minute"),
+    (read_stored_policy, POLICY, "guarantee", "twice"),
+    (read_stored_policy, POLICY, "timeout", {"soft": "PT1S"}),
+    (read_stored_policy, POLICY, "retries.delays", "PT1S"),
+    (read_stored_schedule, CRON, "dst.gap", "sideways"),
+    (read_stored_schedule, CRON, "dst.overlap", "neither"),
+    (read_stored_schedule, CRON, "day_match", "most"),
+    (read_stored_schedule, CRON, "on_blackout", "ask"),
+    (read_stored_schedule, CRON, "misfire.pace", "10/min/host"),
+    (read_stored_schedule, CRON, "window.max_runs", "few"),
+    (read_stored_schedule, JITTER, "jitter.window", "auto"),
+    (read_stored_schedule, CRON, "dst", "as in rome"),
+    (read_stored_schedule, schedule(cron=None), "sunset", {"at": "51.5,0.1"}),
+    (read_stored_schedule, event({"any_of": ["t", "u"]}), "event.any_of", ["t", "u"]),
+    (read_stored_schedule, event(BATCH), "event.batch.size", "auto"),
+    (read_stored_schedule, event(BATCH), "event.where", "event matches 7 §"),
+    (read_stored_calendar, {"name": "c", "monthly": ["1st"]}, "timezone", "UTC"),
+    (read_stored_limit, {"key": "k"}, "window", {"size": 3}),
+    (read_stored_limit, {"key": "k"}, "rate", "ten a minute"),
     (read_stored_graph, GRAPH, "steps.1.when", "now and then"),
     (read_stored_graph, GRAPH, "steps.1.needs", {"any": ["a"]}),
     (read_stored_graph, GRAPH, "steps.0.guarantee", "twice"),
@@ -202,20 +175,20 @@ def test_any_other_unknown_value_waits_for_newer_code(
 )
 def test_what_no_version_can_read_is_not_taken_for_newer(broken: object) -> None:
     with pytest.raises(InvalidSchedule):
-        plain.read_stored(broken)
+        read_stored_schedule(broken)
 
 
 def test_a_limit_may_have_fields_that_are_not_known() -> None:
-    limit = limit_from_plain({"key": "k", "max": 3, "rate": None, "colour": "blue"})
+    limit = read_stored_limit({"key": "k", "max": 3, "rate": None, "colour": "blue"})
 
     assert (limit.key, limit.most) == ("k", 3)
 
 
 def test_a_step_keeps_what_its_job_says_in_unknown_fields() -> None:
-    job = policy.read_stored(changed(POLICY, "colour", "blue"))
+    job = read_stored_policy(changed(POLICY, "colour", "blue"))
     step = read_stored_graph(GRAPH).steps[1]
 
-    merged = policy.to_plain(policy_of(step, job))
+    merged = from_policy(step_policy(step.policy, job))
 
     assert (merged["colour"], step.policy["retries"]) == ("blue", {"max": 2})
 

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rota.contract.limits import from_limit, read_stored_limit
 from rota.core.errors import InvalidInput
-from rota.core.limits import Limit, Rate, limit_from_plain, limit_to_plain
+from rota.core.limits import Limit, Rate
 from rota.core.submission import (
     MOST_DEPTH,
     check_labels,
     check_limits,
     check_name,
+    check_visible_name,
     filled,
     json_text,
     within,
@@ -94,6 +96,35 @@ def test_a_name_that_nobody_could_read_is_refused(value: object) -> None:
     assert refused.value.field == "name"
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "gpj.\u202etxt",
+        "a\u2066b\u2069",
+        "a\u200bb",
+        "a\u200db",
+        "\u200dé",
+        "a\u200fb",
+        "\ufeffa",
+        "soft\u00adhyphen",
+        "tag\U000e0041",
+    ],
+)
+def test_a_name_with_characters_that_nobody_sees_is_refused(value: str) -> None:
+    with pytest.raises(InvalidInput, match="remove U\\+") as refused:
+        check_visible_name(value, "name")
+
+    assert refused.value.field == "name"
+    assert str(refused.value).isprintable()
+    with pytest.raises(InvalidInput):
+        check_labels({"team": value})
+
+
+@pytest.mark.parametrize("value", ["Grüße", "می\u200cخواهم", "👩\u200d💻 deploy", "شلام", "שלום"])
+def test_a_name_of_any_script_stays(value: str) -> None:
+    assert check_visible_name(value, "name") == value
+
+
 def test_a_name_is_composed_the_usual_way() -> None:
     assert check_name("cafe\u0301", "name") == "caf\u00e9"
 
@@ -140,7 +171,7 @@ def test_a_key_that_cannot_be_filled_is_refused(template: str, payload: object) 
 def test_limits_are_stored_and_read_back() -> None:
     rate = Rate(count=5, per=timedelta(seconds=90), burst=2)
     for limit in (Limit(key="k", most=3), Limit(key="{args.id}", rate=rate)):
-        assert limit_from_plain(json.loads(json.dumps(limit_to_plain(limit)))) == limit
+        assert read_stored_limit(json.loads(json.dumps(from_limit(limit)))) == limit
 
 
 def test_a_job_has_a_bounded_number_of_limits() -> None:

@@ -12,6 +12,7 @@ from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
 from rota.runtime.events import (
+    AdminKeyExpires,
     DatabaseReached,
     NodeDraining,
     RuntimeEvent,
@@ -77,6 +78,7 @@ def test_what_is_below_the_level_is_not_written() -> None:
         (ServiceFailed(service="firing", error=StoreUnavailable(reason="x")), "service.failed"),
         (ServiceFailed(service="firing", error=None), "service.failed"),
         (ServiceCancelled(service="firing"), "service.cancelled"),
+        (AdminKeyExpires(key_id="key_1", expires_at=NOW), "admin_key.expires"),
         (SpansLost(count=3, reason="the queue is full"), "spans.lost"),
     ],
 )

@@ -14,6 +14,7 @@ from rota.core.errors import LeaseLost, StoreUnavailable
 from rota.core.events import EngineEvent
 from rota.flow.observe.meter import COUNTED, COUNTERS, MOST_VALUES, Meter
 from rota.runtime.events import (
+    AdminKeyExpires,
     DatabaseReached,
     NodeDraining,
     RequestFailed,
@@ -40,6 +41,7 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         events.SessionOpened(role="worker", name="w", session_id=ID),
         {'rota_sessions_opened_total{role="worker"}': 1},
     ),
+    (events.TenantsUnknown(tenants=("acme",)), {}),
     (events.JobsDeclared(app="a", made=1, changed=0, unchanged=0), {}),
     (events.JobForgotten(app="a", name="n", remedy="r"), {}),
     (
@@ -129,6 +131,7 @@ EVENTS: list[tuple[EngineEvent | RuntimeEvent, dict[str, float]]] = [
         StoreAway(duty="firing", reason="x", failures=1, pause=SECOND),
         {'rota_store_away_total{duty="firing"}': 1},
     ),
+    (AdminKeyExpires(key_id="key_1", expires_at=datetime(2030, 1, 1, tzinfo=UTC)), {}),
     (SpansLost(count=3, reason="the queue is full"), {"rota_spans_lost_total": 3}),
     (StoreBack(duty="firing", failures=1), {'rota_store_back_total{duty="firing"}': 1}),
     (WaitingForDatabase(reason="x", failures=1, waited=SECOND), {}),

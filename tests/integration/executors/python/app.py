@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from rota.core.errors import InvalidInput
@@ -90,6 +91,22 @@ def limits(context: SyncContext, payload: Any) -> Any:
 @handlers.handler("environment", isolation="process")
 def environment(context: SyncContext, payload: Any) -> Any:
     return {name: value for name, value in os.environ.items() if "PYTHONPATH" in name}
+
+
+@handlers.handler("variables", isolation="process")
+def variables(context: SyncContext, payload: Any) -> Any:
+    return dict(os.environ)
+
+
+@handlers.handler("variable", isolation="process")
+def variable(context: SyncContext, payload: Any) -> Any:
+    return os.environ[payload]
+
+
+@handlers.handler("privileges", isolation="process")
+def privileges(context: SyncContext, payload: Any) -> Any:
+    status = Path("/proc/self/status").read_text()
+    return next(line.split()[1] for line in status.splitlines() if "NoNewPrivs" in line)
 
 
 @handlers.handler("walk", isolation="process")

@@ -1,6 +1,7 @@
 """Handlers in child processes: what they get, say and return (E8, E13, E14, F23)."""
 
 import os
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -58,6 +59,41 @@ async def test_programs_of_a_handler_get_the_search_path_of_the_worker(
         monkeypatch.setenv(name, value)
 
     assert await family.result("environment") == path
+
+
+async def test_a_child_inherits_what_it_needs_to_start_and_nothing_else(
+    family: Family, monkeypatch: pytest.MonkeyPatch
+):
+    kept = {"LC_TIME": "C", "TZ": "UTC", "ROTA_URL": "http://127.0.0.1:7070"}
+    secret = {"APP_URL": "postgresql://app:pw@db/app", "AWS_SECRET_ACCESS_KEY": "s"}
+    own = {"ROTA_DATABASE_URL": "postgresql://rota:pw@db/rota", "ROTA_API_KEY": "rota_k"}
+    for name, value in (kept | secret | own).items():
+        monkeypatch.setenv(name, value)
+
+    found = await family.result("variables")
+
+    assert kept.items() <= found.items()
+    assert "PATH" in found
+    assert not found.keys() & (secret.keys() | own.keys())
+    assert not [name for name in found if name.startswith(("PYTEST_", "COV_"))]
+
+
+async def test_a_variable_that_the_child_does_not_have_is_explained(
+    family: Family, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("APP_URL", "postgresql://app:pw@db/app")
+
+    withheld = await family.failure("variable", "APP_URL")
+    absent = await family.failure("variable", "NOBODY_HAS_IT")
+
+    assert withheld.failure.type == "KeyError"
+    assert "worker.pass_environment" in withheld.failure.message
+    assert "pw" not in withheld.failure.message
+    assert absent.failure.message == "'NOBODY_HAS_IT'"
+
+
+async def test_a_child_cannot_gain_privileges(family: Family):
+    assert await family.result("privileges") == "1"
 
 
 @pytest.mark.parametrize("kind", ["walk", "async walk"])
@@ -130,7 +166,12 @@ async def test_a_child_that_prints_without_end_needs_no_memory_here(family: Fami
 async def test_what_an_exception_means_survives_the_way(
     family: Family, kind: str, error: str, outcome: Any
 ):
-    assert await family.run(kind, error) == outcome
+    ended = await family.run(kind, error)
+
+    if isinstance(ended, Failed):
+        assert "app:" in (ended.failure.frame or "")
+        ended = replace(ended, failure=replace(ended.failure, frame=None))
+    assert ended == outcome
 
 
 async def test_invalid_input_is_a_final_failure(family: Family):
@@ -159,8 +200,12 @@ async def test_any_other_exception_is_a_failure_with_a_traceback_and_ends_nothin
 
     failed = await family.failure(kind, error, context=context)
 
-    assert failed == Failed(failure=Failure(type=error, message=message))
-    assert "raise ERRORS[payload]" in context.said(Stream.ROTA)
+    assert (failed.failure.type, failed.failure.message) == (error, message)
+    assert failed == Failed(failure=failed.failure)
+    assert "raise ERRORS[payload]" in context.said(Stream.ERROR)
+    (raised,) = failed.failure.traceback
+    assert (failed.failure.frame or "").rpartition(":")[2] == raised.frames[-1].function
+    assert [frame.code for frame in raised.frames if frame.is_own] == ["raise ERRORS[payload]"]
     assert await family.result("pid") == before
 
 
@@ -170,7 +215,7 @@ async def test_endless_recursion_is_a_failure(family: Family):
     failed = await family.failure("recurse", context=context)
 
     assert failed.failure.type == "RecursionError"
-    assert len(context.said(Stream.ROTA)) < 20_000
+    assert 0 < len(context.said(Stream.ERROR)) < 20_000
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ async def test_a_memory_hog_fails_alone_and_its_child_is_not_used_again(family: 
     failed = await family.failure("hog", context=context)
 
     assert failed.failure.type == "MemoryError"
-    assert "in hog" in context.said(Stream.ROTA)
+    assert "in hog" in context.said(Stream.ERROR)
     assert await family.result("pid") > 0
 
 
@@ -97,7 +97,7 @@ async def test_a_cancelled_handler_cleans_up_and_its_child_ends(family: Family, 
     await started.cancel()
 
     assert context.said(Stream.STDOUT).endswith("cleaning up, True\n")
-    assert context.said(Stream.ROTA) == ""
+    assert context.said(Stream.ROTA) + context.said(Stream.ERROR) == ""
     assert all(process.has_ended for process in started.processes)
 
 

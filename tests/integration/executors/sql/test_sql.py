@@ -489,4 +489,4 @@ async def test_without_connections_every_job_is_refused_at_once() -> None:
     with pytest.raises(InvalidInput) as refused:
         bench.sql.read("sql", {"connection": "shop", "query": "select 1"})
 
-    assert "this worker has no connections" in str(refused.value)
+    assert "available: none" in str(refused.value)

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.support import newer
 from tests.support.world import World
 
 from rota.core.arrivals.event import NewEvent
@@ -40,13 +41,25 @@ async def runs(world: World) -> list[UUID]:
     return [row[0] for row in await world.conn.fetch("select job_id from rota.live_runs")]
 
 
-async def test_a_field_that_is_not_known_changes_nothing(world: World) -> None:
-    newer = await job(world, "order.paid")
-    await rewrite(world, newer, {"type": "order.paid", "colour": "blue"})
+async def test_a_field_that_is_not_known_at_any_level_changes_nothing(world: World) -> None:
+    simple, gathered = set[UUID](), set[UUID]()
+    for name, each in newer.newer_schedules().items():
+        kind = name.partition(":")[0]
+        if "event" not in newer.WRITTEN[kind] or not each.path.endswith(newer.FIELD):
+            continue
+        newer_job = await job(world, newer.WRITTEN[kind]["event"])
+        await world.conn.execute(
+            "update rota.jobs set schedule = $2 where id = $1", newer_job, json.dumps(each.document)
+        )
+        (simple if kind == "event" else gathered).add(newer_job)
 
-    await taken(world)
+    answer = await taken(world)
 
-    assert await runs(world) == [newer]
+    row = await arrivals.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
+    told = {UUID(each["job_id"]): each["outcome"] for each in json.loads(row.matches)}
+    assert set(await runs(world)) == simple
+    assert set(told) == simple | gathered
+    assert "failed" not in told.values()
 
 
 @pytest.mark.parametrize(

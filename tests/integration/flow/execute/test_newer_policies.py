@@ -1,14 +1,18 @@
 """A worker lives with policies that newer code wrote: it runs them, or lets them wait (O4)."""
 
 import json
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
+from tests.support import newer
 from tests.support.shop import Shop, until
 
+from rota.contract.policy import from_policy
 from rota.core.events import RunSetAside
 from rota.core.executor import Context
-from rota.core.policy import Policy, to_plain
+from rota.core.policy import Policy
 from rota.core.states import RunState
 
 SUCCEEDED = RunState.SUCCEEDED
@@ -16,7 +20,7 @@ SUCCEEDED = RunState.SUCCEEDED
 
 async def rewrite(shop: Shop, run_id: object, parts: dict[str, Any]) -> None:
     """Give one run a policy as newer code would have written it."""
-    body = json.dumps(to_plain(Policy()) | parts)
+    body = json.dumps(from_policy(Policy()) | parts)
     await shop.conn.execute(
         "with made as (insert into rota.policies (digest, body)"
         " values (decode(md5($2), 'hex'), $2::jsonb) returning id)"
@@ -26,31 +30,32 @@ async def rewrite(shop: Shop, run_id: object, parts: dict[str, Any]) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"colour": "blue"},
-        {"retries": {"max": 1, "colour": "blue"}},
-        {"retries": {"max": 1, "kind": "fibonacci", "jitter": "pink"}},
-    ],
-    ids=str,
-)
-async def test_a_field_or_a_way_to_wait_that_is_not_known_changes_nothing(
-    shop: Shop, parts: dict[str, Any]
+async def test_what_is_not_known_at_any_level_runs_as_usual_or_waits_and_ends_no_worker(
+    shop: Shop,
 ) -> None:
     @shop.handlers.handler("noop")
     async def noop(_: Context, __: Any) -> None: ...
 
-    run_id = await shop.submit("noop")
-    await rewrite(shop, run_id, parts)
+    runs, waiting = list[UUID](), list[UUID]()
+    for each in newer.newer_policies():
+        run_id = await shop.submit("noop")
+        await rewrite(shop, run_id, each.document)
+        is_known = each.path.endswith(newer.FIELD) or each.path in newer.POLICY_FALLBACKS
+        (runs if is_known else waiting).append(run_id)
 
-    async with shop.worker():
-        await shop.reaches(run_id, SUCCEEDED)
+    async with shop.worker() as crewed:
+        for run_id in runs:
+            await shop.reaches(run_id, SUCCEEDED)
+        for run_id in waiting:
+            await until(partial(is_set_aside, shop, run_id))
+        assert not crewed.node.done()
+
+    states = [(run := await shop.look(each)).state for each in waiting]
+    assert (len(runs), states) == (4, [RunState.QUEUED])
+    assert run.losses == 0
 
 
-@pytest.mark.parametrize(
-    "parts", [{"guarantee": "twice"}, {"timeout": {"soft": "PT1S"}}, {"retries": "many"}], ids=str
-)
+@pytest.mark.parametrize("parts", [{"timeout": {"soft": "PT1S"}}, {"retries": "many"}], ids=str)
 async def test_a_policy_that_is_not_known_keeps_its_run_waiting_and_no_other(
     shop: Shop, parts: dict[str, Any]
 ) -> None:
@@ -60,32 +65,38 @@ async def test_a_policy_that_is_not_known_keeps_its_run_waiting_and_no_other(
     async def noop(_: Context, payload: Any) -> None:
         called.append(payload)
 
-    newer = await shop.submit("noop", "newer")
+    newest = await shop.submit("noop", "newer")
     known = await shop.submit("noop", "known")
-    await rewrite(shop, newer, parts)
+    await rewrite(shop, newest, parts)
 
     async with shop.worker() as crewed:
         await shop.reaches(known, SUCCEEDED)
         await until(lambda: told(shop))
-        await until(lambda: waits(shop, newer))
+        await until(lambda: waits(shop, newest))
         assert not crewed.node.done()
 
     assert called == ["known"]
-    run = await shop.look(newer)
+    run = await shop.look(newest)
     assert (run.state, run.failures, run.losses) == (RunState.QUEUED, 0, 0)
-    reason = await shop.conn.fetchval("select reason from rota.attempts where run_id = $1", newer)
+    reason = await shop.conn.fetchval("select reason from rota.attempts where run_id = $1", newest)
     assert json.loads(reason)["code"] == "newer_version"
 
     # A worker that knows the policy comes by, and time passes.
     await shop.conn.execute(
         "update rota.live_runs set ready_at = rota.now(), policy_id = (select policy_id"
         " from rota.runs where id = $2) where id = $1",
-        newer,
+        newest,
         known,
     )
     async with shop.worker():
-        await shop.reaches(newer, SUCCEEDED)
+        await shop.reaches(newest, SUCCEEDED)
     assert called == ["known", "newer"]
+
+
+async def is_set_aside(shop: Shop, run_id: UUID) -> bool:
+    """Whether it was reported which run waits, and it does."""
+    reported = {event.run_id for event in shop.events if isinstance(event, RunSetAside)}
+    return run_id in reported and await waits(shop, run_id)
 
 
 async def told(shop: Shop) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from tests.support.shop import CLOCK, QUICK, Shop, until
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Fail, Retry, Snooze
+from rota.core.executor import Context, Fail, Retry, Snooze, Stream
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.retry import Growth, Jitter, Retries
@@ -69,22 +69,30 @@ async def test_a_run_that_fails_is_tried_again_and_then_is_dead(shop: Shop) -> N
         run = await shop.ends(run_id)
 
     assert (run.state, run.attempt, run.failures) == (RunState.DEAD, 3, 3)
-    assert json.loads(run.reason or "") == {"type": "ValueError", "message": "attempt 3"}
+    reason = json.loads(run.reason or "")
+    (error,) = reason.pop("traceback")
+    assert reason.pop("frame").startswith("tests.integration.flow.execute.test_outcomes:")
+    assert reason == {"type": "ValueError", "message": "attempt 3"}
+    (own,) = [frame for frame in error["frames"] if frame["is_own"]]
+    assert own["function"].endswith("broken")
     assert await shop.attempts(run_id) == [(1, "failed"), (2, "failed")]
 
 
-async def test_the_traceback_of_a_failure_is_in_the_log(shop: Shop) -> None:
+async def test_the_traceback_of_a_failure_is_in_the_log_as_an_error(shop: Shop) -> None:
     @shop.handlers.handler("broken")
     async def broken(_context: Context, _payload: Any) -> None:
+        # More than the log of an attempt may hold: the traceback has room of its own.
+        _context.write(Stream.STDOUT, 1_100_000 * b"x")
         raise ValueError("the very reason")
 
     run_id = await shop.submit("broken", policy=Policy(retries=Retries(most=0)))
     async with shop.worker():
         await shop.ends(run_id)
-    said = b"".join(line.chunk for line in await logs.read(shop.conn, run_id))
+    pieces = await logs.read(shop.conn, run_id)
+    said = b"".join(each.chunk for each in pieces if each.stream == Stream.ERROR)
 
-    assert b"Traceback" in said
-    assert b"ValueError: the very reason" in said
+    assert said.startswith(b"Traceback")
+    assert said.endswith(b"ValueError: the very reason\n")
 
 
 async def test_fail_means_never_again(shop: Shop) -> None:

@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.support.graphing import Graphing, diamond, steps
 
+from rota.contract.graph import read_graph
 from rota.core.bulk import RunFilter
 from rota.core.errors import Conflict, IllegalMove, NotFound
-from rota.core.graphs import read_graph
 from rota.core.limits import Limit
 from rota.core.overlap import Overlap
 from rota.core.states import RunState
@@ -344,9 +344,9 @@ async def test_dead_steps_are_no_dead_letters_of_their_own(graphing: Graphing) -
     run_id = await graphing.run(steps("a"))
     await graphing.end_and_advance(run_id, "a", state="dead")
 
-    dead = await revival.dead(graphing.conn, RunFilter(), tenant_id=1, most=10)
+    dead = await revival.find_dead(graphing.conn, RunFilter(), tenant_id=1, most=10, batch=10)
 
-    assert dead == [run_id]
+    assert dead == (1, [run_id])
 
 
 async def test_the_reason_of_a_cancelled_step_names_its_graph_run(graphing: Graphing) -> None:

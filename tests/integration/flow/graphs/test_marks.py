@@ -142,6 +142,7 @@ def test_no_statement_ends_runs_that_may_be_steps_and_leaves_no_mark() -> None:
         "jobs/record.sql",
         "jobs/supersede.sql",
         "graphs/unfold.sql",
+        "submission_changes/cancel_scheduled.sql",
     }
     folder = files("rota.store").joinpath("sql")
     found = {

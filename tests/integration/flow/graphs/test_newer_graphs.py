@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.support import newer
 from tests.support.graphing import Graphing, steps
 
 from rota.core.events import EngineEvent, RunSetAside
@@ -18,6 +19,21 @@ async def rewrite(graphing: Graphing, **parts: Any) -> None:
         await graphing.conn.execute(
             "update rota.graphs set definition = $2 where id = $1", row[0], json.dumps(document)
         )
+
+
+async def test_a_field_that_is_not_known_at_any_level_changes_nothing(graphing: Graphing) -> None:
+    for each in newer.newer_graphs():
+        run_id = await graphing.waiting(newer.GRAPH["steps"])
+        await graphing.conn.execute(
+            "update rota.graphs set definition = $1", json.dumps(each.document)
+        )
+        graphing.advancing = graphing.another(graphing.conn)
+        await graphing.unfold()
+        await graphing.advance()
+
+        await graphing.end_and_advance(run_id, "a")
+
+        assert await graphing.shown(run_id) == {"a": "succeeded", "b": "live", "c": "live"}
 
 
 async def test_fields_that_are_not_known_change_nothing(graphing: Graphing) -> None:

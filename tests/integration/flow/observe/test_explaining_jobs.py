@@ -12,7 +12,7 @@ from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.submission import JobSpec
 from rota.flow.observe.explaining import Explanation, explain_job
 from rota.flow.submit.changing import delete, pause
-from rota.flow.submit.submitting import submit
+from rota.flow.submit.submitting import define
 from rota.store import gates, holding, shards
 from rota.store.sessions import Role
 
@@ -25,7 +25,7 @@ async def why(world: World, job_id: UUID, *, tenant_id: int = 1) -> Explanation:
 
 async def a_job(world: World, **given: Any) -> UUID:
     spec = JobSpec(**{"name": "report", "kind": "noop", "overlap": Overlap.ALLOW} | given)
-    (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
+    (made,) = await define(world.conn, [spec], now=world.now, new_id=world.new_id)
     return made.job_id
 
 

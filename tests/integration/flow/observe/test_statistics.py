@@ -11,7 +11,7 @@ from rota.core.limits import Limits
 from rota.core.states import RunState
 from rota.flow.observe import statistics
 from rota.flow.observe.statistics import Span, overview, series, slices
-from rota.store import gates
+from rota.store import figures, gates
 
 S = RunState
 MINUTE = timedelta(minutes=1)
@@ -67,7 +67,7 @@ async def test_an_empty_tenant_has_nothing_to_show_and_no_rate(world: World) -> 
     assert shown.ended == {}
     assert shown.failure_rate is None
     assert shown.times.sampled == 0
-    assert shown.times.wait_p50 is None
+    assert shown.times.lag_p50 is None
     assert shown.runs_per_second == 0
     assert (shown.waiting, shown.oldest_wait, shown.late_ticks) == (0, None, 0)
 
@@ -96,8 +96,8 @@ async def test_waits_are_of_first_attempts_and_durations_of_the_last(world: Worl
     times = (await overview(world.conn, tenant_id=1, since=world.now - 2 * MINUTE)).times
 
     assert times.sampled == 102
-    assert times.wait_p50 == timedelta(seconds=50.5)
-    assert times.wait_p99 == timedelta(seconds=99.01)
+    assert times.lag_p50 == timedelta(seconds=50.5)
+    assert times.lag_p99 == timedelta(seconds=99.01)
     assert times.duration_p99 is not None
     assert times.duration_p99 < timedelta(seconds=201)
 
@@ -175,9 +175,9 @@ async def test_the_last_hour_has_a_bucket_for_each_minute(world: World) -> None:
     *_, before, last = found.buckets
     assert last.start == world.now - timedelta(seconds=30)
     assert last.ended == {S.SUCCEEDED: 1}
-    assert (last.mean_wait, last.mean_duration) == (timedelta(seconds=2), timedelta(seconds=4))
+    assert (last.mean_lag, last.mean_duration) == (timedelta(seconds=2), timedelta(seconds=4))
     assert before.ended == {S.SUCCEEDED: 1, S.DEAD: 1}
-    assert (before.mean_wait, before.longest_wait) == (timedelta(seconds=5), timedelta(seconds=6))
+    assert (before.mean_lag, before.longest_lag) == (timedelta(seconds=5), timedelta(seconds=6))
     assert before.failure_rate == 0.5
     assert sum(bucket.number for bucket in found.buckets) == 3
 
@@ -192,13 +192,13 @@ async def test_the_wait_of_half_and_of_99_in_100_is_told_for_each_bucket(world: 
 
     *_, quick, slow, empty = (await series(world.conn, tenant_id=1, span=Span.HOUR)).buckets
 
-    assert slow.wait_p50 is not None
-    assert slow.wait_p99 is not None
-    assert slow.wait_p50.total_seconds() == pytest.approx(5, rel=0.05)
-    assert slow.wait_p99.total_seconds() == pytest.approx(9.9, rel=0.05)
-    assert slow.wait_p99 <= timedelta(seconds=10)
-    assert (quick.wait_p50, quick.wait_p99) == (timedelta(0), timedelta(0))
-    assert (empty.wait_p50, empty.wait_p99) == (None, None)
+    assert slow.lag_p50 is not None
+    assert slow.lag_p99 is not None
+    assert slow.lag_p50.total_seconds() == pytest.approx(5, rel=0.05)
+    assert slow.lag_p99.total_seconds() == pytest.approx(9.9, rel=0.05)
+    assert slow.lag_p99 <= timedelta(seconds=10)
+    assert (quick.lag_p50, quick.lag_p99) == (timedelta(0), timedelta(0))
+    assert (empty.lag_p50, empty.lag_p99) == (None, None)
 
 
 async def test_waits_that_are_sampled_add_up_over_all_that_was_looked_at(
@@ -212,7 +212,7 @@ async def test_waits_that_are_sampled_add_up_over_all_that_was_looked_at(
     found = await series(world.conn, tenant_id=1, span=Span.HOUR)
 
     assert found.is_estimate
-    halves = [each.wait_p50.total_seconds() for each in found.buckets if each.wait_p50]
+    halves = [each.lag_p50.total_seconds() for each in found.buckets if each.lag_p50]
     assert halves == [pytest.approx(1, rel=0.05)] * len(halves)
     assert len(halves) >= 3
 
@@ -247,11 +247,74 @@ async def test_a_window_with_too_many_runs_is_sampled_and_says_so(
 @pytest.mark.parametrize("stride", [7, 61, 601])
 def test_the_seconds_that_are_looked_at_wander_through_the_minute(stride: int) -> None:
     start = datetime.fromisoformat("2026-07-01T00:00:00+00:00")
-    days = [start + timedelta(days=n) for n in range(30)]
 
-    found = slices(days, until=start + timedelta(days=30), stride=stride)
+    found = slices(start, start + timedelta(days=30), stride=stride)
 
-    seconds = [(each.low.int >> 80) // 1000 % 60 for each in found]
+    seconds = [each.low.second for each in found]
     counts = [seconds.count(second) for second in range(60)]
     assert max(counts) - min(counts) <= 1
-    assert sorted({each.bucket for each in found}) == list(range(30))
+    assert {each.high - each.low for each in found} == {timedelta(seconds=1)}
+
+
+async def test_a_run_is_counted_when_it_ended_however_long_ago_it_was_due(world: World) -> None:
+    """I2: a backfill, a replay and a long run are in the minute in which they ended."""
+    day = timedelta(days=1)
+    for ago, trigger in ((3 * day, "backfill"), (40 * day, "replay"), (2 * day, "tick")):
+        await ended(world, ago=ago, wait=ago.total_seconds() - 90, took=0, trigger=trigger)
+    await ended(world, ago=timedelta(minutes=50), wait=0, took=50 * 60 - 90)
+
+    hour = await series(world.conn, tenant_id=1, span=Span.HOUR)
+    month = await series(world.conn, tenant_id=1, span=Span.MONTH)
+    shown = await overview(world.conn, tenant_id=1, since=world.now - timedelta(hours=1))
+
+    assert [place for place, each in enumerate(hour.buckets) if each.number] == [57]
+    assert hour.buckets[57].ended == {S.SUCCEEDED: 4}
+    assert [each.number for each in month.buckets] == [0] * 29 + [4]
+    assert shown.ended == {S.SUCCEEDED: 4}
+
+
+async def test_late_endings_are_sampled_as_the_others_are(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "MOST_EXACT", 100)
+    start = world.now - timedelta(hours=1)
+    await many(world, [start + timedelta(seconds=n) for n in range(3600)])
+    await world.conn.execute(
+        "update rota.runs set scheduled_at = scheduled_at - interval '2 days',"
+        " created_at = created_at - interval '2 days'"
+    )
+
+    shown = await overview(world.conn, tenant_id=1, since=start)
+
+    assert shown.is_estimate
+    assert shown.ended[S.SUCCEEDED] == pytest.approx(3600, rel=0.1)
+
+
+@pytest.mark.parametrize("trigger", ["backfill", "replay", "manual", "graph"])
+async def test_only_ticks_and_submissions_have_a_lag(world: World, trigger: str) -> None:
+    """O5: a backfill of last week is not seven days late."""
+    await ended(world, wait=0.25, took=1)
+    await ended(world, wait=50, took=1, trigger=trigger)
+    await ended(world, wait=50, took=1, attempt=2)
+
+    shown = await overview(world.conn, tenant_id=1, since=world.now - timedelta(hours=1))
+    buckets = (await series(world.conn, tenant_id=1, span=Span.HOUR)).buckets
+    (recent, *_) = [
+        each for each in await figures.recent(world.conn, since=shown.since) if each.state is None
+    ]
+
+    quarter = timedelta(seconds=0.25)
+    assert (shown.times.lag_p50, shown.times.lag_p99) == (quarter, quarter)
+    assert {each.longest_lag for each in buckets} == {None, quarter}
+    assert (recent.number, recent.lag_p99) == (3, quarter)
+
+
+async def test_lag_begins_when_a_run_could_start(world: World) -> None:
+    """A submission for a time in the past could not start before it was made."""
+    due = world.now - timedelta(minutes=30)
+    await ended(world, ago=timedelta(minutes=30), wait=1200.5, trigger="api")
+    await world.conn.execute("update rota.runs set created_at = $1", due + timedelta(minutes=20))
+
+    shown = await overview(world.conn, tenant_id=1, since=world.now - timedelta(hours=1))
+
+    assert shown.times.lag_p99 == timedelta(seconds=0.5)

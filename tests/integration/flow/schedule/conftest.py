@@ -10,9 +10,10 @@ from uuid import UUID
 import pytest
 from tests.support.world import NOON, World
 
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.events import EngineEvent
 from rota.core.lease import SHARD_LEASE
-from rota.core.time import plain, planning
+from rota.core.time import planning
 from rota.flow.schedule.agenda import Agenda
 from rota.flow.schedule.firing import FiringDue
 from rota.flow.schedule.leasing import Leasing
@@ -111,10 +112,10 @@ class Stage:
     async def job(self, schedule: dict[str, Any], **given: object) -> UUID:
         """A job as it is written: its first tick computed, its schedule stored."""
         job_id = self.world.new_id()
-        read = plain.parse(schedule, now=self.world.now, seed=str(job_id))
+        read = read_schedule(schedule, now=self.world.now, seed=str(job_id))
         first = planning.next_tick(read, self.world.now)
         assert first is not None
-        body = json.dumps(plain.to_plain(read), sort_keys=True)
+        body = json.dumps(write_schedule(read), sort_keys=True)
         values: dict[str, object] = {
             "id": job_id,
             "schedule": body,

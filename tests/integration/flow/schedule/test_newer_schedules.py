@@ -6,9 +6,10 @@ from uuid import UUID
 
 import pytest
 from tests.integration.flow.schedule.conftest import Stage
+from tests.support import newer
 
 from rota.core.events import JobQuarantined, JobSetAside
-from rota.store import calendars
+from rota.store import calendars, names
 
 OF_THE_JOB = (
     "update rota.schedules as s set body = $2 from rota.cursors as c"
@@ -18,14 +19,7 @@ BODY = (
     "select s.body from rota.schedules as s inner join rota.cursors as c"
     " on c.schedule_id = s.id where c.job_id = $1"
 )
-# At each level: a field that only newer code knows.
-FIELDS: list[dict[str, Any]] = [
-    {"colour": "blue"},
-    {"dst": {"gap": "run_after", "overlap": "first", "colour": "blue"}},
-    {"window": {"start": None, "end": None, "max_runs": None, "colour": "blue"}},
-    {"misfire": {"on_outage": "all", "colour": "blue"}},
-    {"misfire": {"on_outage": "newest_three", "on_resume": "x", "on_edit": "y"}},
-]
+FALLBACKS = ("misfire.on_outage", "misfire.on_resume", "misfire.on_edit")
 VALUES: list[dict[str, Any]] = [
     {"dst": {"gap": "sideways"}},
     {"day_match": "most"},
@@ -46,19 +40,32 @@ async def a_job(stage: Stage, **parts: Any) -> UUID:
     return await stage.job({"cron": "*/2 * * * * *", **parts}, overlap="allow")
 
 
-@pytest.mark.parametrize("parts", FIELDS, ids=str)
-async def test_a_field_that_is_not_known_changes_nothing(
-    stage: Stage, parts: dict[str, Any]
-) -> None:
-    job, scheduler = await a_job(stage), stage.scheduler()
-    await rewrite(stage, job, parts)
+async def test_what_is_not_known_at_any_level_quarantines_no_job(stage: Stage) -> None:
+    conn, fire, wait = stage.world.conn, set[UUID](), set[UUID]()
+    for name, each in newer.newer_schedules().items():
+        written = newer.WRITTEN[name.partition(":")[0]]
+        if "event" in written:
+            continue
+        job = await stage.job(written, overlap="allow")
+        body = json.dumps(each.document, sort_keys=True)
+        await conn.execute(
+            "update rota.cursors set schedule_id = $2 where job_id = $1",
+            job,
+            await names.schedule_id(conn, body),
+        )
+        is_known = each.path.endswith(newer.FIELD) or each.path in FALLBACKS
+        (fire if is_known else wait).add(job)
+    scheduler = stage.scheduler()
 
     for _ in range(5):
         await scheduler.step()
         await stage.advance(seconds=1)
 
-    assert [at for at, _ in await stage.runs_of(job)] == ["12:00:02", "12:00:04"]
-    assert scheduler.told(JobSetAside) == []
+    ran = {row[0] for row in await conn.fetch("select distinct job_id from rota.live_runs")}
+    states = {row[0] for row in await conn.fetch("select distinct state::text from rota.jobs")}
+    assert (ran, states) == (fire, {"active"})
+    assert {event.job_id for event in scheduler.told(JobSetAside)} == wait
+    assert scheduler.told(JobQuarantined) == []
 
 
 @pytest.mark.parametrize("parts", VALUES, ids=str)

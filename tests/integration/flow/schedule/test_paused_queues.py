@@ -9,7 +9,7 @@ from tests.integration.flow.schedule.conftest import Scheduler, Stage
 from tests.support.world import NOON
 
 from rota.core.overlap import Overlap
-from rota.store import gates, names
+from rota.store import gates, names, tenant_queues, tenants
 
 MINUTELY = {"cron": "* * * * *"}
 PAUSED = {"code": "queue_paused", "by": "kim"}
@@ -52,6 +52,24 @@ async def test_ticks_of_a_paused_queue_are_passed_over_with_who_paused_it(
 
     assert await states_of(stage, job) == ["succeeded", "skipped", "skipped", "queued"]
     assert await stage.reasons_of(job) == [PAUSED, PAUSED]
+
+
+@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE_ONE])
+@pytest.mark.parametrize(("whose", "second"), [(1, "skipped"), (2, "queued")])
+async def test_a_tenants_own_pause_passes_over_its_ticks_only(
+    stage: Stage, overlap: Overlap, whose: int, second: str
+) -> None:
+    """In both statements that fire; the pause of another tenant in the same queue is not ours."""
+    conn, queue_id = stage.world.conn, stage.world.queue_id
+    await tenants.create(conn, name="acme")
+    job, scheduler = await ticking(stage, overlap=overlap)
+    await pause(stage, paused=False)
+    await tenant_queues.pause(conn, tenant_id=whose, queue_id=queue_id, by="kim")
+
+    await next_minute(stage, scheduler)
+
+    assert await states_of(stage, job) == ["succeeded", second]
+    assert await stage.reasons_of(job) == [PAUSED] * (second == "skipped")
 
 
 @pytest.mark.parametrize("overlap", [Overlap.ALLOW, Overlap.QUEUE_ALL])

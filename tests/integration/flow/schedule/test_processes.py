@@ -19,8 +19,9 @@ from tests.support.databases import create
 from tests.support.shop import until
 from tests.support.wheels import make_wheel
 
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.ids import stamped
-from rota.core.time import plain, zones
+from rota.core.time import zones
 from rota.store import jobs, names
 from rota.store.driver import Connection
 from rota.store.embedded import start
@@ -70,8 +71,8 @@ def scheduler(
 
 async def plant(conn: Connection) -> None:
     """Jobs that run every second from now on."""
-    schedule = plain.parse({"cron": "* * * * * *"}, now=datetime(2026, 1, 1, tzinfo=UTC))
-    body = json.dumps(plain.to_plain(schedule), sort_keys=True)
+    schedule = read_schedule({"cron": "* * * * * *"}, now=datetime(2026, 1, 1, tzinfo=UTC))
+    body = json.dumps(write_schedule(schedule), sort_keys=True)
     now: datetime = await conn.fetchval("select now()")
     first = now.replace(microsecond=0) + timedelta(seconds=1)
     new = NewJob(
@@ -184,8 +185,8 @@ async def test_one_that_starts_with_a_newer_tzdata_moves_the_ticks_to_come(
     conn = await asyncpg.connect(durable)
     await migrate(conn)
     await plant(conn)
-    schedule = plain.parse({"cron": "0 9 * * *", "timezone": "Europe/Oslo"}, now=EARLY)
-    body = json.dumps(plain.to_plain(schedule), sort_keys=True)
+    schedule = read_schedule({"cron": "0 9 * * *", "timezone": "Europe/Oslo"}, now=EARLY)
+    body = json.dumps(write_schedule(schedule), sort_keys=True)
     await conn.execute("update rota.jobs set schedule = $1 where name = 'every second 0'", body)
     await conn.execute(
         "update rota.cursors set schedule_id = $1, tick_at = $2, fire_at = $2 where job_id ="

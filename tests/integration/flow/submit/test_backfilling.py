@@ -15,7 +15,7 @@ from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.core.submission import JobSpec
 from rota.flow.submit.backfilling import Backfilled, Range, backfill
-from rota.flow.submit.submitting import submit
+from rota.flow.submit.submitting import define
 from rota.store import jobs
 from rota.store.jobs import Record
 
@@ -26,7 +26,7 @@ MORNING = Range(since=NOON - 6 * HOUR, until=NOON)
 async def a_job(world: World, **given: object) -> UUID:
     wanted: dict[str, object] = {"schedule": {"cron": "0 * * * *"}, **given}
     spec = JobSpec(name="report", kind="noop", **wanted)  # type: ignore[arg-type]
-    (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
+    (made,) = await define(world.conn, [spec], now=world.now, new_id=world.new_id)
     return made.job_id
 
 

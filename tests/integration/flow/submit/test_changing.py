@@ -21,8 +21,8 @@ from rota.core.submission import JobSpec
 from rota.core.time.policies import CatchUp
 from rota.flow.submit.change_writing import Changed
 from rota.flow.submit.changing import Edit, delete, edit, pause, resume
-from rota.flow.submit.submitting import submit
-from rota.store import cursors, jobs
+from rota.flow.submit.submitting import define
+from rota.store import cursors, ended_jobs
 from rota.store.cursors import Firing
 
 S = RunState
@@ -32,7 +32,7 @@ ALL = {"every": "1m", "misfire": {"on_resume": "all"}}
 
 async def a_job(world: World, **given: Any) -> UUID:
     spec = JobSpec(**{"name": "report", "kind": "noop", "overlap": Overlap.ALLOW} | given)
-    (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
+    (made,) = await define(world.conn, [spec], now=world.now, new_id=world.new_id)
     return made.job_id
 
 
@@ -97,7 +97,7 @@ async def test_an_ended_job_that_gets_a_new_schedule_is_not_marked_as_finished(
     job_id = await ended(world)
 
     await change(world, job_id, schedule=EVERY_MINUTE)
-    listed = await jobs.mark_ended(world.conn, most=10)
+    listed = await ended_jobs.mark_ended(world.conn, most=10)
 
     assert (listed, (await job_row(world, job_id))["state"]) == (1, "active")
 
@@ -109,7 +109,7 @@ async def test_an_edit_that_is_under_way_comes_before_the_mark(world: World, dat
 
     async def mark() -> None:
         async with other.transaction():
-            await jobs.mark_ended(other, most=10)
+            await ended_jobs.mark_ended(other, most=10)
 
     async def is_waiting() -> bool:
         pids = await world.conn.fetchval("select pg_blocking_pids($1)", other.get_server_pid())

@@ -19,9 +19,9 @@ from rota.core.uniqueness import Unique
 from rota.flow.submit.backfilling import Range, backfill
 from rota.flow.submit.changing import Edit, delete, edit
 from rota.flow.submit.reviving import REPLAY, Replay, count_dead, replay, replay_dead, retry
-from rota.flow.submit.submitting import Submitted, submit
+from rota.flow.submit.submitting import Submitted, define, submit
 from rota.flow.submit.triggering import run_now, submit_runs, submit_unique
-from rota.store import tenants
+from rota.store import submissions, tenants
 
 HOURLY = {"cron": "0 * * * *"}
 AT_ONCE = {"immediate": True}
@@ -68,12 +68,28 @@ async def test_finished_and_deleted_jobs_do_not_count(world: World) -> None:
     await delete(world.conn, first, by="ana")
     await a_job(world)
 
-    assert await world.count("jobs") == 7
+    assert (await world.count("jobs"), await world.count("live_runs")) == (2, 5)
+
+
+async def test_a_submission_counts_as_a_job_until_its_instant(world: World) -> None:
+    await limited(world, max_jobs=2)
+    await hand_in(world, 2, schedule={"after": "1m"})
+
+    with pytest.raises(QuotaExceeded, match="max_jobs of this tenant is 2: it has 2 jobs"):
+        await a_job(world)
+    await world.advance(minutes=1)
+    await submissions.move_due(world.conn, await world.own(), range(128), per_shard=10)
+    await a_job(world)
+    await hand_in(world, schedule={"after": "1m"})
+
+    assert await world.count("live_runs") == 2
 
 
 async def test_a_finished_job_that_gets_a_schedule_counts_again(world: World) -> None:
     await limited(world, max_jobs=1)
-    done = await a_job(world, schedule=AT_ONCE)
+    spec = JobSpec(name="done", kind="noop", schedule=AT_ONCE)
+    (made,) = await define(world.conn, [spec], now=world.now, new_id=world.new_id)
+    done = made.job_id
     held = await a_job(world)
 
     with pytest.raises(QuotaExceeded, match="max_jobs"):
@@ -90,7 +106,7 @@ async def test_the_quota_of_one_tenant_is_not_that_of_another(world: World) -> N
     await hand_in(world, 3, tenant="acme", schedule=AT_ONCE)
     await a_job(world)
 
-    assert await world.count("jobs") == 7
+    assert (await world.count("jobs"), await world.count("live_runs")) == (4, 3)
 
 
 async def test_two_at_once_do_not_pass_the_quota_together(world: World, database: str) -> None:

@@ -9,20 +9,33 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
+from rota.contract.policy import read_policy
+from rota.contract.schedule import read_saved_schedule
 from rota.core.errors import InvalidInput, InvalidSchedule, NotFound
+from rota.core.ids import time_of
 from rota.core.limits import Limit, Rate
 from rota.core.overlap import Overlap
-from rota.core.policy import Policy, from_plain
+from rota.core.policy import Policy
 from rota.core.retry import Retries
+from rota.core.shard import shard_of
 from rota.core.submission import JobSpec, RunSpec
-from rota.core.time import plain, planning
+from rota.core.time import planning
+from rota.flow.submit.drafting import Origin
 from rota.flow.submit.submitting import Submitted, submit
 from rota.flow.submit.triggering import submit_runs
 from rota.store import cursors, live_runs, names
 
 
 async def submitted(world: World, *specs: JobSpec) -> list[Submitted]:
-    return await submit(world.conn, specs, now=world.now, new_id=world.new_id)
+    return await submit(
+        world.conn, specs, now=world.now, new_id=world.new_id, origin=Origin("key k", "10.0.0.1")
+    )
+
+
+async def rows_beside(world: World) -> int:
+    """How many rows there are that a submission does without."""
+    tables = ("jobs", "cursors", "audit", "ended_jobs")
+    return sum([await world.count(table) for table in tables])
 
 
 async def one(world: World, **given: object) -> Submitted:
@@ -40,24 +53,141 @@ async def gates_of_run(world: World, run_id: UUID | None) -> list[str]:
     return [row[0] for row in rows]
 
 
-async def test_an_immediate_job_is_written_with_its_run(world: World) -> None:
-    """S1."""
-    made = await one(world, schedule={"immediate": True}, payload={"n": 1})
+SAID = "name, labels, user_id, submitter, address, payload"
+
+
+async def test_an_immediate_submission_is_one_run(world: World) -> None:
+    """S1. The run says who submitted what, so neither a job nor an audit row does."""
+    made = await one(
+        world, schedule={"immediate": True}, payload={"n": 1}, labels={"a": "b"}, user_id="kim"
+    )
     (run,) = await world.claim(await world.session())
 
-    assert run.id == made.run_id
-    assert run.job_id == made.job_id
-    assert (run.scheduled_at, run.due_at, run.payload) == (world.now, world.now, None)
-    state = await world.conn.fetchval("select state from rota.jobs where id = $1", made.job_id)
-    assert (state, made.first_tick) == ("finished", None)
+    assert run.id == made.run_id == made.job_id == run.job_id
+    assert time_of(run.id) == world.now
+    assert (run.scheduled_at, run.due_at, run.payload) == (world.now, world.now, '{"n": 1}')
+    said = await world.conn.fetchrow(f"select {SAID} from rota.live_runs")
+    assert tuple(said or ()) == ("report", '{"a": "b"}', "kim", "key k", "10.0.0.1", '{"n": 1}')
+    assert (made.first_tick, made.is_submission) == (None, True)
+    assert await rows_beside(world) == 0
+
+
+@pytest.mark.parametrize(
+    ("schedule", "due_at"),
+    [
+        ({"at": "2026-08-01T00:00:00Z"}, datetime(2026, 8, 1, tzinfo=UTC)),
+        ({"after": "90s"}, datetime(2026, 7, 1, 12, 1, 30, tzinfo=UTC)),
+    ],
+)
+async def test_a_later_submission_is_one_row_that_waits_for_its_instant(
+    world: World, schedule: dict[str, object], due_at: datetime
+) -> None:
+    """S2, S3. Its id begins with the time at which it is due."""
+    made = await one(world, schedule=schedule, payload={"n": 1})
+
+    row = await world.conn.fetchrow(f"select id, shard, due_at, {SAID} from rota.scheduled_runs")
+    assert row is not None
+    assert tuple(row)[:3] == (made.job_id, shard_of(made.job_id), due_at)
+    assert tuple(row)[3:] == ("report", None, None, "key k", "10.0.0.1", '{"n": 1}')
+    assert time_of(made.job_id) == due_at
+    assert (made.run_id, made.first_tick) == (None, due_at)
+    assert await rows_beside(world) == await world.count("live_runs") == 0
+
+
+async def test_jitter_is_applied_when_a_submission_is_written(world: World) -> None:
+    made = await one(world, schedule={"after": "1h", "jitter": "10m"})
+
+    due_at = await world.conn.fetchval("select due_at from rota.scheduled_runs")
+    assert timedelta(hours=1) < due_at - world.now <= timedelta(hours=1, minutes=10)
+    assert made.first_tick == world.now + timedelta(hours=1)
+
+
+async def test_names_of_submissions_need_not_be_unique_nor_be_there(world: World) -> None:
+    now = {"immediate": True}
+    await submitted(
+        world,
+        JobSpec(name="good", kind="noop"),
+        JobSpec(name="good", kind="noop", schedule=now),
+        JobSpec(name="good", kind="noop", schedule=now),
+        JobSpec(name=None, kind="noop", schedule={"after": "1m"}),
+    )
+
+    assert await world.count("jobs") == 1
+    names_of_runs = await world.conn.fetch("select name from rota.live_runs")
+    assert [row[0] for row in names_of_runs] == ["good", "good"]
+    assert await world.conn.fetchval("select name from rota.scheduled_runs") is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"schedule": {"after": "1h", "window": {"end": "2026-08-01T00:00:00Z"}}},
+        {"schedule": {"after": "1h", "misfire": {"start_deadline": "1h"}}},
+        {"schedule": {"at": ["2026-08-01T00:00:00Z", "2026-08-02T00:00:00Z"]}},
+        {
+            "schedule": {"immediate": True},
+            "kind": "graph",
+            "graph": {"steps": [{"name": "a", "kind": "x"}]},
+        },
+    ],
+)
+async def test_what_only_a_job_can_follow_stays_a_job(
+    world: World, given: dict[str, object]
+) -> None:
+    (made,) = await submitted(world, JobSpec(**({"name": "x", "kind": "noop"} | given)))  # type: ignore[arg-type]
+
+    assert not made.is_submission
+    assert await world.count("jobs") == 1
+    assert await world.count("scheduled_runs") == 0
+
+
+async def test_submissions_of_many_sorts_are_written_with_one_statement_a_table(
+    world: World,
+) -> None:
+    """P3. Each has what is its own, whatever its neighbours are."""
+    specs = [
+        JobSpec(
+            name=None if n % 3 else f"name {n}",
+            kind=f"kind {n % 5}",
+            queue=f"queue {n % 2}",
+            schedule={"immediate": True} if n % 2 else {"after": f"{n + 1}m"},
+            payload=None if n % 7 == 0 else {"n": n},
+            priority=n % 10,
+            labels={"n": str(n)} if n % 4 == 0 else {},
+            user_id=f"user {n}" if n % 6 == 0 else None,
+            policy=Policy(deadline=timedelta(minutes=n % 3 + 1) if n % 3 else None),
+            limits=(Limit(key=f"key {n % 2}", most=1),) if n % 5 == 0 else (),
+        )
+        for n in range(60)
+    ]
+    await submitted(world, *specs)
+    counting = Counting(world)
+    made = await submit(counting, specs, now=world.now, new_id=world.new_id)  # type: ignore[arg-type]
+
+    assert counting.calls <= 8
+    columns = "s.id, s.name, k.name, q.name, s.payload, s.priority, s.labels, s.user_id, s.gates"
+    tables = "s join rota.kinds k on k.id = s.kind_id join rota.queues q on q.id = s.queue_id"
+    rows = await world.conn.fetch(
+        f"select {columns}, s.deadline_at - s.due_at from rota.live_runs {tables}"
+        f" union all select {columns}, s.deadline from rota.scheduled_runs {tables}"
+    )
+    written = {row[0]: tuple(row)[1:] for row in rows}
+    for spec, each in zip(specs, made, strict=True):
+        *said, gate_ids, deadline = written[each.job_id]
+        payload, labels = said[3], said[5]
+        assert said == [
+            *(spec.name, spec.kind, spec.queue, payload, spec.priority, labels, spec.user_id)
+        ]
+        assert (None if payload is None else json.loads(payload)) == spec.payload
+        assert ({} if labels is None else json.loads(labels)) == spec.labels
+        assert deadline == spec.policy.deadline
+        assert len(gate_ids or ()) == len(spec.limits)
 
 
 @pytest.mark.parametrize(
     ("schedule", "first"),
     [
         ({"cron": "30 14 * * *"}, datetime(2026, 7, 1, 14, 30, tzinfo=UTC)),
-        ({"at": "2026-08-01T00:00:00Z"}, datetime(2026, 8, 1, tzinfo=UTC)),
-        ({"after": "90s"}, datetime(2026, 7, 1, 12, 1, 30, tzinfo=UTC)),
         ({"every": "15m"}, datetime(2026, 7, 1, 12, 15, tzinfo=UTC)),
         ({"fixed_delay": "15m"}, datetime(2026, 7, 1, 12, 15, tzinfo=UTC)),
     ],
@@ -65,13 +195,13 @@ async def test_an_immediate_job_is_written_with_its_run(world: World) -> None:
 async def test_a_job_on_schedule_gets_a_cursor_at_its_first_tick(
     world: World, schedule: dict[str, object], first: datetime
 ) -> None:
-    """S2, S3, S4, S5, S6."""
+    """S4, S5, S6."""
     made = await one(world, schedule=schedule)
 
     (due,) = await world.due(within=timedelta(days=60))
     assert (made.run_id, made.first_tick, due.tick_at) == (None, first, first)
     assert due.job_id == made.job_id
-    assert (due.schedule_id is None) == ("at" in schedule or "after" in schedule)
+    assert due.schedule_id is not None
 
 
 async def test_a_job_on_demand_or_on_an_event_has_no_ticks(world: World) -> None:
@@ -93,7 +223,7 @@ async def test_the_first_tick_is_the_one_that_the_stored_schedule_makes(world: W
     (due,) = await world.due(within=timedelta(days=3))
     assert due.schedule_id is not None
     body = json.loads((await names.schedules(world.conn, [due.schedule_id]))[due.schedule_id])
-    planned = planning.next_tick(plain.from_plain(body, seed=str(made.job_id)), world.now)
+    planned = planning.next_tick(read_saved_schedule(body, seed=str(made.job_id)), world.now)
     assert planned is not None
     assert (due.tick_at, due.fire_at) == (planned.tick.at, planned.due_at)
 
@@ -109,7 +239,7 @@ async def test_policy_and_deadline_reach_the_run(world: World) -> None:
     )
     assert row is not None
     assert (row[0], row[1]) == (world.now + timedelta(hours=2), 1)
-    assert from_plain(json.loads(row[2])) == policy
+    assert read_policy(json.loads(row[2])) == policy
 
 
 async def test_a_deadline_and_gates_are_handed_on_to_ticks(world: World) -> None:
@@ -136,12 +266,17 @@ async def test_a_deadline_and_gates_are_handed_on_to_ticks(world: World) -> None
 async def test_jobs_that_go_one_by_one_have_a_gate_of_their_own(
     world: World, overlap: Overlap
 ) -> None:
-    """E4."""
-    made = await one(world, schedule={"immediate": True}, overlap=overlap)
+    """E4. A submission has one run, which overlaps with none."""
+    job = await one(world, schedule={"on_demand": True}, overlap=overlap)
+    (run_id,) = await submit_runs(
+        world.conn, [RunSpec(job_id=job.job_id)], now=world.now, new_id=world.new_id
+    )
+    submission = await one(world, schedule={"immediate": True}, overlap=overlap)
 
     one_by_one = overlap in {Overlap.QUEUE_ONE, Overlap.QUEUE_ALL, Overlap.CANCEL_RUNNING}
-    expected = [f"job:{made.job_id}"] if one_by_one else []
-    assert await gates_of_run(world, made.run_id) == expected
+    expected = [f"job:{job.job_id}"] if one_by_one else []
+    assert await gates_of_run(world, run_id) == expected
+    assert await gates_of_run(world, submission.run_id) == []
 
 
 async def test_the_keys_of_limits_are_filled_and_the_narrowest_comes_first(world: World) -> None:
@@ -198,7 +333,7 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
 @pytest.mark.parametrize("case", list(WRONG))
 async def test_one_wrong_job_refuses_the_batch_and_says_which(world: World, case: str) -> None:
     given, field = WRONG[case]
-    good = JobSpec(name="good", kind="noop", schedule={"immediate": True})
+    good = JobSpec(name="good", kind="noop")
     wrong = JobSpec(**({"name": "wrong", "kind": "noop"} | given))  # type: ignore[arg-type]
 
     with pytest.raises(InvalidInput) as refused:
@@ -254,8 +389,10 @@ async def test_the_same_batch_from_many_is_written_once(world: World, database: 
 
 
 async def test_a_thousand_jobs_take_as_many_round_trips_as_two(world: World) -> None:
-    """P3."""
+    """P3. Kinds that are new cost three more, once: the tenant may make only so many."""
     counts = []
+    kinds = [JobSpec(name=f"first {n}", kind=f"kind {n}", schedule=None) for n in range(20)]
+    await submit(world.conn, kinds, now=world.now, new_id=world.new_id)
     for number in (2, 1000):
         specs = [
             JobSpec(

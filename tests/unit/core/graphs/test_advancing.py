@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rota.contract.graph import read_graph
 from rota.core.errors import ExpressionFailed, InvalidInput
 from rota.core.graphs import (
     Graph,
@@ -23,7 +24,6 @@ from rota.core.graphs import (
     member_payloads,
     note,
     payload_for,
-    read_graph,
     restart,
     results_wanted,
     state_of,

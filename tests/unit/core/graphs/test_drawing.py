@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from rota.core.graphs import Graph, drawing, read_graph
+from rota.contract.graph import read_graph
+from rota.core.graphs import Graph, drawing
 from rota.core.graphs.drawing import Drawn
 
 STEPS: list[dict[str, Any]] = [

@@ -5,7 +5,8 @@ from time import process_time
 
 import pytest
 
-from rota.core.time import calendar_plain, plain
+from rota.contract.calendar import read_calendar
+from rota.contract.schedule import read_schedule
 from rota.core.time.backlog import Progress
 from rota.core.time.misfire import Decision, Outcome, Reason, catch_up, settle
 from rota.core.time.policies import CatchUp, Cause
@@ -17,7 +18,7 @@ HOUR = timedelta(hours=1)
 
 def schedule(cron: str = "0 * * * *", *, rest: object = None, **misfire: object) -> Schedule:
     spec = {"cron": cron, "misfire": misfire, **(rest if isinstance(rest, dict) else {})}
-    return plain.parse(spec, now=START, seed="acme/x")
+    return read_schedule(spec, now=START, seed="acme/x")
 
 
 def after(out: timedelta, made: Schedule, **given: object) -> Decision:
@@ -230,7 +231,7 @@ def test_the_run_cap_holds_for_catching_up() -> None:
 
 
 CALENDARS = {
-    "night": calendar_plain.from_plain(
+    "night": read_calendar(
         {"name": "night", "recurring": [{"rrule": "FREQ=DAILY;BYHOUR=2", "length": "PT4H"}]}
     )
 }
@@ -268,7 +269,7 @@ def test_a_run_on_time_is_not_put_off_by_a_blackout_that_begins_the_moment_after
 
 
 def test_a_fixed_delay_has_one_tick_to_catch_up_with() -> None:
-    made = plain.parse({"fixed_delay": "1h"}, now=START)
+    made = read_schedule({"fixed_delay": "1h"}, now=START)
     progress = Progress(cursor=START + HOUR, fired=1, last_end=START + 2 * HOUR)
 
     decision = catch_up(made, progress, START + timedelta(days=3))

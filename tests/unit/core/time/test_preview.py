@@ -4,22 +4,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from rota.contract.calendar import read_calendar
+from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidInput
-from rota.core.time import calendar_plain, plain, zones
+from rota.core.time import zones
 from rota.core.time.planning import plan
 from rota.core.time.preview import Concern, Follows, Preview, preview
 from rota.core.time.schedule import HORIZON
 
 NOW = datetime(2026, 3, 27, 12, tzinfo=UTC)
 CALENDARS = {
-    "de-holidays": calendar_plain.from_plain(
+    "de-holidays": read_calendar(
         {"name": "de-holidays", "timezone": "Europe/Berlin", "dates": ["2026-04-03"]}
     )
 }
 
 
 def shown(spec: dict[str, object], **given: object) -> Preview:
-    made = plain.parse(spec, now=NOW, seed="acme/x")
+    made = read_schedule(spec, now=NOW, seed="acme/x")
     return preview(made, NOW, calendars=CALENDARS, **given)  # type: ignore[arg-type]
 
 
@@ -89,7 +91,7 @@ def test_the_times_are_those_that_will_be_fired() -> None:
         "calendars": ["de-holidays"],
         "jitter": "5m",
     }
-    made = plain.parse(spec, now=NOW, seed="acme/x")
+    made = read_schedule(spec, now=NOW, seed="acme/x")
     fired = [planned.due_at for planned in plan(made, NOW, NOW + HORIZON, calendars=CALENDARS)]
 
     found = shown(spec, count=100)
@@ -148,7 +150,7 @@ def test_a_schedule_that_follows_elapsed_time_is_not_warned_about_clocks() -> No
 
 def test_a_change_of_clocks_in_a_blackout_is_no_warning() -> None:
     calendars = {
-        "sundays": calendar_plain.from_plain(
+        "sundays": read_calendar(
             {
                 "name": "sundays",
                 "timezone": "Europe/Berlin",
@@ -158,7 +160,7 @@ def test_a_change_of_clocks_in_a_blackout_is_no_warning() -> None:
     }
     spec = {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "calendars": ["sundays"]}
 
-    found = preview(plain.parse(spec, now=NOW), NOW, calendars=calendars)
+    found = preview(read_schedule(spec, now=NOW), NOW, calendars=calendars)
 
     assert concerns(found) == []
 
@@ -253,10 +255,10 @@ def test_a_clock_change_that_takes_no_time_away_is_no_warning(spec: dict[str, ob
 
 def test_a_preview_ends_with_what_it_has_where_a_calendar_leaves_nothing() -> None:
     """For more than 8 years each 29 February is in a weekend, or there is none."""
-    calendar = calendar_plain.from_plain(
+    calendar = read_calendar(
         {"name": "weekend", "weekly": [{"start": "fri 18:00", "end": "mon 06:00"}]}
     )
-    made = plain.parse(
+    made = read_schedule(
         {"cron": "15 2 29 2 *", "timezone": "America/Nuuk", "calendars": ["weekend"]},
         now=NOW,
         seed="acme/x",
@@ -271,7 +273,7 @@ def test_a_preview_ends_with_what_it_has_where_a_calendar_leaves_nothing() -> No
 
 
 def test_a_preview_without_any_free_time_is_refused() -> None:
-    calendar = calendar_plain.from_plain(
+    calendar = read_calendar(
         {
             "name": "always",
             "weekly": [
@@ -280,7 +282,7 @@ def test_a_preview_without_any_free_time_is_refused() -> None:
             ],
         }
     )
-    made = plain.parse({"cron": "0 9 * * *", "calendars": ["always"]}, now=NOW, seed="acme/x")
+    made = read_schedule({"cron": "0 9 * * *", "calendars": ["always"]}, now=NOW, seed="acme/x")
 
     with pytest.raises(InvalidInput, match="leave time free"):
         preview(made, NOW, calendars={"always": calendar})

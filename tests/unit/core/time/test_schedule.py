@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from rota.core.time import plain
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.time.planning import next_tick, plan
 from rota.core.time.schedule import HORIZON, Schedule
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 7, 1, 12, 34, 56, 789, tzinfo=UTC)
 
 
 def schedule(**spec: object) -> Schedule:
-    return plain.parse(spec, now=NOW, seed="acme/report")
+    return read_schedule(spec, now=NOW, seed="acme/report")
 
 
 def upcoming(made: Schedule, count: int, after: datetime = NOW) -> list[str]:
@@ -42,7 +42,7 @@ def test_a_delayed_job_becomes_an_instant_when_it_is_made() -> None:
 
     assert planned is not None
     assert planned.tick.at == NOW + timedelta(minutes=90)
-    assert "at" in plain.to_plain(made)
+    assert "at" in write_schedule(made)
 
 
 def test_a_list_of_cron_expressions_is_their_union_and_equal_instants_are_one_tick() -> None:

@@ -5,21 +5,20 @@ from itertools import islice
 
 import pytest
 
+from rota.contract.calendar import read_calendar
+from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule
-from rota.core.time import calendar_plain, plain
 from rota.core.time.planning import Planned, next_tick, plan
 from rota.core.time.schedule import HORIZON, Schedule
 
 NOW = datetime(2026, 7, 2, tzinfo=UTC)  # a Thursday
-FREEZE = calendar_plain.from_plain(
-    {"name": "freeze", "weekly": [{"start": "fri 18:00", "end": "mon 06:00"}]}
-)
+FREEZE = read_calendar({"name": "freeze", "weekly": [{"start": "fri 18:00", "end": "mon 06:00"}]})
 CALENDARS = {"freeze": FREEZE}
 
 
 def schedule(on_blackout: str, **spec: object) -> Schedule:
     asked = {"cron": "0 */5 * * *", "calendars": ["freeze"], "on_blackout": on_blackout, **spec}
-    return plain.parse({k: v for k, v in asked.items() if v is not None}, now=NOW, seed="acme/x")
+    return read_schedule({k: v for k, v in asked.items() if v is not None}, now=NOW, seed="acme/x")
 
 
 def planned(made: Schedule, count: int, after: datetime = NOW) -> list[Planned]:
@@ -137,7 +136,7 @@ def test_a_fixed_delay_goes_on_after_a_blackout(on_blackout: str, expected: str)
 
 
 def test_a_calendar_that_leaves_no_time_free_is_an_error_and_not_a_silence() -> None:
-    closed = calendar_plain.from_plain(
+    closed = read_calendar(
         {
             "name": "freeze",
             "weekly": [

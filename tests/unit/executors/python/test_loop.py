@@ -90,7 +90,7 @@ async def test_an_exception_that_would_end_the_worker_is_a_failure(
 
     assert isinstance(outcome, Failed)
     assert outcome.failure.type == type(error).__name__
-    assert "Traceback" in context.said(Stream.ROTA)
+    assert "Traceback" in context.said(Stream.ERROR)
     assert "in_thread" in context.said() or "on_loop" in context.said()
 
 

@@ -62,10 +62,8 @@ def test_what_is_excluded_is_not_included() -> None:
     assert [path for path in ("a.jpg", "tmp/a.jpg", "a.txt") if choice.takes(path)] == ["a.jpg"]
 
 
-@pytest.mark.parametrize(
-    "value", ["*", [""], ["/a"], ["a//b"], ["../a"], [7], ["a\0"], ["x"] * 101]
-)
-def test_what_is_no_pattern_is_refused(value: object) -> None:
+@pytest.mark.parametrize("value", [[""], ["/a"], ["a//b"], ["../a"], ["a\0"]])
+def test_what_is_no_pattern_is_refused(value: list[str]) -> None:
     with pytest.raises(InvalidInput) as refusal:
         read_patterns("include", value)
 

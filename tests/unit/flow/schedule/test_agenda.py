@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from rota.core.time import plain
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.flow.schedule.agenda import Agenda
 from rota.flow.schedule.reading import cut_short
 from rota.flow.schedule.rulebook import Rulebook
@@ -23,7 +23,7 @@ def due(second: int = 0, *, job: UUID = JOB, version: int = 1, shard: int = 0) -
 
 def agenda(wake: Callable[[], object] = lambda: None) -> Agenda:
     book = Rulebook()
-    book.learn({7: json.dumps(plain.to_plain(plain.parse({"cron": "* * * * * *"}, now=NOON)))})
+    book.learn({7: json.dumps(write_schedule(read_schedule({"cron": "* * * * * *"}, now=NOON)))})
     made = Agenda(rulebook=book, wake=wake)
     made.horizons[0] = NOON + 5 * SECOND
     return made

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidSchedule
-from rota.core.time import plain, planning
+from rota.core.time import planning
 from rota.flow.schedule import rulebook
-from rota.flow.schedule.rulebook import Rulebook, depends_on_job
+from rota.flow.schedule.rulebook import Rulebook
 from rota.store.cursors import Due
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -40,7 +41,7 @@ def due(job_id: UUID, *, fired: int | None = None) -> Due:
 
 def book_of(schedule: dict[str, Any]) -> Rulebook:
     book = Rulebook()
-    stored = plain.to_plain(plain.parse(schedule, now=NOON, seed=str(ONE)))
+    stored = write_schedule(read_schedule(schedule, now=NOON, seed=str(ONE)))
     book.learn({7: json.dumps(stored)})
     return book
 
@@ -52,7 +53,7 @@ def test_whoever_asks_first_every_job_gets_the_ticks_of_its_own_seed(
     book = book_of(schedule)
 
     for job in jobs:
-        own = plain.parse(schedule, now=NOON, seed=str(job))
+        own = read_schedule(schedule, now=NOON, seed=str(job))
         assert book.following(due(job)) == planning.next_tick(own, NOON, fired=1)
 
 
@@ -61,9 +62,9 @@ def test_whoever_asks_first_every_job_gets_the_ticks_of_its_own_seed(
     list(zip(SCHEDULES, DEPENDS, strict=True)),
 )
 def test_only_hashes_and_jitter_depend_on_the_job(schedule: dict[str, Any], depends: bool) -> None:
-    read = plain.parse(schedule, now=NOON, seed=str(ONE))
+    read = read_schedule(schedule, now=NOON, seed=str(ONE))
 
-    assert depends_on_job(read) == depends
+    assert read.depends_on_seed == depends
 
 
 def test_jobs_with_one_schedule_share_one_reading_of_it() -> None:

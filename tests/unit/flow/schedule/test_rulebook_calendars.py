@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
+from rota.contract.calendar import read_calendar, write_calendar
+from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidSchedule
-from rota.core.time import plain
-from rota.core.time.calendar_plain import from_plain, to_plain
 from rota.flow.schedule.rulebook import Rulebook
 from rota.store.calendars import Stored
 from rota.store.cursors import Due
@@ -23,16 +23,16 @@ def due(schedule_id: int) -> Due:
 
 def stored(start: str, end: str) -> Stored:
     ranges = [{"start": f"2026-07-01T{start}", "end": f"2026-07-01T{end}"}]
-    calendar = from_plain({"name": "freeze", "ranges": ranges})
-    return Stored(read=calendar, document=to_plain(calendar), version=1, updated_at=NOON)
+    calendar = read_calendar({"name": "freeze", "ranges": ranges})
+    return Stored(read=calendar, document=write_calendar(calendar), version=1, updated_at=NOON)
 
 
 def book() -> Rulebook:
     """Schedule 7 goes by the calendar of tenant 1, schedule 8 by that of tenant 2, 9 by none."""
     made = Rulebook()
     for id_, names in ((7, ["1/freeze"]), (8, ["2/freeze"]), (9, [])):
-        read = plain.parse({"cron": "0 * * * *", "calendars": names}, now=NOON)
-        made.learn({id_: json.dumps(plain.to_plain(read))})
+        read = read_schedule({"cron": "0 * * * *", "calendars": names}, now=NOON)
+        made.learn({id_: json.dumps(write_schedule(read))})
     return made
 
 

@@ -212,3 +212,16 @@ def test_a_result_comes_back_as_annotated() -> None:
     assert Arguments(free).result({"item": "tea"}) == {"item": "tea"}
     with pytest.raises(InvalidInput, match="a value as annotated"):
         Arguments(find).result({"truncated": True})
+
+
+def test_the_parameters_of_a_function_are_its_schema() -> None:
+    def job(customer: str, count: int = 3, ctx: object = None, *, note: str | None = None) -> None:
+        """`ctx` gets the context and is no part of a payload."""
+
+    schema = Arguments(job).schema()
+
+    assert schema is not None
+    assert schema["required"] == ["customer"]
+    assert schema["properties"]["count"] == {"type": "integer", "default": 3}
+    assert list(schema["properties"]) == ["customer", "count", "note"]
+    assert schema["additionalProperties"] is False

@@ -78,7 +78,7 @@ def test_durations_may_be_timedeltas_and_options_are_as_json_has_them() -> None:
         ({"timeout": "forever"}, "timeout", "duration"),
         ({"retries": -1}, "", ""),
         ({"retries": {"most": 3}}, "", ""),
-        ({"priority": "urgent"}, "priority", "'high'"),
+        ({"priority": "urgent"}, "priority", "one of high"),
         ({"overlap": "wait"}, "overlap", "queue_one"),
         ({"when_queue_paused": "wait"}, "when_queue_paused", "skip, accumulate"),
         ({"guarantee": "maybe"}, "guarantee", ""),

@@ -1,4 +1,4 @@
-"""A type checker knows a job as well as the function that it was (I3)."""
+"""A type checker knows a job as well as the function that it was, and every operation (I3)."""
 
 import subprocess
 import sys
@@ -53,6 +53,18 @@ kinds: list[str] = [each.kind for each in more]
 
 async def awaits() -> None:
     text: str = await (await charge.submit_async(5)).result_async()
+    async with rota.AsyncClient() as client:
+        name: str | None = (await client.get_job("x")).name
+        async for each in client.each(client.list_jobs, kind="x"):
+            name = each.name
+        await client.delete_job("x")
+
+
+def calls(client: rota.Client) -> None:
+    name: str | None = client.get_job("x").name
+    for each in client.each(client.list_jobs, kind="x"):
+        name = each.name
+    client.create_job(kind="x", priority="high", timeout="5m")
 """
 BAD = {
     'charge.submit("5")': "arg-type",
@@ -65,6 +77,11 @@ BAD = {
     "charge.options(colour=1)": "call-arg",
     "app.job(crone='x')": "call-arg",
     "plain()": "call-arg",
+    "rota.Client().get_job()": "call-arg",
+    "rota.Client().create_job(colour=1)": "call-arg",
+    "rota.Client().get_job(1)": "arg-type",
+    'text: str = rota.Client().get_job("x")': "assignment",
+    'rota.AsyncClient().get_job("x").name': "attr-defined",
 }
 
 

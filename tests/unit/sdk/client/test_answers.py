@@ -9,13 +9,17 @@ import pytest
 
 from rota.sdk.client.answers import problem_of, read_answer
 from rota.sdk.client.errors import Unreachable, Unreadable
-from rota.sdk.client.finding import Place
+from rota.sdk.client.finding import Address, AddressSource, Place
 from rota.sdk.client.generated.shapes import JobMade
 from rota.sdk.client.reasons import reason_of
 from rota.sdk.client.requests import Request
 
-PLACE = Place(url="http://there:7070", key=None, key_from="no key was found")
-ASKED = Request(name="create_job", method="POST", path="/v1/jobs", answer=JobMade)
+PLACE = Place(
+    address=Address(url="http://there:7070", source=AddressSource.ARGUMENT),
+    key=None,
+    hint="no key was found",
+)
+ASKED = Request(method="POST", path="/v1/jobs", answer=JobMade)
 MADE: dict[str, Any] = {
     "job_id": "job_1",
     "run_id": None,
@@ -87,9 +91,10 @@ def test_the_reason_is_what_the_machine_says(error: Exception, said: str) -> Non
 
 
 def test_who_cannot_be_reached_is_told_in_one_sentence() -> None:
-    error = Unreachable(url="http://there:1", reason="connection refused")
+    address = Address(url="http://there:1", source=AddressSource.VARIABLE)
+    error = Unreachable(url="http://there:1", reason="connection refused", address=address)
 
     assert str(error) == (
-        "no answer from http://there:1: connection refused; "
-        "the address is url=, else ROTA_URL, else http://127.0.0.1:7070"
+        "cannot reach http://there:1 (from ROTA_URL): connection refused; "
+        "start Rota with `rota up`, or give its address as url= or ROTA_URL"
     )

@@ -1,5 +1,6 @@
 """Where the client looks for the API and its key. Proves a part of I3."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from rota.config.load import load
 from rota.config.settings import Settings
 from rota.core.errors import InvalidInput
+from rota.runtime.address_file import publish_address
 from rota.sdk.client.finding import find
 
 
@@ -72,7 +74,13 @@ def test_this_machine_has_several_names(elsewhere: Path, url: str) -> None:
 def test_a_key_file_that_is_no_key_counts_as_none(elsewhere: Path) -> None:
     key_file(elsewhere / ".rota", "two words\nand lines\n")
 
-    assert find(None, None, environment={}).key is None
+    place = find(None, None, environment={})
+
+    assert place.key is None
+    assert place.hint == (
+        "no key was found: no key= was given, ROTA_API_KEY is not set, "
+        f"{elsewhere}/.rota/admin.key holds no key"
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,3 +120,72 @@ def test_a_server_beside_a_client_does_not_mind_its_variables() -> None:
     said = {"ROTA_URL": "http://there:1", "ROTA_API_KEY": "theirs"}
 
     assert load(environment=said, places=()) == Settings()
+
+
+def test_a_running_server_is_found_from_a_folder_below_with_its_own_key(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key_file(elsewhere / ".rota")
+    (elsewhere / "src" / ".rota").mkdir(parents=True)
+    monkeypatch.chdir(elsewhere / "src")
+
+    with publish_address(elsewhere / ".rota", "http://10.0.0.7:7273"):
+        place = find(None, None, environment={})
+
+    assert (place.url, place.key) == ("http://10.0.0.7:7273", "rota_abc_def")
+    assert place.address.describe() == f"from {elsewhere}/.rota/api.json"
+
+
+def test_the_nearest_of_two_servers_is_meant(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near, far = elsewhere / "near" / ".rota", elsewhere / ".rota"
+    near.mkdir(parents=True)
+    far.mkdir()
+    monkeypatch.chdir(near.parent)
+
+    with publish_address(far, "http://127.0.0.1:1"):
+        with publish_address(near, "http://127.0.0.1:2"):
+            both = find(None, None, environment={})
+        one = find(None, None, environment={})
+
+    assert (both.url, one.url) == ("http://127.0.0.1:2", "http://127.0.0.1:1")
+
+
+def test_beyond_the_home_folder_nothing_is_looked_for(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / ".rota").mkdir()
+    home = elsewhere / "home"
+    (home / "project").mkdir(parents=True)
+    monkeypatch.chdir(home / "project")
+
+    with publish_address(elsewhere / ".rota", "http://127.0.0.1:7273"):
+        place = find(None, None, environment={"HOME": str(home)})
+
+    assert place.url == "http://127.0.0.1:7070"
+
+
+def test_an_address_that_another_user_wrote_is_not_used_and_told(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody may write into /tmp: a server that they name there would be sent the caller's key."""
+    (elsewhere / ".rota").mkdir()
+    variables = {"ROTA_API_KEY": "mine"}
+
+    with publish_address(elsewhere / ".rota", "http://127.0.0.1:7273"):
+        os.chown(elsewhere / ".rota" / "api.json", 12345, -1)
+        place = find(None, None, environment=variables)
+        said = find(None, None, environment=variables | {"ROTA_DATA": str(elsewhere / ".rota")})
+
+    assert place.url == "http://127.0.0.1:7070"
+    assert f"{elsewhere}/.rota/api.json belongs to another user" in place.address.describe()
+    assert said.url == "http://127.0.0.1:7273"
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"url": "ftp://x", "pid": 1}', "[1]", "\xff"])
+def test_a_file_that_is_no_address_is_passed_over(elsewhere: Path, text: str) -> None:
+    (elsewhere / ".rota").mkdir()
+    (elsewhere / ".rota" / "api.json").write_text(text, encoding="latin-1")
+
+    assert find(None, None, environment={}).url == "http://127.0.0.1:7070"

@@ -21,7 +21,7 @@ def patience(retries: int = 4) -> Patience:
 def request(
     method: Literal["GET", "POST", "DELETE", "PUT"] = "GET", repeat: Repeat = "freely", **given: Any
 ) -> Request[None]:
-    return Request(name="x", method=method, path="/x", answer=NoneType, repeat=repeat, **given)
+    return Request(method=method, path="/x", answer=NoneType, repeat=repeat, **given)
 
 
 def answer(status: int, **given: Any) -> ApiError:

@@ -20,7 +20,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
 def request(**given: Any) -> Request[dict[str, Any]]:
-    usual: dict[str, Any] = {"name": "x", "method": "POST", "path": "/x", "answer": dict}
+    usual: dict[str, Any] = {"method": "POST", "path": "/x", "answer": dict}
     return Request(**usual | given)
 
 

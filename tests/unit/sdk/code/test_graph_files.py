@@ -57,7 +57,7 @@ def test_a_file_has_graphs_in_any_of_the_three_forms(
     [
         (MANIFEST.replace("[extract]", "[extarct]"), "12:19", "the name of a step"),
         (MANIFEST.replace("result.rows", "reslut.rows"), "14:20", "state, result, error"),
-        (MANIFEST.replace("kind: etl.load", "kidn: etl.load"), "11:11", "one of name, kind"),
+        (MANIFEST.replace("kind: etl.load", "kidn: etl.load"), "11:11", "did you mean kind?"),
         (STEPS.replace("[a]", "[b]"), "3:32", "itself"),
         ("steps: []\n", "1:1", "at least one step"),
         ("a: 1\n", "1:1", "there is no graph"),

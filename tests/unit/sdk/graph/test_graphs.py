@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rota
-from rota.core.graphs import read_graph
+from rota.contract.graph import read_graph
 
 app = rota.App("etl")
 

@@ -96,6 +96,25 @@ def test_backups_with_percent_signs_and_what_runs_at_boot() -> None:
     assert left.startswith("tab:9: @reboot is refused")
 
 
+def test_who_was_mailed_is_kept_as_labels_for_alerts() -> None:
+    found = crontab("backups")
+
+    assert [job.body["labels"] for job in found.jobs] == 3 * [{"mailto": "ops@example.org"}]
+    (note,) = [each for each in found.notes if "MAILTO" in each.said]
+    assert note.place == "tab:1"
+    assert "kept as the label mailto" in note.said
+
+
+def test_several_addresses_are_several_labels_and_those_that_do_not_fit_are_told() -> None:
+    tab = f"MAILTO=a@example.org, b@example.org,{80 * 'c'}\n0 1 * * * /bin/true\nMAILTO=\n"
+    found = imported(f"{tab}0 2 * * * /bin/false\n")
+
+    first, second = found.jobs
+    assert first.body["labels"] == {"mailto": "a@example.org", "mailto.2": "b@example.org"}
+    assert "labels" not in second.body
+    assert any("are kept, so these are not: ccc" in each.said for each in found.notes)
+
+
 def test_zones_hold_for_the_lines_below_and_a_wrong_one_leaves_them_out() -> None:
     found = crontab("zones")
 

@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidInput
-from rota.core.time import plain, planning
+from rota.core.time import planning
 from rota.sdk.importing import apscheduler_jobs, celery_beat, modules
 from rota.sdk.importing.imported import Imported
 
@@ -137,7 +138,7 @@ def test_cron_triggers_of_apscheduler(fields: dict[str, str], cron: str) -> None
 
 
 def test_a_monday_of_apscheduler_is_a_monday() -> None:
-    schedule = plain.parse(
+    schedule = read_schedule(
         apscheduler_jobs.schedule_of(cron_trigger(day_of_week="0", hour="9")), now=NOW
     )
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidInput, InvalidSchedule
-from rota.core.time import plain, planning
+from rota.core.time import planning
 from rota.sdk.app import App
 from rota.sdk.testing import Simulation, simulate
 
@@ -234,7 +235,7 @@ def test_every_tick_is_accounted_for_exactly_once(
 
     seen = simulate(said, start=start, end=end, outages=outages)
 
-    schedule = plain.parse(said, now=start)
+    schedule = read_schedule(said, now=start)
     wanted = [
         each.tick.at for each in planning.plan(schedule, start - minute / 60, end - minute / 60)
     ]

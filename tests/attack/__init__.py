@@ -1,0 +1,1 @@
+"""Attacks on a running installation with two tenants, and what held."""

@@ -1,0 +1,47 @@
+"""Statements write history with the key (id) of now and with (tenant_id, id), which follows it."""
+
+import importlib
+import pkgutil
+
+from tests.support.world import World
+
+import rota.store
+from rota.core.states import RunState
+from rota.store import jobs
+from rota.store.jobs import Record
+from rota.store.statement import ALL
+
+for module in pkgutil.iter_modules(rota.store.__path__):
+    if not module.ispkg:
+        importlib.import_module(f"rota.store.{module.name}")
+
+
+async def swap_key(world: World) -> None:
+    await world.conn.execute(
+        "alter table rota.runs drop constraint runs_pkey, add primary key (tenant_id, id)"
+    )
+
+
+async def test_every_statement_that_adds_to_history_can_be_planned(world: World) -> None:
+    await swap_key(world)
+    writers = [each for each in ALL.values() if "insert into rota.runs (" in each.text]
+
+    for each in writers:
+        await world.conn.execute(f"explain (generic_plan) {each.text}")
+
+    assert len(writers) >= 10
+
+
+async def test_a_tick_that_is_on_record_stays_as_it_is(world: World) -> None:
+    await swap_key(world)
+    job_id = await world.job()
+    job = (await jobs.read(world.conn, [job_id]))[job_id]
+    run_id = world.new_id()
+
+    made = [
+        await jobs.record(world.conn, job, [Record(run_id, world.now, state, "{}")])
+        for state in (RunState.MISSED, RunState.SKIPPED)
+    ]
+
+    assert made == [[run_id], []]
+    assert (await world.get(run_id)).state is RunState.MISSED
