@@ -29,6 +29,9 @@ web: ## build the dashboard, from web/ into the package
 test: check ## everything CI runs: the checks and all tests
 	$(PYTEST)
 
+test-attack: setup-dev ## attacks on a running installation with two tenants, and what held; five minutes
+	$(BIN)/python -m tests.attack
+
 test-chaos: setup-dev ## all broken rules, and a quarter of an hour of killed, frozen and cut processes
 	ROTA_TEST_CHAOS=1 $(PYTEST) tests/chaos/test_power.py
 	$(BIN)/python -m tests.chaos
@@ -70,7 +73,10 @@ bench-web: setup-dev web ## the dashboard in a Chromium: first view, long tasks 
 bench-time: setup-dev ## cost of the next fire time
 	$(BIN)/python -m tests.bench.time
 
+audit: setup-dev ## known vulnerabilities of all that is locked; needs the network
+	$(BIN)/python -m tools.audit
+
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev web test test-chaos test-failover test-faults test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time lock
+.PHONY: help up setup setup-dev web test test-attack test-chaos test-failover test-faults test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time audit lock

@@ -75,11 +75,6 @@ def client_operations() -> str:
     return render_client.operations_py(catalogue.operations)
 
 
-def client_async_operations() -> str:
-    resources.load()
-    return render_client.async_operations_py(catalogue.operations)
-
-
 def dashboard_types() -> str:
     resources.load()
     return render_types.types_ts(catalogue.operations)
@@ -94,8 +89,8 @@ RENDERED = {
     "docs/reference/cli.md": cli_markdown,
     "src/rota/sdk/client/generated/shapes.py": client_shapes,
     "src/rota/sdk/client/generated/operations.py": client_operations,
-    "src/rota/sdk/client/generated/async_operations.py": client_async_operations,
     "web/src/api/schema.gen.ts": dashboard_types,
+    "web/src/api/job_fields.gen.ts": render_types.job_fields_ts,
 }
 
 

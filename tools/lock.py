@@ -1,4 +1,4 @@
-"""Resolves the dependencies into the four lock files, with hashes and without any host's name."""
+"""Resolves the dependencies into the five lock files, with hashes and without any host's name."""
 
 from __future__ import annotations
 
@@ -40,3 +40,4 @@ if __name__ == "__main__":
     compile_lock("dev.lock", *project, "requirements/dev.in")
     compile_lock("bootstrap.lock", "requirements/bootstrap.in")
     compile_lock("node.lock", "requirements/node.in")
+    compile_lock("audit.lock", "requirements/audit.in")

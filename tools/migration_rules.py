@@ -27,9 +27,16 @@ _TABLE: Final = re.compile(
 )
 _DEFAULT: Final = re.compile(r"add column .*\bdefault (?!now\(\))[^,]*\(")
 
+# Tables that have a partition for each day. An index `on only` one of them is a definition: nothing
+# is read, and no partition has it yet.
+_DAYS: Final = r"(?:runs|attempts|run_logs|run_notes|graph_runs|graph_maps|graph_items|events)\b"
+
 # What is refused for a table that exists already: a pattern, and what to do instead.
 REFUSED: Final = (
-    (r"create (?:unique )?index (?!concurrently)", "`create index concurrently`, outside"),
+    (
+        rf"create (?:unique )?index (?!concurrently|(?:if not exists )?\w+ on only rota\.{_DAYS})",
+        "`create index concurrently`, outside",
+    ),
     (r"alter table .* alter (?:column )?\w+ (?:set data )?type\b", "a new column beside the old"),
     (r"alter table .* drop column\b", "leave it until no supported release reads it"),
     (r"alter table .* rename\b", "a new name beside the old"),

@@ -60,11 +60,8 @@ def shapes_py(operations: Sequence[Operation]) -> str:
 
 
 def operations_py(operations: Sequence[Operation]) -> str:
-    return Methods(is_async=False).render(operations)
-
-
-def async_operations_py(operations: Sequence[Operation]) -> str:
-    return Methods(is_async=True).render(operations)
+    """Each operation once: both clients make their methods of it."""
+    return Methods().render(operations)
 
 
 def shaped(text: str) -> str:
@@ -328,41 +325,34 @@ class Argument:
 
 @dataclass
 class Methods:
-    is_async: bool
     spelling: Spelling = field(default_factory=Spelling)
 
     def render(self, operations: Sequence[Operation]) -> str:
         methods = [self._method(each) for each in called(operations)]
-        waits, name = ("async ", "AsyncOperations") if self.is_async else ("", "Operations")
-        sign = "Every operation of the API as a "
-        sign += "coroutine." if self.is_async else "method."
         shapes = sorted(self.spelling.used - {"Page", "list", "dict"}, key=str.casefold)
         lines = [
-            HEAD.format(sign=sign) + RULES + (", ASYNC109" if self.is_async else ""),
+            HEAD.format(sign="The request that each operation of the API makes of its arguments.")
+            + RULES,
             "",
             # Nobody asks for these types while the program runs: they need not be built.
             "from __future__ import annotations",
             "",
             "from collections.abc import Mapping, Sequence",
             "from types import NoneType",
-            "from typing import Any, Literal, TypeVar",
+            "from typing import Any, Literal",
             "",
             "from msgspec import UNSET, UnsetType",
             "",
             "from rota.sdk.client.generated.shapes import (",
             *(f"    {each}," for each in shapes),
             ")",
+            "from rota.sdk.client.methods import ApiMethod",
             "from rota.sdk.client.pages import Page",
             "from rota.sdk.client.requests import Request",
             "",
-            'T = TypeVar("T")',
             "",
-            "",
-            f"class {name}:",
-            '    """One method for each; `_send` carries it out."""',
-            "",
-            f"    {waits}def _send(self, request: Request[T]) -> T:",
-            "        raise NotImplementedError",
+            "class Operations:",
+            '    """The methods of both clients, under the names of the operations."""',
         ]
         return shaped("\n".join([*lines, *(f"\n{text}" for text in methods), ""]))
 
@@ -374,17 +364,18 @@ class Methods:
             first, rest = [*places, *body], query
         rest = sorted(rest, key=lambda argument: not argument.is_required)
         extra = list(headers(each))
-        waits = "async " if self.is_async else ""
         answer, shape = self.answer(each)
-        lines = [f"    {waits}def {each.name}("]
         starred = ["*"] if rest or extra else []
         given = ["self", *(one.written for one in first), *starred]
         given += [one.written for one in (*rest, *extra)]
-        lines += [f"        {one}," for one in given]
-        lines += [f"    ) -> {answer}:", self._said(each, [*first, *rest, *extra])]
-        lines += [f"        return {'await ' if self.is_async else ''}self._send("]
-        lines += ["            Request(", *self._request(each, places, query, body, shape)]
-        return "\n".join([*lines, "            )", "        )"])
+        request = ", ".join(self._request(each, places, query, body, shape))
+        lines = [
+            "    @ApiMethod",
+            f"    def {each.name}({', '.join(given)}) -> Request[{answer}]:",
+            self._said(each, [*first, *rest, *extra]),
+            f"        return Request({request})",
+        ]
+        return "\n".join(lines)
 
     def _request(
         self,
@@ -395,7 +386,7 @@ class Methods:
         shape: str,
     ) -> Iterator[str]:
         path = re.sub(r"\{\w+\}", "{}", each.path)
-        given = {"name": repr(each.name), "method": repr(each.method), "path": repr(path)}
+        given = {"method": repr(each.method), "path": repr(path)}
         given["answer"] = shape
         if places:
             given["places"] = f"({', '.join(one.name for one in places)},)"
@@ -409,7 +400,7 @@ class Methods:
             given["repeat"] = repr(repeat(each))
         for one in headers(each):
             given[one.name] = one.name
-        yield from (f"                {name}={value}," for name, value in given.items())
+        yield from (f"{name}={value}" for name, value in given.items())
 
     def answer(self, each: Operation) -> tuple[str, str]:
         """The answer as an annotation, and as a value."""
@@ -529,7 +520,7 @@ def client_markdown(operations: Sequence[Operation], introduction: str) -> str:
 
 
 def row(each: Operation) -> str:
-    methods = Methods(is_async=False)
+    methods = Methods()
     query, body = methods.query(each), methods.body(each)
     if is_alone(body):
         needed, rest = [*each.parameters, body[0].name], query

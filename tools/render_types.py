@@ -6,12 +6,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
+
+import msgspec
 
 from rota.api import openapi
 from rota.api.operations import Operation
+from rota.contract import job
+from rota.contract.documents import ALLOWED, find_choices, find_extra
+from rota.contract.job_values import DEFAULTS
+from rota.contract.pieces import DURATION_ALLOWED
 from rota.core import states
 from rota.core.access import PERMITTED
+from rota.core.policy import NO_LIMIT
 
 HEAD: Final = """\
 // What the API takes and gives. Rendered from src/rota/api by `make generate`; do not edit.
@@ -136,3 +143,59 @@ def operation(each: Operation, described: dict[str, Any]) -> str:
         f" query: {{ {'; '.join(fields)} }};"
         f" body: {body}; answer: {answer} }};"
     )
+
+
+FIELDS_HEAD: Final = """\
+// The fields of a job that a form shows. Rendered from src/rota/contract/job.py by `make generate`;
+// do not edit.
+
+export interface JobField {
+  /** Its name in the API. */
+  readonly name: string;
+  /** `retries` is a number of attempts after the first one. */
+  readonly kind: "choice" | "duration" | "number" | "retries" | "text";
+  /** Whether null may be sent, for which the form has an empty text. */
+  readonly isNullable: boolean;
+  /** Of a job that does not say it; a duration is ISO 8601. */
+  readonly default: string;
+  readonly choices: readonly string[];
+  readonly maxLength: number | null;
+  readonly description: string;
+}
+
+"""
+# What a form has in a way of its own.
+APART: Final = frozenset({"kind", "payload", "graph", "labels"})
+
+
+def job_fields_ts() -> str:
+    """The fields of a job for the dashboard's form."""
+    shown = [each for each in job.FIELDS.values() if each.option and each.name not in APART]
+    entries = [f"  {json.dumps(job_field(each), ensure_ascii=False)}," for each in shown]
+    begin, end = "export const JOB_FIELDS = [", "] as const satisfies readonly JobField[];"
+    return FIELDS_HEAD + "\n".join([begin, *entries, end, ""])
+
+
+def job_field(field: job.JobField) -> dict[str, Any]:
+    value = DEFAULTS[field.name]
+    schema = msgspec.json.schema(field.type)
+    options = schema.get("anyOf", [schema])
+    texts = [each for each in options if each.get("type") == "string"]
+    choices = find_choices(field.type)
+    if field.name == "retries":
+        kind, value = "retries", value["max"]
+    elif choices is not None:
+        kind = "choice"
+    elif find_extra(field.type).get(ALLOWED) == DURATION_ALLOWED:
+        kind = "duration"
+    else:
+        kind = "text" if texts else "number"
+    return {
+        "name": field.name,
+        "kind": "number" if field.shown_type is int else kind,
+        "isNullable": {"type": "null"} in options,
+        "default": "" if value in {None, NO_LIMIT} else str(value),
+        "choices": list(get_args(choices)),
+        "maxLength": next((each["maxLength"] for each in texts if "maxLength" in each), None),
+        "description": field.description,
+    }
