@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from rota.core.errors import StoreFailed
+from rota.core.errors import StoreFailed, StoreRefused
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.translate import translated
@@ -89,8 +89,17 @@ async def create_database(conn: Connection, name: str, *, template: str = "templ
 
 
 async def drop_database(conn: Connection, name: str) -> None:
-    with translated(conn):
-        await conn.execute(f"drop database if exists {name} with (force)")
+    """Drop a database and close the connections to it.
+
+    A login that is no superuser may not terminate an autovacuum worker, so PostgreSQL refuses to
+    drop by force while one works in the database. Without force it stops that worker itself.
+    """
+    try:
+        with translated(conn):
+            await conn.execute(f"drop database if exists {name} with (force)")
+    except StoreRefused:
+        with translated(conn):
+            await conn.execute(f"drop database if exists {name}")
 
 
 async def settle(conn: Connection) -> None:

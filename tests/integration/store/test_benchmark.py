@@ -1,16 +1,31 @@
-"""What `rota bench failover` reads from the database (P7)."""
+"""The databases that `rota bench` makes, and what `rota bench failover` reads (P7)."""
 
 import json
 from datetime import timedelta
+from uuid import uuid4
 
+import asyncpg
+from tests.support.shop import until
 from tests.support.world import NOON, World
 
 from rota.core.states import RunState
 from rota.store import benchmark, live_runs
 from rota.store.benchmark import Restarts, Shares
+from rota.store.embedded import Embedded
 from rota.store.live_runs import Ending
 
 SECOND = timedelta(seconds=1)
+# One page a tenth of a second: the vacuum of this table lasts far longer than the test.
+VACUUMED = """
+create table dead (n integer) with (
+    autovacuum_vacuum_threshold = 1,
+    autovacuum_vacuum_cost_delay = 100,
+    autovacuum_vacuum_cost_limit = 1
+);
+insert into dead select generate_series(1, 200000);
+delete from dead
+"""
+VACUUM_OF = "select pid from pg_stat_progress_vacuum where datname = $1"
 
 
 async def test_restarts_are_counted_by_tick_by_attempt_and_by_the_last_start(world: World) -> None:
@@ -46,3 +61,29 @@ async def test_the_shares_of_schedulers_are_told_by_the_smallest(world: World) -
 
     assert nobody == Shares(0, 0)
     assert await benchmark.shares(world.conn) == Shares(2, 28)
+
+
+async def test_a_login_without_privileges_drops_a_database_that_autovacuum_works_in(
+    server: Embedded,
+) -> None:
+    """The login may not terminate the autovacuum worker, which belongs to the superuser."""
+    name = f"vacuumed_{uuid4().hex}"
+    admin = await asyncpg.connect(server.url)
+    try:
+        await admin.execute(f"create role {name} login createdb password '{name}'")
+        conn = await asyncpg.connect(server.url, user=name, password=name)
+        await benchmark.create_database(conn, name)
+        database = benchmark.with_database(server.url, name)
+        other = await asyncpg.connect(database, user=name, password=name)
+        await other.execute(VACUUMED)
+        await other.close()
+        await until(lambda: admin.fetchval(VACUUM_OF, name))
+
+        await benchmark.drop_database(conn, name)
+
+        await conn.close()
+        await admin.execute(f"drop role {name}")
+        left = await admin.fetchval("select count(*) from pg_database where datname = $1", name)
+        assert left == 0
+    finally:
+        await admin.close()
