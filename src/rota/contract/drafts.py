@@ -75,7 +75,10 @@ def read_drafts(jobs: Sequence[Mapping[str, Any]]) -> list[JobDraft]:
     """Read the fields of several jobs at once; an error says which of them is wrong."""
     try:
         given = [
-            {name: value for name, value in fields.items() if value is not None} for fields in jobs
+            {name: value for name, value in fields.items() if value is not None}
+            if None in fields.values()
+            else fields
+            for fields in jobs
         ]
         return convert(to_builtins(given, str_keys=True), list[JobDraft])
     except (TypeError, ValueError):

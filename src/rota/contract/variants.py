@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from rota.contract.drafts import given, spec_of
 from rota.contract.job import JobDraft
-from rota.core.submission import SpecVariant, after
+from rota.core.submission import SpecColumns, SpecVariant, after
 
 # What each of them may have for itself, or what is compared in another way.
 OWN: Final = frozenset({"name", "payload", "labels", "user_id", "schedule_time", "schedule"})
@@ -42,6 +42,30 @@ def variants_of(drafts: Sequence[JobDraft], *, tenant: str) -> list[SpecVariant]
                 )
             )
     return variants
+
+
+def columns_of(drafts: Sequence[JobDraft], *, tenant: str) -> SpecColumns | None:
+    """The drafts by column, if they differ in `OWN` only and only their time is the schedule; None
+    if they differ in more, or if their kind must be found out.
+    """
+    first = drafts[0]
+    if len(drafts) == 1 or first.kind is UNSET or first.job_type is not UNSET:
+        return None
+    like = _shared(first)
+    if any(_shared(draft) != like for draft in drafts):
+        return None
+    ats = [_own_time(draft) for draft in drafts]
+    timed = sum(at is not None for at in ats)
+    if 0 < timed < len(ats) or (not timed and any(d.schedule is not UNSET for d in drafts)):
+        return None
+    return SpecColumns(
+        spec_of(first, tenant=tenant),
+        [given(draft.name, None) for draft in drafts],
+        [given(draft.payload, None) for draft in drafts],
+        [given(draft.labels, None) for draft in drafts],
+        [given(draft.user_id, None) for draft in drafts],
+        ats if timed else None,
+    )
 
 
 def _own_time(draft: JobDraft) -> object:

@@ -16,7 +16,16 @@ SHARDS: Final = 128
 
 def shard_of(job_id: UUID) -> int:
     """Stable for ever: stored with the job, and computed the same by every version of Rota."""
-    return blake2b(job_id.bytes, digest_size=1, person=b"rota shard").digest()[0] % SHARDS
+    return _shard_of_bytes(job_id.bytes)
+
+
+def shard_of_hex(job_id: str) -> int:
+    """The same for an id that is written as 32 hexadecimal digits."""
+    return _shard_of_bytes(bytes.fromhex(job_id))
+
+
+def _shard_of_bytes(job_id: bytes) -> int:
+    return blake2b(job_id, digest_size=1, person=b"rota shard").digest()[0] % SHARDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ to one tenant. Reading and changing them is submission_views.py.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.core.outcome import Guarantee
-from rota.core.shard import shard_of
+from rota.core.shard import shard_of_hex
 from rota.store.cursors import Ownership
 from rota.store.driver import Connection
 from rota.store.statement import Nothing, statement
@@ -30,17 +30,19 @@ class SubmissionModel(NamedTuple):
     address: str | None
 
 
-class NewSubmission(NamedTuple):
-    """A submission to write; JSON as text, `gates` as PostgreSQL reads an array."""
+class NewSubmissions(NamedTuple):
+    """Submissions to write, by column. Ids as hex, JSON as text, `gates` as PostgreSQL reads an
+    array. A column in which all values are null may be empty, and one model is for all.
+    """
 
-    id: UUID
-    due_at: datetime
-    model: SubmissionModel
-    name: str | None = None
-    payload: str | None = None
-    labels: str | None = None
-    user_id: str | None = None
-    gates: str | None = None
+    ids: Sequence[str]
+    due_ats: Sequence[datetime]
+    models: Sequence[SubmissionModel]
+    names: Sequence[str | None] = ()
+    payloads: Sequence[str | None] = ()
+    labels: Sequence[str | None] = ()
+    user_ids: Sequence[str | None] = ()
+    gates: Sequence[str | None] = ()
 
 
 class DueShard(NamedTuple):
@@ -65,6 +67,8 @@ class OverdueCount(NamedTuple):
     number: int
 
 
+OWN_COLUMNS: Final = ("names", "payloads", "labels", "user_ids", "gates")
+
 INSERT_NOW = statement("submissions/insert_now", Nothing)
 INSERT_LATER = statement("submissions/insert_later", Nothing)
 NEXT_DUE = statement("submissions/next_due", DueShard)
@@ -73,26 +77,24 @@ MOVE_OVERDUE = statement("submissions/move_overdue", OverdueCount)
 
 
 async def insert_now(
-    conn: Connection, tenant_id: int, rows: Sequence[NewSubmission], *, due_at: datetime
+    conn: Connection, tenant_id: int, new: NewSubmissions, *, due_at: datetime
 ) -> None:
     """Write submissions as runs that are due at `due_at`, which is now."""
-    ids, _, models, *own = zip(*rows, strict=True)
     await INSERT_NOW.all(
-        conn, tenant_id=tenant_id, ids=ids, due_at=due_at, **_shared(models), **_own(own)
+        conn, tenant_id=tenant_id, ids=new.ids, due_at=due_at, **_shared(new.models), **_own(new)
     )
 
 
-async def insert_later(conn: Connection, tenant_id: int, rows: Sequence[NewSubmission]) -> None:
+async def insert_later(conn: Connection, tenant_id: int, new: NewSubmissions) -> None:
     """Write submissions that wait for their instant."""
-    ids, due_ats, models, *own = zip(*rows, strict=True)
     await INSERT_LATER.all(
         conn,
         tenant_id=tenant_id,
-        ids=ids,
-        shards=list(map(shard_of, ids)),
-        due_ats=due_ats,
-        **_shared(models),
-        **_own(own),
+        ids=new.ids,
+        shards=list(map(shard_of_hex, new.ids)),
+        due_ats=new.due_ats,
+        **_shared(new.models),
+        **_own(new),
     )
 
 
@@ -154,12 +156,12 @@ def _shared(models: Sequence[SubmissionModel]) -> dict[str, Any]:
     }
 
 
-def _own(columns: Sequence[Sequence[str | None]]) -> dict[str, Any]:
+def _own(new: NewSubmissions) -> dict[str, Any]:
     """The columns that each row has for itself. One without any value is sent empty: unnest fills
     it with nulls, which costs less than to encode them.
     """
-    names = ("names", "payloads", "labels", "user_ids", "gates")
+    columns = {name: getattr(new, name) for name in OWN_COLUMNS}
     return {
-        name: column if any(value is not None for value in column) else []
-        for name, column in zip(names, columns, strict=True)
+        name: column if any(value is not None for value in column) else ()
+        for name, column in columns.items()
     }

@@ -10,7 +10,7 @@ from rota.core.ids import stamped
 from rota.core.outcome import Guarantee
 from rota.flow.record.overdue_submissions import OVERDUE_AFTER, OverdueSubmissions
 from rota.store import submissions
-from rota.store.submissions import NewSubmission, SubmissionModel
+from rota.store.submissions import NewSubmissions, SubmissionModel
 
 SECOND = timedelta(seconds=1)
 
@@ -27,8 +27,8 @@ async def submit_for(world: World, due_at: datetime, number: int) -> UUID:
         None,
     )
     id_ = stamped(due_at, number.to_bytes(10, "big"))
-    row = NewSubmission(id_, due_at, model, name="pay", payload='{"n": 1}')
-    await submissions.insert_later(world.conn, 1, [row])
+    new = NewSubmissions([id_.hex], [due_at], [model], names=["pay"], payloads=['{"n": 1}'])
+    await submissions.insert_later(world.conn, 1, new)
     return id_
 
 

@@ -159,13 +159,13 @@ class Drafting:
         only_definitions: bool = False,
         origin: Origin = UNKNOWN_ORIGIN,
     ) -> None:
-        self._now = now
+        self.now = now
         self._calendars = calendars
         self._budget = SearchBudget(DRAFT_STEPS_MAX) if budget is None else budget
         self._read: dict[str, Timetable] = {}
         self._models: dict[int, Model] = {}
         self._number = 0
-        self._last = now + HORIZON
+        self.last = now + HORIZON
         self._only_definitions = only_definitions
         self._origin = origin
 
@@ -180,7 +180,7 @@ class Drafting:
                 check_template(spec.payload)
         is_submission = not self._only_definitions and spec.graph is None and is_one_time(table)
         if is_submission:
-            job_id = restamped(job_id, self._now if table.first is None else table.first.due_at)
+            job_id = restamped(job_id, self.now if table.first is None else table.first.due_at)
         elif spec.name is None:
             spec = replace(spec, name=f"{spec.kind[:NAMED_AFTER_MAX]} {job_id.hex[-8:]}")
         first = table.first
@@ -230,18 +230,18 @@ class Drafting:
                 tick_at = due_at = moments.parse(at)
             except InvalidInput:
                 return None
-            if not self._now < tick_at <= self._last:
+            if not self.now < tick_at <= self.last:
                 return None
         name = asked.name if asked.name is None else check_visible_name(asked.name, "name")
         if asked.user_id is not None:
             check_visible_name(asked.user_id, "user_id")
         self._number += 1
         return Draft(
-            restamped(first.id, due_at or self._now, number=self._number),
+            restamped(first.id, due_at or self.now, number=self._number),
             first.spec,
             name,
             asked.payload,
-            _payload_text(asked.payload, first.spec.kind),
+            small_payload_text(asked.payload, first.spec.kind),
             check_labels(asked.labels) if asked.labels else NO_LABELS,
             asked.user_id,
             first.schedule,
@@ -265,9 +265,9 @@ class Drafting:
         known = self._read.get(said)
         if known is not None:
             return known
-        schedule = read_schedule(given, now=self._now, seed=str(job_id))
+        schedule = read_schedule(given, now=self.now, seed=str(job_id))
         budget = self._budget.part(NEXT_TICK_STEPS_MAX)
-        first = planning.next_tick(schedule, self._now, calendars=self._calendars, budget=budget)
+        first = planning.next_tick(schedule, self.now, calendars=self._calendars, budget=budget)
         self._budget.spend(budget.spent)
         table = Timetable(schedule, canonical(write_schedule(schedule)), first)
         # Jitter and the H of cron depend on the job.
@@ -285,14 +285,14 @@ class Drafting:
             at = moments.parse(given["at"])
         except InvalidInput:
             return None
-        if not self._now < at <= self._last:
+        if not self.now < at <= self.last:
             return None
         schedule = Schedule(rules=(Once(at=at),), seed=str(job_id))
         first = Planned(tick=Tick(at=at, local=at.replace(tzinfo=None)), due_at=at)
         return Timetable(schedule, once_text(at), first)
 
 
-def _payload_text(payload: object, kind: str) -> str | None:
+def small_payload_text(payload: object, kind: str) -> str | None:
     """As core/binding.py checks and encodes it.
 
     benefit: a third of the time for a few small fields, measured 2026-11

@@ -8,7 +8,7 @@ finds, and an immediate one its run (S1). What is wrong with one is said by draf
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from rota.contract.job_values import details_of
@@ -39,7 +39,7 @@ from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import NewJob
 from rota.store.live_runs import NewRun
-from rota.store.submissions import NewSubmission, SubmissionModel
+from rota.store.submissions import NewSubmissions, SubmissionModel
 from rota.store.threads import compute_in_thread
 from rota.store.transaction import joined
 
@@ -194,7 +194,7 @@ async def _write_submissions(
 ) -> None:
     """Write the submissions among these, one statement a table and tenant."""
     models: dict[tuple[int, int], SubmissionModel] = {}
-    batches: dict[tuple[str, bool], list[NewSubmission]] = {}
+    batches: dict[tuple[str, bool], list[tuple[Any, ...]]] = {}
     for each in drafts:
         if not each.is_submission:
             continue
@@ -202,9 +202,9 @@ async def _write_submissions(
         place = id(spec), id(each.origin)
         model = models.get(place)
         if model is None:
-            model = models[place] = _submission_model(each, ids)
-        row = NewSubmission(
-            each.id,
+            model = models[place] = submission_model(each, ids)
+        row = (
+            each.id.hex,
             now if due_at is None else due_at,
             model,
             each.name,
@@ -215,14 +215,14 @@ async def _write_submissions(
         )
         batches.setdefault((spec.tenant, due_at is None), []).append(row)
     for (tenant, is_immediate), rows in batches.items():
-        tenant_id = ids.tenants[tenant]
+        tenant_id, new = ids.tenants[tenant], NewSubmissions(*zip(*rows, strict=True))
         if is_immediate:
-            await submissions.insert_now(conn, tenant_id, rows, due_at=now)
+            await submissions.insert_now(conn, tenant_id, new, due_at=now)
         else:
-            await submissions.insert_later(conn, tenant_id, rows)
+            await submissions.insert_later(conn, tenant_id, new)
 
 
-def _submission_model(each: Draft, ids: Ids) -> SubmissionModel:
+def submission_model(each: Draft, ids: Ids) -> SubmissionModel:
     spec = each.spec
     return SubmissionModel(
         queue_id=ids.queues[spec.queue],

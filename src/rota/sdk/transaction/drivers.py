@@ -15,7 +15,6 @@ from enum import Enum
 from functools import lru_cache
 from itertools import count
 from typing import Any, Final, Protocol
-from uuid import UUID
 
 from rota.core.errors import InvalidInput, RotaError, StoreUnavailable
 from rota.executors.python.transactions import BlockingConnection
@@ -73,8 +72,10 @@ def _spelled_all(values: Collection[Any]) -> list[Any]:
     types = set(map(type, values))
     if types <= TEXTS:
         return list(values)
-    if types == {UUID}:
-        return [value.hex for value in values]
+    if types == {datetime}:
+        return [value.isoformat() for value in values]
+    if types == {int}:
+        return list(map(str, values))
     return [spelled(value) for value in values]
 
 

@@ -11,9 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
+from uuid import UUID
+
+from msgspec import Struct
 
 from rota.contract.drafts import read_drafts
-from rota.contract.variants import variants_of
+from rota.contract.job import JobDraft
+from rota.contract.variants import columns_of, variants_of
 from rota.core.errors import InvalidInput, NotFound, SchemaMismatch, StoreFailed, StoreRefused
 from rota.core.ids import stamped
 from rota.core.origins import ChangeOrigin
@@ -21,6 +25,7 @@ from rota.core.submission import SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import submitting
+from rota.flow.submit.bulk_submissions import draft_bulk, submit_bulk
 from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
 from rota.sdk.transaction.drivers import NOT_FAILED, Borrowed, Driver
@@ -37,8 +42,7 @@ MOST: Final = 1000
 FAILED: Final = "25P02"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(Struct, frozen=True, kw_only=True):
     """A job or a submission that is there once the transaction is committed; ids as the API shows
     them. A submission that has no name is called after its kind.
     """
@@ -59,9 +63,31 @@ class Asked:
     wake: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where it is written, and who writes it; `now` is the time of the database."""
+
+    conn: Connection
+    caller: Caller
+    tenant_id: int
+    now: datetime
+    asked: Asked
+
+    @property
+    def actor(self) -> str:
+        return f"role {self.caller.role}"
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.actor, SOURCE)
+
+    def new_id(self) -> UUID:
+        return stamped(self.now, os.urandom(10))
+
+
 async def write(driver: Driver, asked: Asked) -> list[Made]:
     """Write these jobs, all or none, into the transaction that is open on the connection."""
-    variants = _variants(asked)
+    drafts = _read(asked)
     driver.refuse_outside()
     borrowed = Borrowed(driver)
     conn = cast("Connection", borrowed)
@@ -70,23 +96,52 @@ async def write(driver: Driver, asked: Asked) -> list[Made]:
         if caller.is_read_only:
             raise InvalidInput("conn", "a read-only transaction", "one that may write")
         tenant_id = await _tenant_id(conn, asked.tenant, caller)
-        known = await _calendars(conn, variants, tenant_id)
         now = caller.now.astimezone(UTC)  # a driver may show it in the zone of the session
-        drafting = Drafting(now, known, origin=Origin(f"role {caller.role}", SOURCE))
-        drafts = await submitting.draft_all(
-            drafting, variants, lambda: stamped(now, os.urandom(10))
+        target = Target(conn, caller, tenant_id, now, asked)
+        return await _write_bulk(target, drafts) or await _write_each(target, drafts)
+
+
+async def _write_bulk(target: Target, drafts: Sequence[JobDraft]) -> list[Made] | None:
+    """Write submissions that differ in a few fields only; None if they differ in more."""
+    columns = columns_of(drafts, tenant=target.asked.tenant)
+    if columns is None:
+        return None
+    drafting = Drafting(target.now, NO_CALENDARS, origin=target.origin)
+    bulk = draft_bulk(drafting, columns, target.new_id)
+    if bulk is None:
+        return None
+    await submit_bulk(target.conn, bulk, now=target.now)
+    is_immediate, kind = bulk.is_immediate, bulk.first.spec.kind
+    await _wake(target, runs=is_immediate, tick=None if is_immediate else min(bulk.due_ats))
+    return [
+        Made(
+            job_id=f"job_{id_}",
+            run_id=f"run_{id_}" if is_immediate else None,
+            name=name or kind,
+            next_run_at=None if is_immediate else due_at,
         )
-        made = await submitting.submit_drafts(conn, drafts, now=now, calendars=known)
-        await _note(conn, caller, tenant_id, list(zip(made, drafts, strict=True)))
-        if asked.wake:
-            await _wake(conn, now, made)
+        for id_, name, due_at in zip(bulk.ids, bulk.names, bulk.due_ats, strict=True)
+    ]
+
+
+async def _write_each(target: Target, asked: Sequence[JobDraft]) -> list[Made]:
+    conn, now = target.conn, target.now
+    variants = variants_of(asked, tenant=target.asked.tenant)
+    known = await _calendars(conn, variants, target.tenant_id)
+    drafting = Drafting(now, known, origin=target.origin)
+    drafts = await submitting.draft_all(drafting, variants, target.new_id)
+    made = await submitting.submit_drafts(conn, drafts, now=now, calendars=known)
+    await _note(target, list(zip(made, drafts, strict=True)))
+    ticks = [each.first_tick for each in made if each.first_tick is not None]
+    has_runs = any(each.run_id is not None for each in made)
+    await _wake(target, runs=has_runs, tick=min(ticks, default=None))
     return [_shown(each, draft) for each, draft in zip(made, drafts, strict=True)]
 
 
-def _variants(asked: Asked) -> list[SpecVariant]:
+def _read(asked: Asked) -> list[JobDraft]:
     if not 1 <= len(asked.jobs) <= MOST:
         raise InvalidInput("jobs", f"{len(asked.jobs)} jobs", f"1 to {MOST} of them")
-    return variants_of(read_drafts(asked.jobs), tenant=asked.tenant)
+    return read_drafts(asked.jobs)
 
 
 async def _tenant_id(conn: Connection, tenant: str, caller: Caller) -> int:
@@ -110,16 +165,14 @@ async def _calendars(
     return await calendars.read_all(conn, tenant_id=tenant_id)
 
 
-async def _note(
-    conn: Connection, caller: Caller, tenant_id: int, made: Sequence[tuple[Submitted, Draft]]
-) -> None:
+async def _note(target: Target, made: Sequence[tuple[Submitted, Draft]]) -> None:
     """Write down which role made which job, as the API writes down which key did. A submission
     says it itself.
     """
     entries = [
         NewEntry(
-            tenant_id=tenant_id,
-            actor=f"role {caller.role}",
+            tenant_id=target.tenant_id,
+            actor=target.actor,
             source=SOURCE,
             action="job.create",
             thing="job",
@@ -131,18 +184,17 @@ async def _note(
         if not each.deduplicated and not each.is_submission
     ]
     if entries:
-        await audit.note_many(conn, entries)
+        await audit.note_many(target.conn, entries)
 
 
-async def _wake(conn: Connection, now: datetime, made: Sequence[Submitted]) -> None:
+async def _wake(target: Target, *, runs: bool, tick: datetime | None) -> None:
     """Tell whom it concerns, at the commit: elsewhere a hint is given after it, but only the caller
     knows when that is. So such commits wait for each other (F42); `wake=False` spares that.
     """
-    if any(each.run_id is not None for each in made):
-        await hints.give(conn, hints.RUNS)
-    soon = now + NEAR
-    if any(each.first_tick is not None and each.first_tick <= soon for each in made):
-        await hints.give(conn, hints.JOBS)
+    if target.asked.wake and runs:
+        await hints.give(target.conn, hints.RUNS)
+    if target.asked.wake and tick is not None and tick <= target.now + NEAR:
+        await hints.give(target.conn, hints.JOBS)
 
 
 def _shown(each: Submitted, draft: Draft) -> Made:

@@ -1,0 +1,119 @@
+"""Checks and writes submissions of one request that differ in a few fields only, column by column.
+
+Most bulk requests submit the same task a thousand times. What the submissions share is checked
+once, as for a single one (drafting.py). The rest is checked and sent by column, without an object
+for each submission. If anything is not plainly good, `draft_bulk` returns None and the caller goes
+through drafting.py and submitting.py, which say what is wrong with which submission.
+
+benefit: 1.7x on rota bench api for bulk submissions from Python, measured 2026-11
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.binding import MARK
+from rota.core.errors import InvalidInput
+from rota.core.ids import restamp_all
+from rota.core.submission import SpecColumns, check_labels, check_visible_names
+from rota.core.time import moments
+from rota.flow.submit.allowing import allow_jobs, allow_runs
+from rota.flow.submit.drafting import Draft, Drafting, small_payload_text
+from rota.flow.submit.interned import Interned, intern
+from rota.flow.submit.submitting import submission_model
+from rota.store import submissions
+from rota.store.driver import Connection
+from rota.store.submissions import NewSubmissions
+from rota.store.transaction import joined
+
+
+class SubmissionBulk(NamedTuple):
+    """Submissions that were found good. `first` is the first of them; ids as hex."""
+
+    first: Draft
+    ids: Sequence[str]
+    names: Sequence[str | None]
+    payloads: Sequence[object]
+    payload_texts: Sequence[str | None]
+    labels_texts: Sequence[str | None]
+    user_ids: Sequence[str | None]
+    due_ats: Sequence[datetime]
+
+    @property
+    def is_immediate(self) -> bool:
+        return self.first.is_immediate
+
+
+def draft_bulk(
+    drafting: Drafting, asked: SpecColumns, new_id: Callable[[], UUID]
+) -> SubmissionBulk | None:
+    """Check submissions; None if one needs a closer look."""
+    try:
+        first = drafting.draft(asked.first(), new_id())
+        if not is_plain(first):
+            return None
+        payload_texts = [small_payload_text(each, first.spec.kind) for each in asked.payloads]
+        if any(MARK in text for text in payload_texts if text):
+            return None
+        due_ats = due_times(drafting, first, asked)
+        return SubmissionBulk(
+            first,
+            restamp_all(first.id, due_ats),
+            check_visible_names(asked.names, "name"),
+            asked.payloads,
+            payload_texts,
+            [check_labels(labels) if labels else None for labels in asked.labels],
+            check_visible_names(asked.user_ids, "user_id"),
+            due_ats,
+        )
+    except InvalidInput:
+        return None
+
+
+def is_plain(first: Draft) -> bool:
+    """Whether a submission needs neither gates, a unique key nor a kind that must be able to
+    something, and has no jitter, which each has for itself.
+    """
+    spec = first.spec
+    return (
+        first.is_submission
+        and spec.unique is None
+        and not spec.limits
+        and not first.exactly_once
+        and first.schedule is not None
+        and first.schedule.jitter is None
+    )
+
+
+def due_times(drafting: Drafting, first: Draft, asked: SpecColumns) -> Sequence[datetime]:
+    """When each is due."""
+    if asked.ats is None:
+        return [first.due_at or drafting.now] * len(asked.names)
+    due_ats = [moments.parse(at) for at in asked.ats]
+    if not drafting.now < min(due_ats) <= max(due_ats) <= drafting.last:
+        raise InvalidInput("schedule_time", asked.ats[0], "times to come")
+    return due_ats
+
+
+async def submit_bulk(conn: Connection, bulk: SubmissionBulk, *, now: datetime) -> None:
+    """Write all of these or none."""
+    first, number = bulk.first, len(bulk.ids)
+    async with joined(conn):
+        ids = await intern(conn, [first], Interned())
+        tenant_id, quotas = ids.tenants[first.spec.tenant], ids.quotas[first.spec.tenant]
+        new = NewSubmissions(
+            ids=bulk.ids,
+            due_ats=bulk.due_ats,
+            models=[submission_model(first, ids)],
+            names=bulk.names,
+            payloads=bulk.payload_texts,
+            labels=bulk.labels_texts,
+            user_ids=bulk.user_ids,
+        )
+        if bulk.is_immediate:
+            await allow_runs(conn, quotas, tenant_id=tenant_id, more=number)
+            await submissions.insert_now(conn, tenant_id, new, due_at=now)
+        else:
+            await allow_jobs(conn, quotas, tenant_id=tenant_id, more=number)
+            await submissions.insert_later(conn, tenant_id, new)
