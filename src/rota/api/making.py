@@ -6,6 +6,7 @@ The operations are resources/jobs.py; the rules are flow/submit.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from rota.api import identifiers
 from rota.api.call import Call
@@ -14,13 +15,14 @@ from rota.api.gathered import note_made
 from rota.api.shapes.jobs import JobDraft, JobMade
 from rota.api.shapes.pieces import moment_or_none
 from rota.contract.job_values import details_of
-from rota.contract.variants import variants_of
+from rota.contract.variants import columns_of, variants_of
 from rota.core.binding import MARK, names_in
 from rota.core.kind_remedies import ServedKinds, warn_unknown_fields
 from rota.core.submission import JobSpec, SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import submitting
+from rota.flow.submit.bulk_submissions import draft_bulk, submit_bulk
 from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, sealed
@@ -35,6 +37,10 @@ async def make(
     """Make all of these jobs and submissions or none. With `only_definitions` each becomes a job,
     which is found by its name.
     """
+    if not only_definitions:
+        made_in_bulk = await _make_bulk(call, drafts)
+        if made_in_bulk is not None:
+            return made_in_bulk
     asked_for = variants_of(drafts, tenant=call.principal.tenant)
     known = await _calendars(call, asked_for)
     drafting = Drafting(call.now, known, origin=origin_of(call), only_definitions=only_definitions)
@@ -62,6 +68,42 @@ async def make(
             + _warn_unstored(draft.spec, is_submission=draft.is_submission),
         )
         for place, (each, draft) in enumerate(zip(made, found_good, strict=True))
+    ]
+
+
+async def _make_bulk(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | None:
+    """Make submissions that differ in a few fields only; None if they differ in more."""
+    columns = columns_of(drafts, tenant=call.principal.tenant)
+    if columns is None:
+        return None
+    drafting = Drafting(call.now, NO_CALENDARS, origin=origin_of(call))
+    bulk = draft_bulk(drafting, columns, call.service.new_id)
+    if bulk is None:
+        return None
+    await submit_bulk(call.conn, bulk, now=call.now)
+    spec, is_immediate = bulk.first.spec, bulk.is_immediate
+    if is_immediate:
+        call.hints.add(hints.RUNS)
+        call.made(map(UUID, bulk.ids))
+    elif min(bulk.due_ats) <= call.now + NEAR:
+        call.hints.add(hints.JOBS)
+    served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
+    unstored = _warn_unstored(spec, is_submission=True)
+    shared = _warnings(spec.kind, None, served, ()) + unstored
+    has_fields = served.get(spec.kind) is not None
+    return [
+        JobMade(
+            job_id=f"job_{id_}",
+            run_id=f"run_{id_}" if is_immediate else None,
+            deduplicated=False,
+            next_run_at=None if is_immediate else moment_or_none(due_at),
+            name=name or spec.kind,
+            status="pending" if is_immediate else "active",
+            warnings=_warnings(spec.kind, payload, served, ()) + unstored if has_fields else shared,
+        )
+        for id_, name, payload, due_at in zip(
+            bulk.ids, bulk.names, bulk.payloads, bulk.due_ats, strict=True
+        )
     ]
 
 

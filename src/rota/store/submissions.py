@@ -12,6 +12,7 @@ from uuid import UUID
 
 from rota.core.outcome import Guarantee
 from rota.core.shard import shard_of_hex
+from rota.store.array_literals import int_array, text_array, time_array
 from rota.store.cursors import Ownership
 from rota.store.driver import Connection
 from rota.store.statement import Nothing, statement
@@ -81,7 +82,12 @@ async def insert_now(
 ) -> None:
     """Write submissions as runs that are due at `due_at`, which is now."""
     await INSERT_NOW.all(
-        conn, tenant_id=tenant_id, ids=new.ids, due_at=due_at, **_shared(new.models), **_own(new)
+        conn,
+        tenant_id=tenant_id,
+        ids=text_array(new.ids),
+        due_at=due_at,
+        **_shared(new.models),
+        **_own(new),
     )
 
 
@@ -90,9 +96,9 @@ async def insert_later(conn: Connection, tenant_id: int, new: NewSubmissions) ->
     await INSERT_LATER.all(
         conn,
         tenant_id=tenant_id,
-        ids=new.ids,
-        shards=list(map(shard_of_hex, new.ids)),
-        due_ats=new.due_ats,
+        ids=text_array(new.ids),
+        shards=int_array(list(map(shard_of_hex, new.ids))),
+        due_ats=time_array(new.due_ats),
         **_shared(new.models),
         **_own(new),
     )
@@ -162,6 +168,6 @@ def _own(new: NewSubmissions) -> dict[str, Any]:
     """
     columns = {name: getattr(new, name) for name in OWN_COLUMNS}
     return {
-        name: column if any(value is not None for value in column) else ()
+        name: text_array(column if any(value is not None for value in column) else ())
         for name, column in columns.items()
     }

@@ -23,14 +23,14 @@ select
     (:addresses::text[])[coalesce(n.model, 1)]
 from
     unnest(
-        :ids::uuid[],
-        :shards::smallint[],
-        :due_ats::timestamptz[],
+        :ids::text::uuid[],
+        :shards::text::smallint[],
+        :due_ats::text::timestamptz[],
         :models::integer[],
-        :names::text[],
-        :payloads::jsonb[],
-        :labels::jsonb[],
-        :user_ids::text[],
+        :names::text::text[],
+        :payloads::text::jsonb[],
+        :labels::text::jsonb[],
+        :user_ids::text::text[],
         -- As text: an array of arrays would have to be a rectangle.
-        :gates::text[]
+        :gates::text::text[]
     ) as n (id, shard, due_at, model, name, payload, labels, user_id, gates);

@@ -1,6 +1,7 @@
 -- Write submissions that are due now, each as a run that waits. Their ids were drawn a moment ago:
 -- nobody can have used them before. What several share is sent once, as a column of models; `model`
 -- says which of them is a submission's own, and is left out if there is one only.
+-- Columns come as array literals (store/array_literals.py).
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id, queue_id,
     kind_id, policy_id, job_version, state, trigger, priority, guarantee, payload, gates, name,
@@ -32,13 +33,13 @@ select
     (:addresses::text[])[coalesce(n.model, 1)]
 from
     unnest(
-        :ids::uuid[],
+        :ids::text::uuid[],
         :models::integer[],
-        :names::text[],
-        :payloads::jsonb[],
-        :labels::jsonb[],
-        :user_ids::text[],
+        :names::text::text[],
+        :payloads::text::jsonb[],
+        :labels::text::jsonb[],
+        :user_ids::text::text[],
         -- As text: an array of arrays would have to be a rectangle.
-        :gates::text[]
+        :gates::text::text[]
     ) as n (id, model, name, payload, labels, user_id, gates)
 cross join (select rota.now() as now) as clock;
