@@ -115,3 +115,20 @@ async def test_the_same_request_twice_with_one_key_makes_the_jobs_once(api: Serv
     assert (first.status, again.status) == (201, 201)
     assert first.json == again.json
     assert await api.conn.fetchval("select count(*) from rota.scheduled_runs") == 3
+
+
+async def test_a_bulk_that_is_due_now_is_runs_that_a_worker_can_claim(api: Served) -> None:
+    given = [{"kind": "noop", "payload": {"n": n}, "user_id": "kim"} for n in range(3)]
+
+    made = (await api.platform.post("/v1/jobs/bulk", {"jobs": given})).json["jobs"]
+
+    assert {each["status"] for each in made} == {"pending"}
+    assert [each["run_id"] for each in made] == [
+        each["job_id"].replace("job_", "run_") for each in made
+    ]
+    rows = await api.conn.fetch(
+        "select 'run_' || replace(id::text, '-', '') as id, payload from rota.live_runs"
+        " where state = 'queued' and user_id = 'kim' order by payload"
+    )
+    found = [(row["id"], row["payload"]) for row in rows]
+    assert found == [(each["run_id"], f'{{"n": {n}}}') for n, each in enumerate(made)]

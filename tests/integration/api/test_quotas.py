@@ -44,6 +44,22 @@ async def test_a_run_beyond_the_quota_is_answered_with_when_to_try_again(api: Se
     assert int(second.headers["retry-after"]) >= 1
 
 
+async def test_a_bulk_beyond_a_quota_is_refused_as_a_whole(api: Served) -> None:
+    acme = await tenant(api, max_jobs=4, max_queued=2)
+    later, now = {"kind": "noop", "schedule_time": "2030-01-01T00:00:00Z"}, {"kind": "noop"}
+
+    answers = [
+        await acme.post("/v1/jobs/bulk", {"jobs": [each] * number})
+        for each, number in [(later, 5), (now, 3), (later, 4), (now, 2), (later, 2), (now, 2)]
+    ]
+
+    assert [answer.status for answer in answers] == [429, 429, 201, 201, 429, 429]
+    assert "max_jobs" in answers[0].json["detail"]
+    assert "max_queued" in answers[1].json["detail"]
+    assert await api.conn.fetchval("select count(*) from rota.scheduled_runs") == 4
+    assert await api.conn.fetchval("select count(*) from rota.live_runs") == 2
+
+
 async def test_a_calendar_that_is_replaced_moves_the_next_tick(api: Served) -> None:
     admin = api.platform
     await admin.put("/v1/calendars/freeze", FREE)
