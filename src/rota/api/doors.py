@@ -139,7 +139,7 @@ class Doors:
             service=self.service,
             request_id=request.state.request_id,
             address=request.client.host if request.client else "",
-            url=request.url.path,
+            url=request.scope["path"],
             headers=request.headers,
             origin=(
                 claimed_origin(request.headers.get(ORIGIN_HEADER))

@@ -5,7 +5,6 @@ says; unknown fields are refused, because a typo in a retry policy must not pass
 likewise.
 """
 
-import asyncio
 from collections.abc import Sequence
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
@@ -14,28 +13,26 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import ClientDisconnect, Request
 
-from rota.api.connections import BODY_TIMEOUT_S
 from rota.api.problems import FieldError, Refusal, refusal_of
 from rota.api.shapes.pieces import ANY_CASE
 from rota.contract.documents import explain
 
 
 async def read_body(request: Request, *, largest: int) -> bytes:
-    """The raw body; refused as soon as it is known to be too large or too slow."""
+    """The raw body; refused as soon as it is known to be too large. The connection guard ends one
+    that arrives too slowly.
+    """
     said = request.headers.get("content-length", "")
     if said.isdigit() and int(said) > largest:
         raise too_large(largest)
     parts: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
-            async for part in request.stream():
-                size += len(part)
-                if size > largest:
-                    raise too_large(largest)
-                parts.append(part)
-    except TimeoutError:
-        raise Refusal("request_timeout", "the body did not arrive in time") from None
+        async for part in request.stream():
+            size += len(part)
+            if size > largest:
+                raise too_large(largest)
+            parts.append(part)
     except ClientDisconnect:
         raise Refusal("malformed_request", "the body ended early") from None
     return b"".join(parts)
@@ -69,6 +66,8 @@ def _decode(reader: "msgspec.json.Decoder[Any]", raw: bytes) -> Any:
 
 def decode_query(request: Request, shape: type[Struct] | None) -> Any:
     """The query parameters, in the shape of the operation; a list may be given several times."""
+    if shape is None and not request.scope["query_string"]:
+        return None
     given = request.query_params
     fields = {} if shape is None else {each.encode_name: each for each in struct_fields(shape)}
     values: dict[str, Any] = {}

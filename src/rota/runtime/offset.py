@@ -25,11 +25,12 @@ class Offset:
     One thread notes answers; any thread may ask.
     """
 
-    __slots__ = ("_bounds",)
+    __slots__ = ("_bounds", "_largest")
 
     def __init__(self) -> None:
-        # Replaced and never changed: a thread of handlers may be reading it.
         self._bounds: tuple[int, ...] = ()
+        # The largest of them. Replaced and never changed: a thread of handlers may be reading it.
+        self._largest: int | None = None
 
     def note(self, told: datetime, *, received: float, sent: float | None = None) -> None:
         """Take note that an answer received at `received` (monotonic) told this time; it was asked
@@ -40,20 +41,21 @@ class Offset:
         if sent is not None and kept and max(kept) > shown - microseconds(sent):
             kept = ()
         self._bounds = (*kept, shown - microseconds(received))
+        self._largest = max(self._bounds)
 
     def at(self, monotonic: float) -> datetime | None:
         """The database's time at that moment, or a little less; None before the first answer."""
-        bounds = self._bounds
-        if not bounds:
+        largest = self._largest
+        if largest is None:
             return None
-        return EPOCH + (max(bounds) + microseconds(monotonic)) * MICROSECOND
+        return EPOCH + timedelta(microseconds=largest + microseconds(monotonic))
 
     def reached(self, time: datetime) -> float | None:
         """When, by the monotonic clock, the database's certainly shows that time."""
-        bounds = self._bounds
-        if not bounds:
+        largest = self._largest
+        if largest is None:
             return None
-        return ((time - EPOCH) // MICROSECOND - max(bounds)) / 1_000_000
+        return ((time - EPOCH) // MICROSECOND - largest) / 1_000_000
 
 
 def microseconds(seconds: float) -> int:
