@@ -130,5 +130,5 @@ async def test_a_bulk_that_is_due_now_is_runs_that_a_worker_can_claim(api: Serve
         "select 'run_' || replace(id::text, '-', '') as id, payload from rota.live_runs"
         " where state = 'queued' and user_id = 'kim' order by payload"
     )
-    found = [(row["id"], row["payload"]) for row in rows]
+    found = [tuple(row) for row in rows]
     assert found == [(each["run_id"], f'{{"n": {n}}}') for n, each in enumerate(made)]

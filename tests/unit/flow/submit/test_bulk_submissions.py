@@ -18,7 +18,7 @@ from rota.flow.submit.drafting import NO_LABELS, Drafting
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ID = UUID("0197c2d4-0000-7000-8000-000000000001")
 SOON = rfc3339(NOW + timedelta(days=1))
-OWN = st.fixed_dictionaries(
+OWN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "name": st.sampled_from(["a", "e\u0301", "x" * 200, '"\\']),
