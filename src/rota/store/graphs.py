@@ -6,7 +6,7 @@ here, by whoever holds the lock (docs/adr/0018-marks.md). What follows from them
 (core/graphs) and flow's (flow/graphs).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -322,8 +322,10 @@ async def finish(conn: Connection, endings: Sequence[Ending]) -> list[Ended]:
     )
 
 
-async def results(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Result]:
-    return {row.id: row for row in await RESULTS.all(conn, ids=ids)}
+async def results(conn: Connection, tenants: Mapping[UUID, int]) -> dict[UUID, Result]:
+    """What these runs came to; `tenants` has the tenant of each."""
+    rows = await RESULTS.all(conn, ids=list(tenants), tenant_ids=list(tenants.values()))
+    return {row.id: row for row in rows}
 
 
 async def inputs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Input]:

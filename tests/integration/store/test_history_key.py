@@ -1,8 +1,9 @@
-"""Statements write history with the key (id) of now and with (tenant_id, id), which follows it."""
+"""Statements work with the key (id) of history and with its successor, (tenant_id, id)."""
 
 import importlib
 import pkgutil
 
+from tests.integration.store.test_plans import explain
 from tests.support.world import World
 
 import rota.store
@@ -30,6 +31,25 @@ async def test_every_statement_that_adds_to_history_can_be_planned(world: World)
         await world.conn.execute(f"explain (generic_plan) {each.text}")
 
     assert len(writers) >= 10
+
+
+async def test_every_statement_that_finds_runs_by_id_names_their_tenant(world: World) -> None:
+    """Otherwise the new key would be read as a whole."""
+    await swap_key(world)
+    await world.conn.execute("drop index rota.runs_tenant")
+    for setting in ("enable_seqscan = off", "plan_cache_mode = force_generic_plan"):
+        await world.conn.execute(f"set {setting}")
+    readers = [each for each in ALL.values() if "rota.runs as" in each.text]
+
+    scans = [
+        (each.name, node.get("Index Cond", ""))
+        for each in readers
+        for node in await explain(world.conn, each)
+        if node.get("Index Name") == "runs_rest_pkey"
+    ]
+
+    assert {name: c for name, c in scans if "tenant_id" not in c} == {}
+    assert len({name for name, _ in scans}) > 20
 
 
 async def test_a_tick_that_is_on_record_stays_as_it_is(world: World) -> None:

@@ -91,9 +91,13 @@ async def _learn(conn: Connection, wanted: Wanted) -> None:
         for turn in wanted:
             turn.given = turn.given or inputs.get(turn.run_id)
     lacking = {turn: turn.lacks(steps) for turn, steps in wanted.items()}
-    ids = [turn.id_of(step) for turn, steps in lacking.items() for step in steps]
-    if ids:
-        results = await graphs.results(conn, ids)
+    tenants = {
+        turn.id_of(step): turn.locked.tenant_id
+        for turn, steps in lacking.items()
+        for step in steps
+    }
+    if tenants:
+        results = await graphs.results(conn, tenants)
         for turn, steps in lacking.items():
             turn.learn(results, steps)
     for turn, asked in wanted.items():

@@ -117,7 +117,7 @@ async def go_on(conn: Connection, mapped: Mapped, marks: Sequence[Mark]) -> Deci
     await count(conn, known.which, marks)
     for mark in marks:
         if mark.ended > mark.members and mark.state not in {None, RunState.SUCCEEDED}:
-            await _source_failed(conn, known.which, STATES[str(mark.state)])
+            await _source_failed(conn, known, STATES[str(mark.state)])
     return await _look(conn, mapped)
 
 
@@ -154,8 +154,9 @@ async def _begin_again(conn: Connection, mapped: Mapped, known: Map) -> Decided 
     return await _look(conn, mapped)
 
 
-async def _source_failed(conn: Connection, which: Which, state: RunState) -> None:
-    found = (await graphs.results(conn, [_source_id(which)])).get(_source_id(which))
+async def _source_failed(conn: Connection, known: Map, state: RunState) -> None:
+    which, source_id = known.which, _source_id(known.which)
+    found = (await graphs.results(conn, {source_id: known.tenant_id})).get(source_id)
     said = None if found is None else _error(found.reason)
     if state is RunState.CANCELLED:
         await _stop(conn, which, StepState.CANCELLED, "its source was cancelled")

@@ -8,5 +8,10 @@ where
     r.id > :after_id::uuid
     and r.id <= :last_id::uuid
     and r.graph_run_id = :run_id::uuid
+    and r.tenant_id = (
+        select m.tenant_id from rota.graph_maps as m
+        where m.run_id = :run_id::uuid
+        limit 1
+    )
 order by r.id
 limit :most::integer;

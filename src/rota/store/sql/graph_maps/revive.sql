@@ -7,6 +7,11 @@ with chosen as (
     where
         r.id = any(:ids::uuid[])
         and r.graph_run_id = :run_id::uuid
+        and r.tenant_id = (
+            select m.tenant_id from rota.graph_maps as m
+            where m.run_id = :run_id::uuid
+            limit 1
+        )
         and r.state <> 'succeeded'
     order by r.id
     for update

@@ -4,5 +4,5 @@ select
     r.state,
     r.result,
     r.reason
-from unnest(:ids::uuid[]) as i (id)
-inner join rota.runs as r on i.id = r.id;
+from unnest(:ids::uuid[], :tenant_ids::integer[]) as i (id, tenant_id)
+inner join rota.runs as r on i.id = r.id and i.tenant_id = r.tenant_id;

@@ -3,7 +3,9 @@
 -- as what ran beside it. The ids are an array, so that each table is asked by its key and not read
 -- as a whole.
 with old as materialized (
-    select r.id
+    select
+        r.tenant_id,
+        r.id
     from rota.runs_rest as r
     where r.finished_at < :before::timestamptz
     limit :most::integer
@@ -45,5 +47,8 @@ items as (
 )
 
 delete from rota.runs_rest as r
-where r.id = any((select i.gone from ids as i)::uuid[])
+using old as o
+where
+    r.tenant_id = o.tenant_id
+    and r.id = o.id
 returning r.id;

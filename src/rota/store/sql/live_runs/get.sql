@@ -30,5 +30,6 @@ select
     r.session_id,
     r.result,
     r.reason
-from rota.runs as r
+from rota.tenants as t
+inner join rota.runs as r on t.id = r.tenant_id
 where r.id = any(:ids::uuid[]);

@@ -2,7 +2,8 @@
 -- ids, and of each tenant those that ended more than an hour after the time in theirs.
 with ended as (
     select u.*
-    from rota.runs as u
+    from rota.tenants as t
+    inner join rota.runs as u on t.id = u.tenant_id
     where
         u.id >= :from_id::uuid
         and u.finished_at > :since::timestamptz
