@@ -91,6 +91,8 @@ async def test_a_one_time_submission_is_cancelled_from_its_page(
     await more(page, "Cancel")
     await page.get_by_role("button", name="Cancel run").click()
 
+    await expect(page.get_by_text("demo.heartbeat is cancelled.")).to_be_visible()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(page.get_by_role("main").get_by_text("cancelled").first).to_be_visible()
     found = await read(site, made.json["job_id"])
     assert (found["status"], found["next_run_at"]) == ("finished", None)

@@ -15,6 +15,7 @@ from tests.support.databases import create, drop
 from tests.support.gates import Gate, gates_to, through
 from tests.support.installation import KIT
 from tests.support.shop import until
+from tests.support.standby import wait_until_stopped
 
 ROTA = Path(sys.executable).with_name("rota")
 PATIENCE_S = 120.0
@@ -65,8 +66,10 @@ def durable_server() -> Iterator[Embedded]:
     """A server that a process accepts."""
     with TemporaryDirectory(prefix="rota-durable-") as folder:
         Path(folder).chmod(0o755)
-        with start(Path(folder) / "home", durable=True) as embedded:
+        home = Path(folder) / "home"
+        with start(home, durable=True) as embedded:
             yield embedded
+        wait_until_stopped(home)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,8 @@ def primary_and_standby(*, durable: bool = False) -> Iterator[Pair]:
             start(second, durable=durable) as standby,
         ):
             yield Pair(primary, standby)
+        wait_until_stopped(first)
+        wait_until_stopped(second)
 
 
 async def promote(standby: Embedded) -> None:

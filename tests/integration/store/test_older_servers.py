@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import asyncpg
 import pytest
+from tests.support.standby import wait_until_stopped
 from tests.support.world import World
 
 from rota.core.states import RunState
@@ -30,6 +31,7 @@ def open_path() -> Iterator[Path]:
     with TemporaryDirectory(prefix="rota-older-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+        wait_until_stopped(Path(folder) / "home")
 
 
 def test_the_wheel_brings_an_older_server_to_try() -> None:

@@ -17,9 +17,11 @@ from rota.core.executor import Stream
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.shell import ShellExecutor, executor, warded
 from rota.sdk.testing import RecordingContext, orphans
+from rota.store.embedded.waiting import until
 
 PYTHON = os.path.realpath(sys.executable)
 SHORT = timedelta(milliseconds=400)
+DYING_S = 10.0
 
 # Everything that programs do to outlive their parents, at once: a background child, one that
 # ignores SIGTERM, a daemon (forks twice, own session), one that holds the output open, one stopped.
@@ -75,10 +77,12 @@ def nobody_left() -> Iterator[None]:
     with orphans.adopting():
         before = orphans.living()
         yield
+        # Whoever was killed may not have been scheduled since; a survivor sleeps for a minute.
+        is_over = until(lambda: orphans.living() <= before, seconds=DYING_S)
         left = orphans.living() - before
         for number in left:
             os.kill(number, signal.SIGKILL)
-    assert not left
+    assert is_over, left
 
 
 def start(code: str, context: RecordingContext) -> asyncio.Task[Outcome]:
