@@ -92,9 +92,7 @@ async def _learn(conn: Connection, wanted: Wanted) -> None:
             turn.given = turn.given or inputs.get(turn.run_id)
     lacking = {turn: turn.lacks(steps) for turn, steps in wanted.items()}
     tenants = {
-        turn.id_of(step): turn.locked.tenant_id
-        for turn, steps in lacking.items()
-        for step in steps
+        turn.id_of(step): turn.locked.tenant_id for turn, steps in lacking.items() for step in steps
     }
     if tenants:
         results = await graphs.results(conn, tenants)
