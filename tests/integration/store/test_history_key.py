@@ -16,6 +16,9 @@ for module in pkgutil.iter_modules(rota.store.__path__):
     if not module.ispkg:
         importlib.import_module(f"rota.store.{module.name}")
 
+# Figures of the whole cluster, which need another way to the newest runs with the new key (ADR 51).
+OF_ALL_TENANTS = {"figures/count_ended", "overview/latest"}
+
 
 async def swap_key(world: World) -> None:
     await world.conn.execute(
@@ -39,7 +42,11 @@ async def test_every_statement_that_finds_runs_by_id_names_their_tenant(world: W
     await world.conn.execute("drop index rota.runs_tenant")
     for setting in ("enable_seqscan = off", "plan_cache_mode = force_generic_plan"):
         await world.conn.execute(f"set {setting}")
-    readers = [each for each in ALL.values() if "rota.runs as" in each.text]
+    readers = [
+        each
+        for each in ALL.values()
+        if "rota.runs as" in each.text and each.name not in OF_ALL_TENANTS
+    ]
 
     scans = [
         (each.name, node.get("Index Cond", ""))

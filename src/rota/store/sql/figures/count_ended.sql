@@ -4,25 +4,16 @@
 with newest as (
     (
         select
-            near.state,
-            near.trigger,
-            near.attempt,
-            near.due_at,
-            near.created_at,
-            near.started_at,
-            near.finished_at
-        from rota.tenants as t
-        cross join
-            lateral (
-                select u.*
-                from rota.runs as u
-                where
-                    u.tenant_id = t.id
-                    and u.id >= :from_id::uuid
-                order by u.id desc
-                limit :most::integer
-            ) as near
-        order by near.id desc
+            u.state,
+            u.trigger,
+            u.attempt,
+            u.due_at,
+            u.created_at,
+            u.started_at,
+            u.finished_at
+        from rota.runs as u
+        where u.id >= :from_id::uuid
+        order by u.id desc
         limit :most::integer
     )
     union all

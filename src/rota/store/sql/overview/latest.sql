@@ -2,8 +2,7 @@
 -- ids, and of each tenant those that ended more than an hour after the time in theirs.
 with ended as (
     select u.*
-    from rota.tenants as t
-    inner join rota.runs as u on t.id = u.tenant_id
+    from rota.runs as u
     where
         u.id >= :from_id::uuid
         and u.finished_at > :since::timestamptz
