@@ -1,8 +1,8 @@
-"""Documents as fields of a request: described by their structs, decoded as objects. Room: contract.
+"""Defines request fields that hold documents: described by a struct, decoded as plain objects.
 
-A request keeps such a field as it was written, and the reader of the document says what is wrong
-with it: its sentences have the path, the value and what is allowed. Schemas and reference pages
-describe the field by its struct.
+A request keeps such a field as it was written. The reader of the document reports what is wrong
+with it, with the path, the value and what is allowed. Schemas and reference pages describe the
+field by its struct.
 """
 
 from typing import Annotated, Any, Final, get_args, get_origin
@@ -20,13 +20,13 @@ DOCUMENTS: Final = (ScheduleDocument, GraphDocument, CalendarDocument)
 
 
 def describe_by(struct: type[Struct]) -> Meta:
-    """Return what makes a field of any object described as this struct."""
+    """Return a `Meta` by which schemas describe a plain object as this struct."""
     schema = {"$ref": SCHEMA_REF.format(name=struct.__name__)}
     return Meta(extra={DOCUMENT: struct}, extra_json_schema=schema)
 
 
 def find_document(annotation: Any) -> type[Struct] | None:
-    """Return the struct that describes a type, if it is written by one of these fields."""
+    """Return the struct that describes a type; None if the type has no `describe_by`."""
     if get_origin(annotation) is not Annotated:
         return None
     for meta in get_args(annotation)[1:]:

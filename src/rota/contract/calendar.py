@@ -1,8 +1,8 @@
-"""A calendar as a document: what a person writes, what is stored, and what is answered.
+"""Reads and writes calendars: windows of time in which no run starts.
 
-Room: contract. The form people write and the form that is stored are the same: `read_calendar`
-reads the first, `read_stored_calendar` the second, and `write_calendar` writes the canonical one.
-Windows are on the calendar's own wall clock, so none of them carries an offset.
+Input and storage have the same form: `read_calendar` reads input, `read_stored_calendar` reads the
+database, and `write_calendar` writes the canonical form. Windows are wall-clock times in the
+calendar's time zone, so they have no offset.
 
     {"name": "de-holidays", "timezone": "Europe/Berlin",
      "dates": ["2026-04-03"],
@@ -28,7 +28,7 @@ from rota.core.time import durations, rrule, zones
 from rota.core.time.calendars import DAY, WEEK, Calendar, Range, Recurring, Weekly, Yearly
 
 CALENDAR_NAME_CHARACTERS_MAX: Final = 200
-# A window that is longer than this is a range; and a year's windows must stay countable.
+# Longer windows must be written as ranges, so that a year has a bounded number of windows.
 RECURRING_LENGTH_MAX: Final = timedelta(days=31)
 RECURRING_A_DAY_MAX: Final = 24
 WINDOWS: Final = ("dates", "ranges", "weekly", "yearly", "recurring")
@@ -36,13 +36,13 @@ WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 IN_WEEK: Final = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]* ([01]\d|2[0-3]):([0-5]\d)")
 IN_YEAR: Final = re.compile(r"(0[1-9]|1[0-2])-([0-3]\d)", re.ASCII)
 LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
-# An RRULE without a DTSTART counts from here; only INTERVAL can tell.
+# An RRULE without a DTSTART counts from here; this only matters with INTERVAL.
 RRULE_ORIGIN: Final = datetime(2000, 1, 1)  # noqa: DTZ001  a wall-clock time has no zone
 
-NAME_ALLOWED: Final = f"a text of 1 to {CALENDAR_NAME_CHARACTERS_MAX} characters"
+NAME_ALLOWED: Final = f"text of 1 to {CALENDAR_NAME_CHARACTERS_MAX} characters"
 DATE_ALLOWED: Final = "a date such as 2030-12-25"
 LOCAL_ALLOWED: Final = (
-    "a date or a local time, without an offset, such as 2030-12-25 or 2030-12-24T12:00"
+    "a date or a local time without an offset, such as 2030-12-25 or 2030-12-24T12:00"
 )
 IN_WEEK_ALLOWED: Final = "a day and a time such as fri 18:00"
 IN_YEAR_ALLOWED: Final = "a month and a day such as 12-25"
@@ -53,49 +53,50 @@ DayInYear = Annotated[str, Meta(max_length=32, extra={ALLOWED: IN_YEAR_ALLOWED})
 
 
 class RangeDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One stretch of local time."""
+    """A single period of local time."""
 
-    start: Annotated[LocalTime, Meta(description="A date, or a local time without an offset.")]
+    start: Annotated[
+        LocalTime, Meta(description="Start: a date, or a local time without an offset.")
+    ]
     end: Annotated[
-        LocalTime, Meta(description="A date, which is part of the range, or a local time.")
+        LocalTime,
+        Meta(description="End: a date, which is included in the range, or a local time."),
     ]
 
 
 class WeeklyDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of every week."""
+    """A period of every week."""
 
-    start: Annotated[TimeInWeek, Meta(description="A day and a time, such as `fri 18:00`.")]
-    end: Annotated[TimeInWeek, Meta(description="A day and a time, such as `mon 06:00`.")]
+    start: Annotated[TimeInWeek, Meta(description="Start: a day and a time, such as `fri 18:00`.")]
+    end: Annotated[TimeInWeek, Meta(description="End: a day and a time, such as `mon 06:00`.")]
 
 
 class RecurringDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A window at each time of a recurrence rule."""
+    """A window that starts at each time of a recurrence rule."""
 
     rrule: Annotated[
         RuleText,
-        Meta(description="When the window begins: an RRULE, at most 24 times a day."),
+        Meta(description="RRULE of the window's start, at most 24 times a day."),
     ]
-    length: Annotated[
-        Duration, Meta(description="How long the window is, from 1 second to 31 days.")
-    ]
+    length: Annotated[Duration, Meta(description="Length of the window, from 1 second to 31 days.")]
 
 
 class CalendarDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Times in which nothing starts, on the wall clock of one zone. One window is required."""
+    """Windows in which no run starts, in one time zone. At least one window is required."""
 
     name: Annotated[
         Annotated[str, Meta(min_length=1, max_length=CALENDAR_NAME_CHARACTERS_MAX)] | None,
         Meta(
-            description="The name by which schedules refer to it. Default: the name that the "
-            "request or the file gives it.",
+            description="Name by which schedules refer to the calendar. Default: the name in the "
+            "request path or in the file.",
             extra={ALLOWED: NAME_ALLOWED},
         ),
     ] = None
     timezone: Annotated[
         Annotated[str, Meta(min_length=1, max_length=zones.NAME_LIMIT)] | None,
         Meta(
-            description="The IANA name of the zone that its windows are in. Default: UTC.",
-            extra={ALLOWED: "a text: an IANA zone name such as Europe/Berlin"},
+            description="IANA time zone of the windows. Default: UTC.",
+            extra={ALLOWED: "an IANA zone name such as Europe/Berlin"},
         ),
     ] = None
     dates: Annotated[
@@ -107,11 +108,11 @@ class CalendarDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
     ] = None
     ranges: Annotated[
         Annotated[list[RangeDocument], Meta(max_length=1000)] | None,
-        Meta(description="Stretches of local time. Default: none."),
+        Meta(description="Periods of local time. Default: none."),
     ] = None
     weekly: Annotated[
         Annotated[list[WeeklyDocument], Meta(max_length=50)] | None,
-        Meta(description="Parts of every week. Default: none."),
+        Meta(description="Periods of every week. Default: none."),
     ] = None
     yearly: Annotated[
         Annotated[list[DayInYear], Meta(max_length=366)] | None,
@@ -122,22 +123,22 @@ class CalendarDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
     ] = None
     recurring: Annotated[
         Annotated[list[RecurringDocument], Meta(max_length=16)] | None,
-        Meta(description="Windows that begin by recurrence rules. Default: none."),
+        Meta(description="Windows that start at the times of an RRULE. Default: none."),
     ] = None
 
 
 def read_calendar(value: object) -> Calendar:
-    """Read a calendar that a person or a program wrote; errors name the field."""
+    """Read a calendar from input; errors name the field."""
     document = read_input(CalendarDocument, value, error=InvalidSchedule, name="calendar")
     return _build(document, InvalidSchedule, InvalidSchedule)
 
 
 def read_stored_calendar(value: object) -> Calendar:
-    """Read a calendar from the database. Unknown fields are ignored; `NewerDocument` if the rest
-    needs newer code.
+    """Read a calendar from the database. Unknown fields are ignored. Raises `NewerDocument` if the
+    rest needs newer code.
     """
     if not isinstance(value, Mapping):
-        raise InvalidSchedule("calendar", value, describe_type(CalendarDocument))
+        raise InvalidSchedule("calendar", value, f"expected {describe_type(CalendarDocument)}")
     document, unread = read_stored(CalendarDocument, value)
     return _build(document, NewerDocument, NewerDocument if unread else InvalidSchedule)
 
@@ -145,9 +146,9 @@ def read_stored_calendar(value: object) -> Calendar:
 def _build(
     document: CalendarDocument, error: type[InvalidInput], empty: type[InvalidInput]
 ) -> Calendar:
-    """Check what a document means; `empty` is raised if it has no window."""
+    """Build a calendar from a document; raise `empty` if it has no window."""
     if document.name is None or not document.name.strip():
-        raise error("name", document.name, NAME_ALLOWED)
+        raise error("name", document.name, f"expected {NAME_ALLOWED}")
     timezone = "UTC" if document.timezone is None else document.timezone
     zone = zones.zone(timezone)
     spans = {*_build_dates(document.dates or ()), *_build_ranges(document.ranges or ())}
@@ -161,14 +162,15 @@ def _build(
     )
     if not (calendar.ranges or calendar.weekly or calendar.yearly or calendar.recurring):
         wanted = (
-            f"at least one of {', '.join(WINDOWS)}; a calendar without windows blacks out nothing"
+            f"expected at least one of {', '.join(WINDOWS)}; "
+            "a calendar without windows has no effect"
         )
         raise empty("calendar", calendar.name, wanted)
     return calendar
 
 
 def write_calendar(calendar: Calendar) -> dict[str, object]:
-    """Write a calendar in its canonical form."""
+    """Return a calendar in its canonical form."""
     days = [span for span in calendar.ranges if _is_days(span) and span.end - span.start == DAY]
     others = [span for span in calendar.ranges if span not in days]
     return {
@@ -192,7 +194,7 @@ def _build_dates(items: Sequence[str]) -> Iterator[Range]:
     for place, item in enumerate(items):
         start, is_day = _parse_local(item, f"dates[{place}]")
         if not is_day:
-            raise InvalidSchedule(f"dates[{place}]", item, DATE_ALLOWED)
+            raise InvalidSchedule(f"dates[{place}]", item, f"expected {DATE_ALLOWED}")
         yield Range(start=start, end=start + DAY)
 
 
@@ -202,9 +204,9 @@ def _build_ranges(items: Sequence[RangeDocument]) -> Iterator[Range]:
         start, _ = _parse_local(span.start, f"{path}.start")
         end, is_day = _parse_local(span.end, f"{path}.end")
         if is_day:
-            end += DAY  # "to the 26th" means that the 26th is part of it
+            end += DAY  # "to the 26th" includes the 26th
         if end <= start:
-            raise InvalidSchedule(f"{path}.end", span.end, "an end after the start")
+            raise InvalidSchedule(f"{path}.end", span.end, "must be after the start")
         yield Range(start=start, end=end)
 
 
@@ -214,7 +216,7 @@ def _build_weekly(items: Sequence[WeeklyDocument]) -> Iterator[Weekly]:
         start = _parse_in_week(part.start, f"{path}.start")
         end = _parse_in_week(part.end, f"{path}.end")
         if start == end:
-            raise InvalidSchedule(f"{path}.end", part.end, "an end that is not the start")
+            raise InvalidSchedule(f"{path}.end", part.end, "must differ from the start")
         yield Weekly(start=start, end=end if end > start else end + WEEK)
 
 
@@ -227,7 +229,7 @@ def _build_yearly(items: Sequence[str]) -> Iterator[Yearly]:
         except ValueError:
             day = None
         if day is None:
-            raise InvalidSchedule(f"yearly[{place}]", item, IN_YEAR_ALLOWED)
+            raise InvalidSchedule(f"yearly[{place}]", item, f"expected {IN_YEAR_ALLOWED}")
         yield Yearly(month=day.month, day=day.day)
 
 
@@ -237,7 +239,7 @@ def _build_recurring(
     for place, part in enumerate(items):
         path = f"recurring[{place}]"
         if (rrule.timezone_of(part.rrule) or zone.key) != zone.key:
-            wanted = f"times in the calendar's own zone, {zone.key}"
+            wanted = f"must use the calendar's time zone, {zone.key}"
             raise error(f"{path}.rrule", part.rrule, wanted)
         rule = rrule.parse(part.rrule, zone=zone, start=RRULE_ORIGIN)
         length = durations.parse(
@@ -248,13 +250,13 @@ def _build_recurring(
             error=error,
         )
         if rule.interval_like or (rule.part and len(rule.part.times) > RECURRING_A_DAY_MAX):
-            wanted = f"FREQ=DAILY or above, at most {RECURRING_A_DAY_MAX} times a day"
+            wanted = f"expected FREQ=DAILY or longer, at most {RECURRING_A_DAY_MAX} times a day"
             raise error(f"{path}.rrule", part.rrule, wanted)
         yield Recurring(rule=rule, length=length)
 
 
 def _parse_local(value: str, path: str) -> tuple[datetime, bool]:
-    """Return a local date or time, and whether it is a whole day."""
+    """Parse a local date or time; return it, and whether it is a whole day."""
     if LOCAL.fullmatch(value):
         try:
             moment = datetime.fromisoformat(value)
@@ -262,13 +264,13 @@ def _parse_local(value: str, path: str) -> tuple[datetime, bool]:
             moment = None
         if moment is not None and 1970 <= moment.year < 9900:
             return moment, len(value) == 10
-    raise InvalidSchedule(path, value, LOCAL_ALLOWED)
+    raise InvalidSchedule(path, value, f"expected {LOCAL_ALLOWED}")
 
 
 def _parse_in_week(value: str, path: str) -> timedelta:
     found = IN_WEEK.fullmatch(value.lower())
     if found is None:
-        raise InvalidSchedule(path, value, IN_WEEK_ALLOWED)
+        raise InvalidSchedule(path, value, f"expected {IN_WEEK_ALLOWED}")
     return timedelta(days=WEEKDAYS.index(found[1]), hours=int(found[2]), minutes=int(found[3]))
 
 

@@ -1,8 +1,9 @@
-"""Reads events in the form of CloudEvents 1.0, in JSON. Room: contract.
+"""Reads CloudEvents 1.0 in JSON.
 
-Structured (one object), batched (a list of them), and binary, where the attributes are headers and
-the body is the data. Extensions are kept as they come. What their specification demands is
-demanded here: specversion 1.0, id, source and type, and names of lower case letters and digits.
+Reads the structured form (one object), the batched form (a list of objects) and the binary form, in
+which headers are the attributes and the body is the data. Extension attributes are kept. As the
+specification demands, specversion 1.0, id, source and type are required, and attribute names
+consist of lower-case letters and digits.
 """
 
 import re
@@ -24,14 +25,15 @@ _NAME: Final = re.compile(r"[a-z0-9]{1,64}")
 
 
 def read_structured(value: object) -> NewEvent:
-    """Read one event, with attributes and data in one object; null counts as not given."""
+    """Read one event, with attributes and data in one object; null attributes are ignored."""
     if not isinstance(value, Mapping):
-        raise InvalidInput("event", value, "an object with the attributes of a CloudEvent")
-    given = {name: each for name, each in value.items() if each is not None}
+        wanted = "expected an object with the attributes of a CloudEvent"
+        raise InvalidInput("event", value, wanted)
+    given = {name: item for name, item in value.items() if item is not None}
     known = fields_by_name(CloudEvent)
     event = read_input(CloudEvent, {name: given[name] for name in known if name in given})
     if "data" in given and "data_base64" in given:
-        raise InvalidInput("data_base64", "both", "either data or data_base64")
+        raise InvalidInput("data_base64", "both", "give either data or data_base64")
     return NewEvent(
         type=event.type,
         source=event.source,
@@ -39,21 +41,22 @@ def read_structured(value: object) -> NewEvent:
         time=None if event.time is None else moments.parse(event.time, field="time"),
         subject=event.subject,
         data=event.data,
-        extensions=_extensions(given),
+        extensions=_find_extensions(given),
     )
 
 
 def read_batch(value: object) -> list[NewEvent]:
-    """Several, in a list."""
+    """Read a list of events."""
     if not isinstance(value, list):
-        raise InvalidInput("events", value, "a list of CloudEvents")
+        raise InvalidInput("events", value, "expected a list of CloudEvents")
     if len(value) > MOST_EVENTS:
-        raise InvalidInput("events", f"{len(value)} events", f"at most {MOST_EVENTS} at once")
-    found = []
-    for place, each in enumerate(value):
+        wanted = f"at most {MOST_EVENTS} events are allowed per request"
+        raise InvalidInput("events", f"{len(value)} events", wanted)
+    events = []
+    for place, item in enumerate(value):
         with within(f"events[{place}]"):
-            found.append(read_structured(each))
-    return found
+            events.append(read_structured(item))
+    return events
 
 
 def is_binary(headers: Mapping[str, str]) -> bool:
@@ -61,7 +64,7 @@ def is_binary(headers: Mapping[str, str]) -> bool:
 
 
 def read_binary(headers: Mapping[str, str], data: object) -> NewEvent:
-    """One event whose attributes are headers, as ce-type; percent-encoded, as HTTP wants them."""
+    """Read one event whose attributes are percent-encoded headers, such as ce-type."""
     attributes: dict[str, Any] = {
         name.lower().removeprefix(HEADER): unquote(value)
         for name, value in headers.items()
@@ -71,13 +74,14 @@ def read_binary(headers: Mapping[str, str], data: object) -> NewEvent:
     return read_structured({**attributes, "data": data})
 
 
-def _extensions(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes that CloudEvents does not define, and data that is not JSON."""
+def _find_extensions(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the extension attributes, and `data_base64`."""
     defined = fields_by_name(CloudEvent).keys() - {"data_base64"}
-    found = {name: each for name, each in given.items() if name not in defined}
-    for name, each in found.items():
+    extensions = {name: value for name, value in given.items() if name not in defined}
+    for name, value in extensions.items():
         if name != "data_base64" and not _NAME.fullmatch(name):
-            raise InvalidInput(name[:64], each, "a name of lower case letters and digits")
-        if not isinstance(each, str | int | bool):
-            raise InvalidInput(name, each, "a text, a whole number, true or false")
-    return found
+            wanted = "attribute names must be 1 to 64 lower-case letters and digits"
+            raise InvalidInput(name[:64], value, wanted)
+        if not isinstance(value, str | int | bool):
+            raise InvalidInput(name, value, "expected text, a whole number, true or false")
+    return extensions

@@ -1,7 +1,8 @@
-"""The schedule that a declared job is to have. Room: contract.
+"""Decides whether a declared schedule is the one that a job already has.
 
-`every: 15m` counts from the moment it is saved. Applied again, it must not count from another:
-where what is declared could be what the job has, counted from the job's own moment, it is that.
+`every: 15m` counts from the moment at which it is saved. Applying the same declaration again must
+not move that moment: if the declaration, counted from the anchor of the stored schedule, equals
+the stored schedule, the stored schedule is kept.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,30 +23,30 @@ ON_DEMAND: Final[Mapping[str, object]] = {"on_demand": True}
 def resolve_declared_schedule(
     wanted: Mapping[str, object] | None, has: Schedule | None, *, seed: str, now: datetime
 ) -> Schedule:
-    """Return the schedule that is meant: the one the job has, if it could be that."""
+    """Return the stored schedule if the declaration can mean it; otherwise read the declaration."""
     wanted = wanted or ON_DEMAND
     before = has or read_saved_schedule(ON_DEMAND)
-    for read in _readings(wanted, before, seed):
-        if write_schedule(read) == write_schedule(before):
+    for candidate in _read_candidates(wanted, before, seed):
+        if write_schedule(candidate) == write_schedule(before):
             return before
     with within("schedule"):
         return read_schedule(wanted, now=now, seed=seed)
 
 
-def _readings(wanted: Mapping[str, object], has: Schedule, seed: str) -> Iterator[Schedule]:
-    """Yield what it means by itself, and counted from each moment that the job counts from."""
+def _read_candidates(wanted: Mapping[str, object], has: Schedule, seed: str) -> Iterator[Schedule]:
+    """Yield the declared schedule as it is, and counted from each anchor of the stored one."""
     with suppress(InvalidInput):
         yield read_saved_schedule(wanted, seed=seed)
-    for since in _origins(has):
+    for since in _find_anchors(has):
         with suppress(InvalidInput):
             yield read_schedule(wanted, now=since, seed=seed)
 
 
-def _origins(schedule: Schedule) -> Iterator[datetime]:
+def _find_anchors(schedule: Schedule) -> Iterator[datetime]:
     for rule in schedule.rules:
         if isinstance(rule, Every | EveryAfterEnd):
             yield rule.anchor
         elif isinstance(rule, Rrule):
-            # Its times are on the wall clock of the zone.
+            # The start of a rule is a wall-clock time in the zone of the schedule.
             wall = datetime.fromtimestamp(rule.start, UTC).replace(tzinfo=schedule.zone)
             yield wall.astimezone(UTC)

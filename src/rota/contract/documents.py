@@ -1,10 +1,10 @@
-"""Reads a document by its struct: input strictly, stored documents leniently. Room: contract.
+"""Reads documents by their structs: input strictly, stored documents leniently.
 
-`read_input` refuses an unknown field and says the path, the value and what is allowed.
+`read_input` rejects an unknown field and reports the path, the value and what is allowed.
 `read_stored` reads what this release or a newer one stored: it ignores unknown fields and unknown
-values of choices that have a fallback, and returns which top-level fields it could not read
+values of choices that have a fallback, and returns the top-level fields that it could not read
 completely, so that they are kept when the document is written again. Any other unknown value raises
-`NewerDocument`: the reader sets that one job or run aside until newer code reads it.
+`NewerDocument`: the caller sets that one job or run aside until newer code reads it.
 """
 
 import re
@@ -24,11 +24,12 @@ from rota.core.errors import SHOWN, InvalidInput
 
 Shape = TypeVar("Shape", bound=Struct)
 
-# In the `Meta` of a choice: an unknown stored value counts as the field's default.
+# In the `Meta` of a choice: an unknown stored value is read as the field's default.
 FALLBACK: Final = {"fallback": True}
-# In the `Meta` of a field: an error does not show its value.
+# In the `Meta` of a field: error messages do not show its value.
 SECRET: Final = {"secret": True}
-# A key in the `extra` of a `Meta`: what the field takes, in words that say more than its type.
+# A key in the `extra` of a `Meta`: a noun phrase for what the field accepts, more precise than its
+# type. Errors put "expected" before it.
 ALLOWED: Final = "allowed"
 _AT: Final = re.compile(r"^(?P<text>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _UNKNOWN_FIELD: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -58,10 +59,10 @@ def read_input(
     error: type[InvalidInput] = InvalidInput,
     name: str = "document",
 ) -> Shape:
-    """Read a document that a person or a program wrote.
+    """Read a document from input.
 
-    Raises `error` with the path of the field, its value and what is allowed there. `name` stands
-    for the path of the document itself if it has none.
+    Raises `error` with the path of the field, its value and what is allowed. `name` is the path of
+    the document itself if `path` is empty.
     """
     try:
         return msgspec.convert(value, shape)
@@ -79,8 +80,8 @@ def read_stored(shape: type[Shape], value: object) -> Stored:
         document = msgspec.convert(known, shape)
     except msgspec.ValidationError as fault:
         raise newer(explain(fault, shape, known)) from None
-    kept = unread.within(value) if isinstance(value, Mapping) else {}
-    return Stored(document, kept)
+    fields = unread.within(value) if isinstance(value, Mapping) else {}
+    return Stored(document, fields)
 
 
 def _prune(annotation: Any, value: object, path: str, unread: Unread) -> object:
@@ -113,7 +114,7 @@ def _prune_object(
 
 
 def _is_replaceable(annotation: Any, value: object) -> bool:
-    """Whether a value is unknown and its field says that the default may stand for it."""
+    """Return whether a value is unknown and its field has a fallback."""
     for choices, metas in choices_of(annotation):
         has_fallback = any("fallback" in _extra_of(meta) for meta in metas)
         if has_fallback and value is not None and value not in choices:
@@ -122,14 +123,14 @@ def _is_replaceable(annotation: Any, value: object) -> bool:
 
 
 def find_choices(annotation: Any) -> Any | None:
-    """Return the `Literal` that a field is, if it is nothing else."""
+    """Return the `Literal` type of a field; None if the field accepts anything else."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return annotation
     if origin is Annotated:
         return find_choices(inner[0])
     if origin in {Union, UnionType}:
-        options = [each for each in inner if each not in {UnsetType, NoneType}]
+        options = [option for option in inner if option not in {UnsetType, NoneType}]
         return find_choices(options[0]) if len(options) == 1 else None
     return None
 
@@ -137,13 +138,13 @@ def find_choices(annotation: Any) -> Any | None:
 def choices_of(
     annotation: Any, metas: tuple[Any, ...] = ()
 ) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """Return the values of each choice that a field has, with its `Meta`s."""
+    """Yield the values of each choice in a field's type, with its `Meta`s."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         yield from choices_of(inner[0], (*metas, *inner[1:]))
     elif origin in {Union, UnionType}:
-        for each in inner:
-            yield from choices_of(each, metas)
+        for option in inner:
+            yield from choices_of(option, metas)
     elif origin is Literal:
         yield inner, metas
     elif isinstance(annotation, type) and issubclass(annotation, Enum):
@@ -155,7 +156,7 @@ def _extra_of(meta: Any) -> Mapping[str, Any]:
 
 
 def find_extra(annotation: Any) -> dict[str, Any]:
-    """Return what the `Meta` of a field says in `extra`; the outermost one has the last word."""
+    """Return the merged `extra` of a field's `Meta`s; the outermost one takes precedence."""
     origin, inner = get_origin(annotation), get_args(annotation)
     found: dict[str, Any] = {}
     if origin is Annotated:
@@ -163,8 +164,8 @@ def find_extra(annotation: Any) -> dict[str, Any]:
         for meta in inner[1:]:
             found |= _extra_of(meta)
     elif origin in {Union, UnionType}:
-        for each in inner:
-            found |= find_extra(each)
+        for option in inner:
+            found |= find_extra(option)
     return found
 
 
@@ -172,41 +173,41 @@ def find_description(annotation: Any) -> str:
     """Return the outermost description of a field; empty if it has none."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        said = [meta.description for meta in inner[1:] if isinstance(meta, Meta)]
-        return next((each for each in reversed(said) if each), "") or find_description(inner[0])
+        texts = [meta.description for meta in inner[1:] if isinstance(meta, Meta)]
+        return next((text for text in reversed(texts) if text), "") or find_description(inner[0])
     if origin in {Union, UnionType}:
-        return next((found for each in inner if (found := find_description(each))), "")
+        return next((found for option in inner if (found := find_description(option))), "")
     return ""
 
 
 @cache
 def fields_by_name(struct: type[Struct]) -> dict[str, msgspec.structs.FieldInfo]:
-    """Return the fields of a struct by the names that documents use."""
+    """Return the fields of a struct by their names in documents."""
     return {field.encode_name: field for field in msgspec.structs.fields(struct)}
 
 
 def find_struct(annotation: Any) -> type[Struct] | None:
-    """Return the struct that a field is, if it is one."""
+    """Return the struct in a field's type; None if it has none."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Struct):
         return annotation
     if origin is Annotated:
         return find_struct(inner[0])
     if origin in {Union, UnionType}:
-        return next((found for each in inner if (found := find_struct(each))), None)
+        return next((found for option in inner if (found := find_struct(option))), None)
     return None
 
 
 def _find_item(annotation: Any, containers: tuple[type, ...] = (list, tuple)) -> Any | None:
-    """Return the type of the items of a list or a tuple, or of the values of a `dict`."""
+    """Return the item type of a list or tuple, or the value type of a `dict`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in containers:
         return inner[1] if origin is dict else inner[0]
     if origin is Annotated:
         return _find_item(inner[0], containers)
     if origin in {Union, UnionType}:
-        found = (_find_item(each, containers) for each in inner)
-        return next((each for each in found if each is not None), None)
+        items = (_find_item(option, containers) for option in inner)
+        return next((item for item in items if item is not None), None)
     return None
 
 
@@ -219,9 +220,9 @@ def explain(
     error: type[InvalidInput] = InvalidInput,
     name: str = "document",
 ) -> InvalidInput:
-    """Turn the message of msgspec into the path, the value and what is allowed.
+    """Convert an error of msgspec into one with the path, the value and what is allowed.
 
-    `value` is the whole document as JSON has it.
+    `value` is the whole document as JSON values.
     """
     match = _AT.match(str(fault))
     text = match["text"] if match else str(fault)
@@ -234,11 +235,13 @@ def explain(
     if unknown is not None and struct is not None:
         return _unknown_field(unknown[1], struct, found, where, error)
     if missing is not None:
-        wanted = "required" if struct is None else f"required: {_meaning(struct, missing[1])}"
+        allowed = "" if struct is None else _describe_field(struct, missing[1])
+        wanted = f"required; expected {allowed}" if allowed else "required"
         return error(f"{where}.{missing[1]}" if where else missing[1], None, wanted)
     if "secret" in find_extra(annotation):
-        found = "a secret"
-    return error(where or name, found, describe_type(annotation) or text)
+        found = "***"
+    allowed = describe_type(annotation)
+    return error(where or name, found, f"expected {allowed}" if allowed else text)
 
 
 def _unknown_field(
@@ -247,25 +250,25 @@ def _unknown_field(
     known = list(fields_by_name(struct))
     close = get_close_matches(name, known, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
-    given = found.get(name) if isinstance(found, Mapping) else None
+    value = found.get(name) if isinstance(found, Mapping) else None
     shown = name[:SHOWN]
-    place = f"{where}.{shown}" if where else shown
-    return error(place, given, f"the fields are {', '.join(known)}{hint}")
+    path = f"{where}.{shown}" if where else shown
+    return error(path, value, f"unknown field; known fields: {', '.join(known)}{hint}")
 
 
-def _meaning(struct: type[Struct], name: str) -> str:
+def _describe_field(struct: type[Struct], name: str) -> str:
     field = fields_by_name(struct).get(name)
     return "" if field is None else describe_type(field.type)
 
 
 def _name_keys(annotation: Any, value: object, steps: Sequence[str]) -> list[str]:
-    """Return the path with the first key that is refused where msgspec says `...`, any key."""
+    """Replace each `...` in a path of msgspec, which stands for any key, by the first wrong key."""
     named: list[str] = []
     for step in steps:
         if step == "..." and isinstance(value, Mapping):
             item = _find_item(annotation, (dict,))
-            refused = (str(key) for key, each in value.items() if not _is_accepted(item, each))
-            named.append(next(refused, step))
+            wrong = (str(key) for key, inner in value.items() if not _is_accepted(item, inner))
+            named.append(next(wrong, step))
         else:
             named.append(step)
         annotation, value = _follow(annotation, value, named[-1:])
@@ -306,16 +309,16 @@ def _join(path: str, steps: Sequence[str]) -> str:
 
 
 def describe_type(annotation: Any, metas: tuple[Any, ...] = ()) -> str:
-    """Say in a few words what a field takes. A null, which means the default, is left out."""
+    """Return a short phrase for what a field accepts, without null, which means the default."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         allowed = [meta.extra[ALLOWED] for meta in inner[1:] if ALLOWED in (meta.extra or ())]
         return str(allowed[-1]) if allowed else describe_type(inner[0], (*metas, *inner[1:]))
     if origin in {Union, UnionType}:
-        options = [each for each in inner if each not in {UnsetType, NoneType}]
-        return " or ".join(dict.fromkeys(describe_type(each, metas) for each in options))
+        options = [option for option in inner if option not in {UnsetType, NoneType}]
+        return " or ".join(dict.fromkeys(describe_type(option, metas) for option in options))
     if origin is Literal:
-        return f"one of {', '.join(str(each) for each in inner)}"
+        return f"one of {', '.join(map(str, inner))}"
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return f"one of {', '.join(str(member.value) for member in annotation)}"
     if origin in {list, tuple}:
@@ -331,19 +334,19 @@ def describe_type(annotation: Any, metas: tuple[Any, ...] = ()) -> str:
 
 
 def _describe_bounds(metas: tuple[Any, ...], unit: str) -> str:
-    said: list[str] = []
+    parts: list[str] = []
     for meta in metas:
         if not isinstance(meta, Meta):
             continue
         low = meta.ge if meta.ge is not None else meta.min_length
         high = meta.le if meta.le is not None else meta.max_length
         if low is not None and high is not None:
-            said.append(f"{low:,} to {high:,}")
+            parts.append(f"{low:,} to {high:,}")
         elif low is not None:
-            said.append(f"at least {low:,}")
+            parts.append(f"at least {low:,}")
         elif high is not None:
-            said.append(f"at most {high:,}")
+            parts.append(f"at most {high:,}")
         if meta.pattern is not None:
-            said.append(f"matching {meta.pattern}")
-    bounds = ", ".join(said)
+            parts.append(f"matching {meta.pattern}")
+    bounds = ", ".join(parts)
     return f" ({bounds} {unit})".replace(" )", ")") if bounds else ""

@@ -1,7 +1,7 @@
-"""From the fields of a job to what is written: `JobSpec`. Room: contract.
+"""Converts the fields of a job into a `JobSpec`.
 
-The flat fields and the nested `schedule` are two ways to say the same; saying both is refused
-unless they agree on nothing but the type. Values by themselves are checked by their types and core.
+A schedule is given either in flat fields (`schedule_time`, `cron_expression`) or in `schedule`;
+giving both is rejected. Types and core check the single values.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from rota.core.submission import JobSpec, after, check_text
 
 FLAT: Final = ("schedule_time", "cron_expression")
 AT_ONCE: Final = {"immediate": True}
-# The rules that each type may be said with.
+# The rules that each `schedule_type` allows.
 RULES: Final = {
     "IMMEDIATE": ("immediate",),
     "FUTURE": ("at",),
@@ -36,7 +36,7 @@ RULES: Final = {
     "EVENT": ("event",),
     "ON_DEMAND": ("on_demand",),
 }
-# How the value of a field becomes core's; the others are as they were given.
+# How the values of fields are converted into core's; the other values are used as they are.
 CONVERSIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "priority": parse_priority,
     "limits": to_limits,
@@ -51,51 +51,53 @@ CONVERSIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
         if isinstance(type_, type) and issubclass(type_, StrEnum)
     },
 }
-# What a job says in one field; its name, kind, schedule and policy may come from several.
+# Fields that map to one field of `JobSpec`; name, kind, schedule and policy come from several.
 PLAIN_FIELDS: Final = tuple(
     name for name in STORED_FIELDS if name not in {"name", "kind", "schedule", *POLICY_FIELDS}
 )
 
 
 def read_draft(given: Mapping[str, Any]) -> JobDraft:
-    """Read the fields of a job that a program wrote; None counts as left out.
+    """Read the fields of a job from a program; a field that is None has its default.
 
-    Dates, durations, UUIDs and dataclasses become what JSON has, as on their way to the API.
+    Dates, durations, UUIDs and dataclasses are converted into JSON values, as in an API request.
     """
     plain: dict[str, object] = {}
     for name, value in given.items():
         try:
             plain[name] = to_builtins(value, str_keys=True)
         except (TypeError, ValueError) as error:
-            raise InvalidInput(name, value, f"values that JSON can hold ({error})") from None
+            wanted = f"cannot be written as JSON ({error})"
+            raise InvalidInput(name, value, wanted) from None
     return read_input(JobDraft, {name: value for name, value in plain.items() if value is not None})
 
 
 def read_drafts(jobs: Sequence[Mapping[str, Any]]) -> list[JobDraft]:
-    """Read the fields of several jobs at once; an error says which of them is wrong."""
+    """Read the fields of several jobs; an error has the index of the wrong one."""
     try:
-        given = [
+        plain = [
             {name: value for name, value in fields.items() if value is not None}
             if None in fields.values()
             else fields
             for fields in jobs
         ]
-        return convert(to_builtins(given, str_keys=True), list[JobDraft])
+        return convert(to_builtins(plain, str_keys=True), list[JobDraft])
     except (TypeError, ValueError):
-        # One by one, to say what is wrong with which.
+        # Read them one by one, to find the wrong one.
         drafts: list[JobDraft] = []
         with after(drafts):
             for fields in jobs:
-                drafts.append(read_draft(fields))  # noqa: PERF401 — its length tells the place
+                drafts.append(read_draft(fields))  # noqa: PERF401 — `after` needs its length
         return drafts
 
 
 def spec_of(draft: JobDraft, *, tenant: str) -> JobSpec:
-    """A job or a submission that is to be made."""
+    """Convert a draft into the spec of a job or of a one-time submission."""
     kind = kind_of(draft)
     name = draft.name
     if name is UNSET and kind is UNSET:
-        raise InvalidInput("name", None, "a name, or a kind to name it after")
+        wanted = "required, or give `kind`, from which a name is derived"
+        raise InvalidInput("name", None, wanted)
     return JobSpec(
         name=None if name is UNSET else name,
         kind=str(name) if kind is UNSET else kind,
@@ -108,7 +110,7 @@ def spec_of(draft: JobDraft, *, tenant: str) -> JobSpec:
 
 
 def plain_values(details: JobFields) -> dict[str, Any]:
-    """Return the fields that were given and mean the same by themselves, as core has them."""
+    """Return the given fields that map to one field of `JobSpec`, as core's values."""
     values = {name: getattr(details, name) for name in PLAIN_FIELDS}
     return {
         name: CONVERSIONS[name](value) if name in CONVERSIONS else value
@@ -122,57 +124,63 @@ def given(value: Any, usual: Any) -> Any:
 
 
 def kind_of(details: JobFields) -> str | UnsetType:
-    """`job_type` is another name for `kind`, and knows the words of core/aliases.py."""
-    kind, said = details.kind, details.job_type
-    if said is UNSET or (said == aliases.CUSTOM and kind is not UNSET):
+    """Return the kind, from `kind` or from `job_type`, which also accepts the names in
+    core/aliases.py.
+    """
+    kind, job_type = details.kind, details.job_type
+    if job_type is UNSET or (job_type == aliases.CUSTOM and kind is not UNSET):
         return kind
-    meant = aliases.kind_of_job_type(
-        said, payload=given(details.payload, None), name=given(details.name, None)
+    resolved = aliases.kind_of_job_type(
+        job_type, payload=given(details.payload, None), name=given(details.name, None)
     )
-    if kind is not UNSET and kind != meant:
-        raise InvalidInput("job_type", said, f"the kind, {kind!r}, or none")
-    return meant
+    if kind is not UNSET and kind != resolved:
+        wanted = f"contradicts kind {kind!r}; give only one of them"
+        raise InvalidInput("job_type", job_type, wanted)
+    return resolved
 
 
 def schedule_of(details: JobFields) -> Mapping[str, object] | None:
-    """When to run, in the plain form; None if nothing is said about it."""
-    wanted = None if details.schedule_type is UNSET else details.schedule_type
-    plain = _nested(details) if details.schedule is not UNSET else _flat(details, wanted)
+    """Return the schedule as a plain object; None if no field sets it."""
+    type_ = None if details.schedule_type is UNSET else details.schedule_type
+    if details.schedule is not UNSET:
+        plain: dict[str, object] | None = _read_nested_schedule(details)
+    else:
+        plain = _read_flat_schedule(details, type_)
     if plain is None:
         return None
-    if wanted in RULES and not any(rule in plain for rule in RULES[wanted]):
-        fields = " or ".join(RULES[wanted])
-        raise InvalidInput("schedule_type", wanted, f"a schedule with {fields} to go with it")
+    if type_ in RULES and not any(rule in plain for rule in RULES[type_]):
+        fields = " or ".join(RULES[type_])
+        raise InvalidInput("schedule_type", type_, f"needs a schedule with {fields}")
     return plain
 
 
-def _nested(details: JobFields) -> dict[str, object]:
+def _read_nested_schedule(details: JobFields) -> dict[str, object]:
     for field in (*FLAT, "timezone"):
         if getattr(details, field) is not UNSET:
-            wanted = "it inside `schedule`, or no `schedule`; one way to say when"
+            wanted = f"cannot be combined with `schedule`; give {field} inside it, or omit one"
             raise InvalidInput(field, getattr(details, field), wanted)
     return dict(given(details.schedule, {}))
 
 
-def _flat(details: JobFields, wanted: str | None) -> dict[str, object] | None:
+def _read_flat_schedule(details: JobFields, type_: str | None) -> dict[str, object] | None:
     if details.schedule_time is not UNSET and details.cron_expression is not UNSET:
-        raise InvalidInput(
-            "cron_expression", details.cron_expression, "a time or an expression, not both"
-        )
+        wanted = "give either schedule_time or cron_expression"
+        raise InvalidInput("cron_expression", details.cron_expression, wanted)
     plain: dict[str, object] = {}
     if details.schedule_time is not UNSET:
         plain["at"] = details.schedule_time
     elif details.cron_expression is not UNSET:
         plain["cron"] = details.cron_expression
-    elif wanted == "IMMEDIATE":
+    elif type_ == "IMMEDIATE":
         plain["immediate"] = True
-    elif wanted == "ON_DEMAND":
+    elif type_ == "ON_DEMAND":
         plain["on_demand"] = True
-    elif wanted is not None:
-        fields = {"FUTURE": "schedule_time", "CRON": "cron_expression"}.get(wanted, "schedule")
-        raise InvalidInput("schedule_type", wanted, f"`{fields}` to go with it")
+    elif type_ is not None:
+        needed = {"FUTURE": "schedule_time", "CRON": "cron_expression"}.get(type_, "schedule")
+        raise InvalidInput("schedule_type", type_, f"needs `{needed}`")
     elif details.timezone is not UNSET:
-        raise InvalidInput("timezone", details.timezone, "a schedule that it is about")
+        wanted = "needs `schedule_time` or `cron_expression`"
+        raise InvalidInput("timezone", details.timezone, wanted)
     else:
         return None
     if details.timezone is not UNSET:
@@ -181,16 +189,18 @@ def _flat(details: JobFields, wanted: str | None) -> dict[str, object] | None:
 
 
 def policy_of(details: JobFields, before: Policy) -> Policy:
-    """Return the policy with what is said about it here; the rest is as before."""
-    most, retries = details.max_retries, details.retries
-    if most is UNSET:
+    """Return the policy with the fields that are given; the others keep their values."""
+    max_retries, retries = details.max_retries, details.retries
+    if max_retries is UNSET:
         return change_policy(before, details)
     if isinstance(retries, RetriesDraft):
-        if retries.max not in {None, most}:
-            raise InvalidInput("max_retries", most, "the same number as retries.max, or none")
-        retries = structs.replace(retries, max=most)
-    elif retries is not UNSET and retries != most:
-        raise InvalidInput("max_retries", most, "the same number as `retries`, or none")
+        if retries.max not in {None, max_retries}:
+            wanted = f"contradicts retries.max {retries.max}; give only one of them"
+            raise InvalidInput("max_retries", max_retries, wanted)
+        retries = structs.replace(retries, max=max_retries)
+    elif retries is not UNSET and retries != max_retries:
+        wanted = f"contradicts retries {retries}; give only one of them"
+        raise InvalidInput("max_retries", max_retries, wanted)
     else:
-        retries = most
+        retries = max_retries
     return change_policy(before, structs.replace(details, retries=retries))

@@ -1,6 +1,6 @@
-"""An event from outside: in Rota's own form and as a CloudEvent. Room: contract.
+"""Defines events in Rota's own form and as CloudEvents.
 
-(source, id) is its identity within a tenant: the same pair again is the same event.
+(source, id) identifies an event within a tenant: an event with the same pair is a duplicate.
 """
 
 from typing import Annotated, Any, Literal
@@ -15,32 +15,33 @@ EventText = Annotated[str, Meta(min_length=1, max_length=MOST_TEXT)]
 
 
 class EventAttributes(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What one event may say, beside its type."""
+    """The attributes of one event, except its type."""
 
     source: Annotated[
-        EventText | UnsetType, Meta(description=f"Where it comes from. Default: `{SOURCE}`.")
+        EventText | UnsetType, Meta(description=f"Where the event comes from. Default: `{SOURCE}`.")
     ] = UNSET
     id: Annotated[
         EventText | UnsetType,
         Meta(
             description=(
-                "Its id: the same source and id again are the same event. Default: a new id."
+                "Id of the event; an event with the same source and id is a duplicate. "
+                "Default: a new id."
             )
         ),
     ] = UNSET
     time: Annotated[
-        Moment | UnsetType, Meta(description="When it happened. Default: when it arrives.")
+        Moment | UnsetType, Meta(description="When the event happened. Default: when it arrives.")
     ] = UNSET
     subject: Annotated[
-        EventText | UnsetType, Meta(description="What it is about. Default: none.")
+        EventText | UnsetType, Meta(description="What the event is about. Default: none.")
     ] = UNSET
-    data: Annotated[
-        Any | UnsetType, Meta(description="Any JSON that describes what happened. Default: null.")
-    ] = UNSET
+    data: Annotated[Any | UnsetType, Meta(description="Event data, any JSON. Default: null.")] = (
+        UNSET
+    )
 
 
 class EventDraft(EventAttributes, kw_only=True, forbid_unknown_fields=True):
-    type: Annotated[EventType, Meta(description="What happened, as in order.paid.")]
+    type: Annotated[EventType, Meta(description="What happened, such as `order.paid`.")]
 
 
 class EventsDraft(EventAttributes, kw_only=True, forbid_unknown_fields=True):
@@ -48,16 +49,22 @@ class EventsDraft(EventAttributes, kw_only=True, forbid_unknown_fields=True):
 
     type: Annotated[
         EventType | UnsetType,
-        Meta(description="What happened, as in order.paid. Default: none; `events` is required."),
+        Meta(
+            description="What happened, such as `order.paid`. Default: none; then `events` is "
+            "required."
+        ),
     ] = UNSET
     events: Annotated[
         Annotated[list[EventDraft], Meta(min_length=1, max_length=MOST_EVENTS)] | UnsetType,
-        Meta(description="Several events: all are taken, or none. Default: the one event."),
+        Meta(
+            description="Several events; all of them are accepted, or none. Default: the single "
+            "event in the other fields."
+        ),
     ] = UNSET
 
 
 class CloudEvent(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """The attributes that CloudEvents 1.0 defines; extensions stand beside them."""
+    """The attributes that CloudEvents 1.0 defines; extension attributes are read separately."""
 
     specversion: Literal["1.0"]
     id: EventText

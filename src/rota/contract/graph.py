@@ -1,8 +1,8 @@
-"""A graph as a document: what a person writes, and what is stored. Room: contract.
+"""Reads graphs, from input and from the database.
 
-The structs have the fields, types, bounds, defaults and descriptions; names, cycles, expressions
-and templates are checked by core/graphs. What a step does not say is not written out, so that a
-graph comes back as its author wrote it (core/graphs/plain.py).
+The structs have the fields, types, bounds, defaults and descriptions; core/graphs checks names,
+cycles, expressions and templates. Omitted fields of a step are not written out, so the API returns
+a graph as its author wrote it (core/graphs/plain.py).
 """
 
 from collections.abc import Mapping
@@ -47,17 +47,18 @@ from rota.core.submission import check_name, check_visible_name, within
 
 
 def read_graph(value: object, *, field: str = "graph") -> Graph:
-    """Read a graph that a person or a program wrote; `InvalidInput` has the path of a mistake."""
+    """Read a graph from input; `InvalidInput` has the path of the wrong field."""
     try:
         document = read_input(GraphDocument, value, path=field)
     except RecursionError:
-        raise InvalidInput(field, "a sub-graph", NEST_WANTED) from None
+        raise InvalidInput(field, "sub-graph", NEST_WANTED) from None
     return check_graph_size(_build(document, field, Allowance(), 1), field)
 
 
 def read_stored_graph(value: object) -> Graph:
-    """Read a graph from the database. Unknown fields are ignored: a definition is never written
-    anew, so they stay. `NewerDocument` if the rest cannot run, such as a `when` that is not known.
+    """Read a graph from the database. Unknown fields are ignored; a stored definition is never
+    rewritten, so they are kept. Raises `NewerDocument` if the rest cannot run, for example if a
+    `when` is unknown.
     """
     with within("graph"):
         document = read_stored(GraphDocument, value).document
@@ -69,7 +70,7 @@ def read_stored_graph(value: object) -> Graph:
 
 def _build(document: GraphDocument, field: str, allowance: Allowance, level: int) -> Graph:
     if level > MOST_LEVELS:
-        raise InvalidInput(field, "a sub-graph", NEST_WANTED)
+        raise InvalidInput(field, "sub-graph", NEST_WANTED)
     drafts = [
         _build_step(step, f"{field}.steps[{place}]", allowance)
         for place, step in enumerate(document.steps)
@@ -84,7 +85,7 @@ def _build(document: GraphDocument, field: str, allowance: Allowance, level: int
 
 
 def _build_step(document: StepDocument, path: str, allowance: Allowance) -> StepDraft:
-    """Check a step, as far as it can be judged without the others."""
+    """Check everything about a step that does not depend on other steps."""
     needs = check_needs(document.needs or (), f"{path}.needs")
     map_ = None
     if document.map is not None:
@@ -114,18 +115,21 @@ def _check_kind(document: StepDocument, path: str) -> str:
     kind = document.kind
     if document.graph is not None:
         if kind not in {None, KIND}:
-            raise InvalidInput(f"{path}.kind", kind, "no kind beside a graph")
+            raise InvalidInput(
+                f"{path}.kind", kind, "a step with `graph` must not have another kind"
+            )
         if document.map is not None:
-            raise InvalidInput(f"{path}.map", to_builtins(document.map), "no map of a sub-graph")
+            wanted = "a step with `graph` must not have a map"
+            raise InvalidInput(f"{path}.map", to_builtins(document.map), wanted)
         return KIND
     if kind == KIND:
-        raise InvalidInput(f"{path}.kind", kind, "the sub-graph in the field graph")
+        raise InvalidInput(f"{path}.kind", kind, "give the sub-graph in the field `graph` instead")
     return check_visible_name(kind, f"{path}.kind")
 
 
 def _build_map(document: MapDocument, path: str, allowance: Allowance) -> Map:
     if (document.over is None) == (document.source is None):
-        raise InvalidInput(path, to_builtins(document), "either over or source")
+        raise InvalidInput(path, to_builtins(document), "expected either `over` or `source`")
     source = tolerate = None
     if document.source is not None:
         source = _build_source(document.source, f"{path}.source", allowance)
@@ -160,7 +164,7 @@ def _check_priority(value: int | str | None, path: str) -> int | None:
 
 
 def _check_policy(document: StepDocument, path: str, allowance: Allowance) -> Mapping[str, object]:
-    """Return what the step says of its policy, as it was written, if a policy can be made of it."""
+    """Return the policy fields of the step as they were written, after checking them."""
     own = {key: value for key in POLICY if (value := getattr(document, key)) is not None}
     if own:
         with within(path):

@@ -1,6 +1,6 @@
-"""The fields of a graph: names, types, bounds and descriptions. Room: contract.
+"""Defines the fields of a graph: names, types, bounds and descriptions.
 
-They are read in graph.py.
+graph.py reads documents by these structs.
 """
 
 from typing import Annotated, Any, Final
@@ -12,11 +12,13 @@ from rota.core.graphs.draft import MAP_ITEMS_MAX, STEP_NAME_WANTED, TOLERANCE_WA
 from rota.core.graphs.graph import MOST_AT_ONCE, MOST_LEVELS, MOST_STEPS, When
 from rota.core.submission import MOST_NAME
 
-NAME_ALLOWED: Final = f"a text of 1 to {MOST_NAME} characters"
-OVER_ALLOWED: Final = "an expression for a list or a number, a list, or a number up to 1,000,000"
-STEPS_ALLOWED: Final = f"a list of at least one step, at most {MOST_STEPS}"
+NAME_ALLOWED: Final = f"text of 1 to {MOST_NAME} characters"
+OVER_ALLOWED: Final = (
+    "an expression that yields a list or a number, a list, or a number up to 1,000,000"
+)
+STEPS_ALLOWED: Final = f"a list of 1 to {MOST_STEPS} steps"
 GRAPH_ALLOWED: Final = "an object with steps, such as {steps: [{name: a, kind: shell}]}"
-NEST_WANTED: Final = f"at most {MOST_LEVELS} graphs in each other"
+NEST_WANTED: Final = f"graphs can be nested at most {MOST_LEVELS} levels deep"
 
 
 class MapSourceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -24,39 +26,41 @@ class MapSourceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_d
 
     kind: Annotated[
         str,
-        Meta(description="The kind of the handler.", extra={ALLOWED: NAME_ALLOWED}),
+        Meta(description="Kind of the handler.", extra={ALLOWED: NAME_ALLOWED}),
     ]
     payload: Annotated[
-        Any, Meta(description="Its payload, which may have places to fill. Default: null.")
+        Any, Meta(description="Payload of the handler; may have placeholders. Default: null.")
     ] = None
 
 
 class MapDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A step with many members: one for each item. Either `over` or `source` is required."""
+    """Runs a step once per item. Either `over` or `source` is required."""
 
     over: Annotated[
         str | list[Any] | Annotated[int, Meta(ge=0, le=MAP_ITEMS_MAX)] | None,
         Meta(
-            description="An expression for a list or a number, or a list or number itself. "
-            "Default: `source` yields the items.",
+            description="Items of the map: a list, a number, or an expression that yields one. "
+            "Default: the items from `source`.",
             extra={ALLOWED: OVER_ALLOWED},
         ),
     ] = None
     source: Annotated[
         MapSourceDocument | None,
-        Meta(description="The handler that yields the items. Default: they are `over`."),
+        Meta(description="Handler that yields the items. Default: the items in `over`."),
     ] = None
     tolerate: Annotated[
         Annotated[int, Meta(ge=0, le=MAP_ITEMS_MAX)] | str | None,
         Meta(
-            description="How many members may fail: a number, or a share such as `5%`. Default: 0.",
+            description="Members that may fail: a number, or a percentage such as `5%`. "
+            "Default: 0.",
             extra={ALLOWED: TOLERANCE_WANTED},
         ),
     ] = None
     at_once: Annotated[
         Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)] | None,
         Meta(
-            description="How many members may run at a time. Default: as many as the workers take."
+            description="Maximum number of concurrent members. "
+            "Default: as many as the workers can run."
         ),
     ] = None
 
@@ -67,97 +71,109 @@ class StepDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
     name: Annotated[
         str,
         Meta(
-            description="The name by which `needs` and expressions refer to it.",
+            description="Name of the step, used in `needs` and in expressions.",
             extra={ALLOWED: STEP_NAME_WANTED},
         ),
     ]
     kind: Annotated[
         str | None,
         Meta(
-            description="The kind of the handler. Default: a sub-graph in `graph`.",
+            description="Handler that runs the step. Default: none; then `graph` is required.",
             extra={ALLOWED: NAME_ALLOWED},
         ),
     ] = None
     needs: Annotated[
         Annotated[list[str], Meta(max_length=MOST_STEPS)] | None,
         Meta(
-            description="Names of the steps that must be final before it starts. Default: none.",
-            extra={ALLOWED: f"a list of names of steps, at most {MOST_STEPS}"},
+            description="Names of the steps that must finish before it starts. Default: none.",
+            extra={ALLOWED: f"a list of at most {MOST_STEPS} step names"},
         ),
     ] = None
     when: Annotated[
         str | None,
         Meta(
-            description="What the steps in `needs` must have come to: `success`, `failure`, "
-            "`always`, `none_failed`, or an expression. Default: success.",
+            description="Condition on the steps in `needs`: `success`, `failure`, `always`, "
+            "`none_failed`, or an expression. Default: `success`.",
             extra={ALLOWED: f"one of {', '.join(When)}, or an expression"},
         ),
     ] = None
     payload: Annotated[
         Any,
         Meta(
-            description='The payload; `{"$": "steps.a.result"}` stands for a value. Default: null.'
+            description="Payload of the step; "
+            '`{"$": "steps.a.result"}` is replaced by that value. Default: null.'
         ),
     ] = None
     map: Annotated[
         MapDocument | None,
-        Meta(description="Makes the step many members. Default: one."),
+        Meta(description="Run the step once per item. Default: the step runs once."),
     ] = None
     graph: Annotated[
         "GraphDocument | None",
         Meta(
-            description="A graph that runs as this step. Default: the step is a run of `kind`.",
+            description="Sub-graph that runs as this step. Default: none; the step runs `kind`.",
             extra={ALLOWED: GRAPH_ALLOWED},
         ),
     ] = None
     may_fail: Annotated[
         bool | None,
-        Meta(description="The graph may succeed although this step failed. Default: false."),
+        Meta(description="The graph can succeed even if this step fails. Default: false."),
     ] = None
     queue: Annotated[
         str | None,
-        Meta(description="Its queue. Default: the job's.", extra={ALLOWED: NAME_ALLOWED}),
+        Meta(
+            description="Queue of the step. Default: the job's queue.",
+            extra={ALLOWED: NAME_ALLOWED},
+        ),
     ] = None
     priority: Annotated[
         int | str | None,
         Meta(
-            description="`high`, `normal`, `low`, or 0 to 9. Default: the job's.",
+            description="Priority: `high`, `normal`, `low`, or 0 (first) to 9 (last). "
+            "Default: the job's priority.",
             extra={ALLOWED: "'high', 'normal', 'low', or 0 to 9"},
         ),
     ] = None
     retries: Annotated[
-        Any, Meta(description="A number of retries, or an object as a job has. Default: the job's.")
+        Any,
+        Meta(
+            description="Number of retries, or an object with delays as in a job. "
+            "Default: the job's retries."
+        ),
     ] = None
     timeout: Annotated[
-        Any, Meta(description="The time limit of an attempt, or `none`. Default: the job's.")
+        Any, Meta(description="Time limit of one attempt, or `none`. Default: the job's timeout.")
     ] = None
     deadline: Annotated[
-        Any, Meta(description="The time limit of the step with its retries. Default: none.")
+        Any,
+        Meta(description="Time limit of the step with all its retries. Default: no limit."),
     ] = None
     grace: Annotated[
         Any,
         Meta(
-            description="The time between asking an attempt to stop and ending it by force. "
-            "Default: the job's."
+            description="Time between asking an attempt to stop and killing it. "
+            "Default: the job's grace."
         ),
     ] = None
     guarantee: Annotated[
-        Any, Meta(description="As the guarantee of a job. Default: the job's.")
+        Any,
+        Meta(description="Delivery guarantee if a worker is lost. Default: the job's guarantee."),
     ] = None
-    target: Annotated[Any, Meta(description="What its attempts depend on. Default: the job's.")] = (
-        None
-    )
+    target: Annotated[
+        Any,
+        Meta(description="Service that the attempts depend on. Default: the job's target."),
+    ] = None
 
 
 class GraphDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Steps that wait for each other."""
+    """The steps of a job of kind `graph`."""
 
     steps: Annotated[
         list[StepDocument],
         Meta(
             min_length=1,
             max_length=MOST_STEPS,
-            description="The steps, in any order.",
+            description="Steps of the graph, in any order.",
             extra={ALLOWED: STEPS_ALLOWED},
         ),
     ]

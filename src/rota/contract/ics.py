@@ -1,10 +1,10 @@
-"""Calendars from iCalendar files: `.ics`, as holiday feeds publish them.
+"""Reads calendars from iCalendar files (`.ics`), such as holiday feeds.
 
-Room: contract. Reads what such a feed uses of a VEVENT (DTSTART, DTEND or DURATION, RRULE, RDATE,
-EXDATE, STATUS) and turns it into the ranges and recurrences of a Calendar. Everything else in the
-file is left alone: names, alarms, attendees. An event that is cancelled does not count; one that
-is only "transparent" does, because holidays are published so. An event that moves a single
-occurrence of another (RECURRENCE-ID) counts as one of its own.
+Reads the properties of a VEVENT that such feeds use (DTSTART, DTEND or DURATION, RRULE, RDATE,
+EXDATE, STATUS) and converts them into the ranges and recurrences of a calendar. Everything else in
+the file is ignored: names, alarms, attendees. Cancelled events are ignored. "Transparent" events
+are included, because holidays are published that way. An event that moves a single occurrence of
+another one (RECURRENCE-ID) is read as a separate event.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,17 @@ Lines = list[tuple[str, dict[str, str], str]]
 
 
 def from_ics(text: str, *, name: str, timezone: str = "UTC") -> Calendar:
-    """Read all events as windows on the wall clock of `timezone`."""
+    """Read all events as windows in `timezone`."""
     zone = zones.zone(timezone)
     if len(text) > TEXT_LIMIT or "BEGIN:VCALENDAR" not in text.upper():
-        raise _refusal(text, f"an iCalendar file of at most {TEXT_LIMIT} characters")
+        wanted = f"expected an iCalendar file of at most {TEXT_LIMIT:,} characters"
+        raise _build_error(text, wanted)
     ranges: list[dict[str, str]] = []
     recurring: list[dict[str, str]] = []
-    for event in _events(text):
-        start, end = _bounds(event, zone)
+    for event in _find_events(text):
+        start, end = _find_bounds(event, zone)
         if end == start:
-            continue  # a reminder: an instant without a length blacks out nothing
+            continue  # a reminder without a length
         rules = [f"{head}:{value}" for head, _, value in event if head.split(";")[0] in KEPT]
         if rules:
             lines = [f"DTSTART:{start:%Y%m%dT%H%M%S}", *rules]
@@ -45,8 +46,8 @@ def from_ics(text: str, *, name: str, timezone: str = "UTC") -> Calendar:
     )
 
 
-def _events(text: str) -> Iterator[Lines]:
-    """The lines of each event that is not cancelled."""
+def _find_events(text: str) -> Iterator[Lines]:
+    """Yield the lines of each event that is not cancelled."""
     event: Lines | None = None
     unfolded = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
     for line in unfolded.split("\n"):
@@ -59,47 +60,51 @@ def _events(text: str) -> Iterator[Lines]:
                 yield event
             event = None
         elif event is not None:
-            event.append((head, _parameters(head), value))
+            event.append((head, _parse_parameters(head), value))
 
 
-def _parameters(head: str) -> dict[str, str]:
+def _parse_parameters(head: str) -> dict[str, str]:
     pairs = (item.partition("=") for item in head.split(";")[1:])
     return {key.upper(): value.strip('"') for key, _, value in pairs}
 
 
-def _bounds(event: Lines, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    given = {head.split(";")[0].upper(): (parameters, value) for head, parameters, value in event}
-    if "DTSTART" not in given:
-        raise _refusal("VEVENT", "a DTSTART in every event")
-    repeats = any(key in given for key in KEPT)
-    start = _local(*given["DTSTART"], zone, repeats=repeats)
-    if "DTEND" in given:
-        return start, _local(*given["DTEND"], zone, repeats=repeats)
-    if "DURATION" in given:
+def _find_bounds(event: Lines, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    properties = {
+        head.split(";")[0].upper(): (parameters, value) for head, parameters, value in event
+    }
+    if "DTSTART" not in properties:
+        raise _build_error("VEVENT", "every event must have a DTSTART")
+    repeats = any(key in properties for key in KEPT)
+    start = _to_local(*properties["DTSTART"], zone, repeats=repeats)
+    if "DTEND" in properties:
+        return start, _to_local(*properties["DTEND"], zone, repeats=repeats)
+    if "DURATION" in properties:
         return start, start + durations.parse(
-            given["DURATION"][1], field="ics", error=InvalidSchedule
+            properties["DURATION"][1], field="ics", error=InvalidSchedule
         )
-    return start, start + (DAY if "T" not in given["DTSTART"][1] else timedelta(0))
+    return start, start + (DAY if "T" not in properties["DTSTART"][1] else timedelta(0))
 
 
-def _local(parameters: dict[str, str], value: str, zone: ZoneInfo, *, repeats: bool) -> datetime:
+def _to_local(parameters: dict[str, str], value: str, zone: ZoneInfo, *, repeats: bool) -> datetime:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
-        raise _refusal(value, "a date or time such as 20300131 or 20300131T090000Z") from None
-    named = parameters.get("TZID")
-    if named is not None:
-        moment = moment.replace(tzinfo=zones.zone(named))
+        wanted = "expected a date or time such as 20300131 or 20300131T090000Z"
+        raise _build_error(value, wanted) from None
+    zone_name = parameters.get("TZID")
+    if zone_name is not None:
+        moment = moment.replace(tzinfo=zones.zone(zone_name))
     if moment.tzinfo is None:
         return moment
-    if repeats and named != zone.key and not (moment.tzinfo is UTC and zone.key == "UTC"):
-        # Its daylight saving would be another one: the window would move with the seasons.
-        raise _refusal(value, f"a recurring event in the calendar's own zone, {zone.key}")
+    if repeats and zone_name != zone.key and not (moment.tzinfo is UTC and zone.key == "UTC"):
+        # In another zone, daylight saving would move the window with the seasons.
+        wanted = f"recurring events must use the calendar's time zone, {zone.key}"
+        raise _build_error(value, wanted)
     try:
         return moment.astimezone(zone).replace(tzinfo=None)
     except OverflowError:
-        raise _refusal(value, "a date or time from 1970 to 9899") from None
+        raise _build_error(value, "expected a date or time from 1970 to 9899") from None
 
 
-def _refusal(value: object, wanted: str) -> InvalidSchedule:
+def _build_error(value: object, wanted: str) -> InvalidSchedule:
     return InvalidSchedule(field="ics", value=value, wanted=wanted)

@@ -1,10 +1,9 @@
-"""Every field of a job, written once: name, type, bounds, default and description. Room: contract.
+"""Defines every field of a job once: name, type, bounds, default and description.
 
-`JobFields` has them all. What else is true of a field stands in the `extra` of its `Meta` (`fact`):
-whether it is part of the policy, its name as an option of the command line, the name in core. The
-request bodies, OpenAPI, the client, YAML keys, options, comparison, export, the answer of the API
-and the column lists of SQL are derived from here and from the defaults of `JobSpec`.
-CONTRIBUTING.md says how to add a field.
+`JobFields` has all of them. The `extra` of a field's `Meta` (`fact`) has its other properties:
+whether it is part of the policy, and the name of its CLI option. Request bodies, OpenAPI, the
+client, YAML keys, CLI options, comparison, export, API responses and SQL column lists are derived
+from this module and from the defaults of `JobSpec`. CONTRIBUTING.md explains how to add a field.
 """
 
 from collections.abc import Mapping
@@ -42,38 +41,39 @@ PausedQueueName = Literal["skip", "accumulate"]
 GuaranteeName = Literal["at_least_once", "at_most_once", "exactly_once"]
 
 
-def fact(**known: object) -> dict[str, object]:
-    """Say what else is true of a field.
+def fact(**properties: object) -> dict[str, object]:
+    """Return further properties of a field, for the `extra` of its `Meta`.
 
-    `policy`: it is part of the job's policy. `when`: it says when the job runs. `short_for`: it is
+    `policy`: it is part of the job's policy. `when`: it is part of the schedule. `short_for`: it is
     another spelling of that field and is not stored. `option`: its name on the command line, None
-    if it has no option there. `shown`: its type in answers, where it cannot be derived. `detail`:
-    the SQL type of its column, if that holds the value as it was given and decides nothing;
-    statements list such columns by themselves. `shortest`, `longest`: the bounds of a duration.
+    if it has no option. `shown`: its type in responses, where it cannot be derived. `detail`: the
+    SQL type of its column, if Rota only stores and returns the value; statements include such
+    columns automatically. `shortest`, `longest`: the bounds of a duration.
     """
-    return known
+    return properties
 
 
 class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a new job and a change of one have in common. A field that is left out has its default,
-    or stays as it is.
+    """The fields that a new job and a job update share. In a new job, an omitted field has its
+    default; in an update, it keeps its value.
     """
 
     name: Annotated[
         Name | UnsetType,
         Meta(
-            description="Unique in the tenant among jobs that are not deleted.",
+            description="Name of the job; unique in the tenant among jobs that are not deleted. "
+            "Default: a name that begins with the kind.",
             extra=fact(option=None),
         ),
     ] = UNSET
     kind: Annotated[
-        Word | UnsetType, Meta(description="The handler that executes it. Default: the name.")
+        Word | UnsetType, Meta(description="Handler that runs the job. Default: the job's name.")
     ] = UNSET
     job_type: (
         Annotated[
             Word,
             Meta(
-                description="Another name for `kind`, which also knows the names of other "
+                description="Alternative to `kind` that also accepts the names of other "
                 "schedulers, such as `HTTP_REQUEST`. Default: `kind`.",
                 extra=fact(short_for="kind", option=None),
             ),
@@ -83,15 +83,16 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
     schedule: Annotated[
         ScheduleObject | UnsetType,
         Meta(
-            description="As in docs/reference/schedules.md. Default: run at once.",
+            description="When the job runs (docs/reference/schedules.md). Default: once, "
+            "immediately.",
             extra=fact(when=True, option=None, shown=dict[str, Json] | None),
         ),
     ] = UNSET
     schedule_type: Annotated[
         ScheduleType | UnsetType,
         Meta(
-            description="What the schedule is; refused if the schedule is another. "
-            "Default: derived from the schedule.",
+            description="Type of the schedule; the request is rejected if the schedule has "
+            "another type. Default: derived from the schedule.",
             extra=fact(when=True, short_for="schedule", option=None),
         ),
     ] = UNSET
@@ -99,7 +100,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             Moment,
             Meta(
-                description="Run once, at this time. Short for `schedule.at`. Default: none.",
+                description="Run once, at this time. Shorthand for `schedule.at`. Default: none.",
                 extra=fact(when=True, short_for="schedule", option=None),
             ),
         ]
@@ -108,29 +109,29 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
     cron_expression: Annotated[
         Annotated[str, Meta(min_length=1, max_length=256)] | UnsetType,
         Meta(
-            description="Run by this expression. Short for `schedule.cron`. Default: none.",
+            description="Run at the times of this cron expression. Shorthand for `schedule.cron`. "
+            "Default: none.",
             extra=fact(when=True, short_for="schedule", option=None),
         ),
     ] = UNSET
     timezone: Annotated[
         Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType,
         Meta(
-            description="An IANA name for the flat fields. Default: UTC.",
+            description="IANA time zone of `schedule_time` and `cron_expression`. Default: UTC.",
             extra=fact(when=True, short_for="schedule", option=None),
         ),
     ] = UNSET
     payload: Annotated[
-        Json | UnsetType, Meta(description="What the handler is given. Default: null.")
+        Json | UnsetType, Meta(description="Arguments of the handler, any JSON. Default: null.")
     ] = UNSET
     graph: Annotated[
         GraphObject | UnsetType | None,
         Meta(
-            description="With the kind `graph`: its steps, as in docs/howto/graphs.md. "
-            "Default: null.",
+            description="Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null.",
             extra=fact(
                 shown=Annotated[
                     dict[str, Json] | None,
-                    Meta(description="The steps of a graph; null for another kind, and in lists."),
+                    Meta(description="Steps of the graph; null for other kinds, and in lists."),
                 ]
             ),
         ),
@@ -138,15 +139,15 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
     max_retries: Annotated[
         RetriesMax | UnsetType,
         Meta(
-            description="Attempts after the first one. Short for `retries.max`. Default: 3.",
+            description="Retries after the first attempt. Shorthand for `retries.max`. Default: 3.",
             extra=fact(short_for="retries", option=None),
         ),
     ] = UNSET
     retries: Annotated[
         RetriesMax | RetriesDraft | UnsetType,
         Meta(
-            description="A number of attempts after the first one, or how often and how soon a "
-            "failed run is tried again. Default: 3.",
+            description="How a failed run is retried: the number of retries after the first "
+            "attempt, or an object with delays. Default: 3.",
             extra=fact(policy=True, shown=dict[str, Json]),
         ),
     ] = UNSET
@@ -154,8 +155,8 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             Duration | None,
             Meta(
-                description="The longest an attempt may take, at most 24 hours. `none`, or null in "
-                "JSON, is no limit. Default: 15 minutes.",
+                description="Time limit of one attempt, at most 24 hours. `none`, or null in JSON, "
+                "means no limit. Default: 15 minutes.",
                 extra=fact(
                     policy=True,
                     option="max_time",
@@ -170,8 +171,8 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             Duration | None,
             Meta(
-                description="How long after its due time a run may go on. `none`, or null in JSON, "
-                "is no limit. Default: no limit.",
+                description="Time limit of the whole run with all its retries, counted from its "
+                "due time. `none`, or null in JSON, means no limit. Default: no limit.",
                 extra=fact(policy=True, shortest=SHORTEST_LIMIT),
             ),
         ]
@@ -181,7 +182,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             Duration,
             Meta(
-                description="From asking an attempt to stop to ending it by force, at most 10 "
+                description="Time between asking an attempt to stop and killing it, at most 10 "
                 "minutes. Default: 10 s.",
                 extra=fact(policy=True, option=None, longest=LONGEST_GRACE),
             ),
@@ -191,8 +192,8 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
     guarantee: Annotated[
         GuaranteeName | UnsetType,
         Meta(
-            description="What happens if a worker is lost. `exactly_once` needs a handler that "
-            "completes its run in `ctx.transaction()`; other kinds refuse it. "
+            description="Delivery guarantee if a worker is lost. `exactly_once` needs a handler "
+            "that completes its run in `ctx.transaction()`; other kinds reject it. "
             "Default: `at_least_once`.",
             extra=fact(policy=True),
         ),
@@ -201,14 +202,14 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             Annotated[str, Meta(min_length=1, max_length=253)] | None,
             Meta(
-                description="What its attempts depend on. While it does not answer, runs wait "
+                description="Service that the attempts depend on. While it is down, runs wait "
                 "instead of using up their retries. `none`, or null in JSON, restores the default. "
-                "Default: the host or the connection of kinds that have one.",
+                "Default: the host (http) or connection (sql), if the kind has one.",
                 extra=fact(
                     policy=True,
                     shown=Annotated[
                         str | None,
-                        Meta(description="What it says to depend on; null if it says nothing."),
+                        Meta(description="Target set on the job; null if none is set."),
                     ],
                 ),
             ),
@@ -216,90 +217,94 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         | UnsetType
     ) = UNSET
     queue: Annotated[
-        Word | UnsetType, Meta(description="The workers that serve it. Default: `default`.")
+        Word | UnsetType, Meta(description="Queue that its runs wait in. Default: `default`.")
     ] = UNSET
     priority: Annotated[
         Priority | UnsetType,
         Meta(
-            description="From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.",
+            description="Priority from 0 (first) to 9 (last), or high, medium, normal, low. "
+            "Default: 5.",
             extra=fact(shown=int),
         ),
     ] = UNSET
     overlap: Annotated[
         OverlapName | UnsetType,
         Meta(
-            description="What happens when it is due while a run of it is alive. Default: `skip`."
+            description="What to do when the job is due and its previous run is still active. "
+            "Default: `skip`."
         ),
     ] = UNSET
     keep_first: Annotated[
         bool | UnsetType,
         Meta(
-            description="With `queue_one`: the run that waits stays, the new one is skipped. "
+            description="With overlap `queue_one`: keep the waiting run and skip the new one. "
             "Default: false.",
             extra=fact(option=None),
         ),
     ] = UNSET
     when_queue_paused: Annotated[
         PausedQueueName | UnsetType,
-        Meta(description="What happens when it is due while its queue is paused. Default: `skip`."),
+        Meta(
+            description="What to do when the job is due while its queue is paused. Default: `skip`."
+        ),
     ] = UNSET
     limits: Annotated[
         Annotated[list[LimitDraft], Meta(max_length=MOST_LIMITS)] | UnsetType,
         Meta(
-            description="Limits that its runs share with others of the same key. Default: none.",
+            description="Concurrency and rate limits, shared by all runs with the same key. "
+            "Default: none.",
             extra=fact(option=None, shown=list[dict[str, Json]]),
         ),
     ] = UNSET
     labels: Annotated[
         Annotated[Labels, Meta(max_length=MOST_LABELS)] | UnsetType,
         Meta(
-            description="Names and values of your own, to find it by. Default: none.",
+            description="Your own names and values, to filter jobs by. Default: none.",
             extra=fact(option="label", shown=dict[str, str]),
         ),
     ] = UNSET
     user_id: Annotated[
         Name | UnsetType | None,
-        Meta(description="Whose job it is, for your own bookkeeping. Default: null."),
+        Meta(description="Owner of the job, for your own records. Default: null."),
     ] = UNSET
     description: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MOST_DESCRIPTION)] | UnsetType | None,
         Meta(
-            description="What the job is for, in your words; at most 1,000 characters. "
-            "Default: null.",
+            description="What the job does, at most 1,000 characters. Default: null.",
             extra=fact(detail="text"),
         ),
     ] = UNSET
 
 
 class JobDraft(JobFields, kw_only=True, forbid_unknown_fields=True):
-    """A job that is to be made. Without a kind its name is its kind; without a name it gets one."""
+    """A new job. `kind` defaults to the name; a job without a name gets a generated one."""
 
     unique: Annotated[
         UniqueDraft | UnsetType,
-        Meta(description="Of equal submissions only one becomes a run. Default: no such rule."),
+        Meta(description="Deduplicates submissions with the same key. Default: no deduplication."),
     ] = UNSET
 
 
 class JobEdit(JobFields, kw_only=True, forbid_unknown_fields=True):
-    """Only what is to be different."""
+    """A job update: only the fields to change."""
 
 
 class JobField(NamedTuple):
-    """A field of a job, with what is true of it."""
+    """A field of a job and its properties."""
 
     name: str
     type: Any
     description: str
     is_policy: bool
     is_schedule: bool
-    # The field that it is another spelling of; such a field is not stored.
+    # The field that it is another spelling of; it is not stored itself.
     short_for: str | None
-    # The name of its option on the command line; None if it has none.
+    # The name of its CLI option; None if it has none.
     option: str | None
-    # Its type in answers, and whether its column is JSON.
+    # Its type in responses, and whether its column is JSON.
     shown_type: Any
     is_json: bool
-    # The SQL type of its column, if statements list it by themselves.
+    # The SQL type of its column, if statements include it automatically.
     detail: str | None
 
 
@@ -321,22 +326,23 @@ def _describe_field(name: str, annotation: Any) -> JobField:
 
 
 def _show_type(annotation: Any) -> Any:
-    """Return the type of a field in answers: without bounds, null where the field may be null.
+    """Return the type of a field in responses: without bounds, null where the field may be null.
 
-    A choice is text: a process of a newer release may have stored a value that is not known here.
+    A choice becomes text: a process of a newer release may have stored a value that this release
+    does not know.
     """
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _show_type(inner[0])
     if origin in {Union, UnionType}:
-        return Union[*(_show_type(each) for each in inner if each is not UnsetType)]
+        return Union[*(_show_type(option) for option in inner if option is not UnsetType)]
     return str if origin is Literal else annotation
 
 
 FIELDS: Final[Mapping[str, JobField]] = MappingProxyType(
-    {name: _describe_field(name, each.type) for name, each in fields_by_name(JobFields).items()}
+    {name: _describe_field(name, field.type) for name, field in fields_by_name(JobFields).items()}
 )
-# Those that a job has, in the order in which they are shown; the others are spellings of them.
+# The stored fields, in the order of responses; the other fields are spellings of these.
 STORED_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.short_for is None)
 DETAIL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
     {name: field.detail for name, field in FIELDS.items() if field.detail is not None}
@@ -347,7 +353,7 @@ POLICY_FIELDS: Final[tuple[str, ...]] = tuple(
 
 
 class JobIdentity(Struct, kw_only=True, frozen=True):
-    """What comes first in an answer about a job."""
+    """The first field of a job in a response."""
 
     job_id: str
 
@@ -365,4 +371,4 @@ else:
         kw_only=True,
         frozen=True,
     )
-JobValues.__doc__ = "A job in an answer: every field of the contract."
+JobValues.__doc__ = "A job in a response: every field of the contract."

@@ -1,7 +1,7 @@
-"""The values of a job as JSON has them, by the names of the contract. Room: contract.
+"""Converts a job into JSON values, by the field names of the contract.
 
-One form for comparison, export and answers: of a job that is declared (`spec_values`), and of one
-that is stored (`row_values`).
+Comparison, export and responses use the same form, for a declared job (`spec_values`) and for a
+stored one (`row_values`).
 """
 
 import json
@@ -17,20 +17,20 @@ from rota.core.limits import Limit
 from rota.core.policy import NO_LIMIT, USUAL
 from rota.core.submission import JobSpec
 
-# Each is a field of `JobSpec` and of the row of a job; the policy's are together in one document.
+# Fields of `JobSpec` and of a job's row; the policy fields are stored together in one document.
 OWN_FIELDS: Final = tuple(name for name in STORED_FIELDS if name not in POLICY_FIELDS)
-# The one field of a policy that is also a column; ticks are decided by it.
+# The one policy field that is also a column; the scheduler needs it to decide ticks.
 GUARANTEE: Final = "guarantee"
 
 
 def spec_values(spec: JobSpec) -> dict[str, Any]:
-    """Return every field of a job that is declared, the policy's among them."""
+    """Return every field of a declared job, including the policy fields."""
     own = {name: _to_plain(getattr(spec, name)) for name in OWN_FIELDS}
     return own | from_policy(spec.policy)
 
 
 def row_values(row: Any) -> dict[str, Any]:
-    """Return every field of a stored job but the policy's; its JSON is text."""
+    """Return every field of a stored job except the policy fields; JSON columns are text."""
     return {name: _from_row(name, getattr(row, name)) for name in OWN_FIELDS}
 
 
@@ -41,8 +41,8 @@ def details_of(spec: JobSpec) -> dict[str, object]:
 
 
 def shown_policy(policy: object) -> dict[str, Any]:
-    """Return the fields of a stored policy for people: null is no limit, unknown values as they
-    are. A document that is no policy at all shows defaults.
+    """Return the fields of a stored policy for responses: null means no limit, and unknown values
+    are kept. A document that is not a policy shows the defaults.
     """
     stored = policy if isinstance(policy, Mapping) else {}
     shown = {name: stored.get(name, DEFAULTS[name]) for name in POLICY_FIELDS}
@@ -54,7 +54,7 @@ def _to_plain(value: object) -> object:
         case StrEnum():
             return value.value
         case tuple():
-            return [from_limit(each) if isinstance(each, Limit) else each for each in value]
+            return [from_limit(item) if isinstance(item, Limit) else item for item in value]
         case Mapping():
             return dict(value)
         case _:
@@ -65,12 +65,12 @@ def _from_row(name: str, value: Any) -> Any:
     if FIELDS[name].is_json:
         value = None if value is None else json.loads(value)
     if value is None:
-        # A row without the kind or queue that it names shows none, and no default.
+        # If the kind or queue of a row is missing, show an empty name, not the default.
         return "" if FIELDS[name].shown_type is str else DEFAULTS[name]
     return _to_plain(value)
 
 
-# What a job has that says nothing but its name.
+# The values of a job for which only the name was given.
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
     {name: NO_LIMIT for name in POLICY_FIELDS if getattr(USUAL, name) is None}
     | spec_values(JobSpec(name="", kind=""))

@@ -1,4 +1,4 @@
-"""Limits that runs share by a key, as documents. Room: contract."""
+"""Reads and writes limits that runs share by key."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -17,33 +17,39 @@ RateCount = Annotated[int, Meta(ge=1, le=MOST_PER_TIME)]
 
 
 class RateDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """So many starts per time, of which `burst` may come at once."""
+    """At most `count` runs start per `per`, of which `burst` may start at the same time."""
 
-    count: Annotated[RateCount, Meta(description="So many starts …")]
-    per: Annotated[Duration, Meta(description="… in this time, at most a year.")]
+    count: Annotated[RateCount, Meta(description="Number of runs that may start per period.")]
+    per: Annotated[Duration, Meta(description="Length of the period, at most a year.")]
     burst: Annotated[
-        RateCount, Meta(description="How many of them may come at once. Default: 1.")
+        RateCount, Meta(description="Number of runs that may start at the same time. Default: 1.")
     ] = 1
 
 
 class LimitDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A limit that all runs with the same key share; `{args.id}` is filled from the payload."""
+    """A limit shared by all runs with the same key. `{args.id}` in the key is replaced by the
+    value in the payload.
+    """
 
     key: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MOST_KEY)],
-        Meta(description="Runs with the same key share the limit."),
+        Meta(
+            description="Runs with the same key share the limit; `{args.id}` is replaced by the "
+            "value in the payload."
+        ),
     ]
     max: Annotated[
         Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)] | None,
-        Meta(description="How many may run at a time. Default: no limit."),
+        Meta(description="Maximum number of concurrent runs. Default: no limit."),
     ] = None
     rate: Annotated[
-        RateDraft | None, Meta(description="How many may start per time. Default: no limit.")
+        RateDraft | None,
+        Meta(description="Maximum number of starts per period. Default: no limit."),
     ] = None
 
 
 def to_limits(drafts: Sequence[LimitDraft]) -> tuple[Limit, ...]:
-    """Turn documents into core's values; an error says which of them is wrong."""
+    """Convert documents into core's values; an error has the index of the wrong one."""
     limits = []
     for place, draft in enumerate(drafts):
         with within(f"limits[{place}]"):
@@ -72,19 +78,21 @@ def from_limit(limit: Limit) -> dict[str, object]:
 
 
 def read_stored_limits(value: object) -> tuple[Limit, ...]:
-    """Read the limits of a stored job; null is none."""
+    """Read the limits of a stored job; null means none."""
     if not isinstance(value, list | None):
-        raise NewerDocument("limits", value, "a list of limits")
+        raise NewerDocument("limits", value, "expected a list of limits")
     limits = []
-    for place, each in enumerate(value or ()):
+    for place, document in enumerate(value or ()):
         with within(f"limits[{place}]"):
-            limits.append(read_stored_limit(each))
+            limits.append(read_stored_limit(document))
     return tuple(limits)
 
 
 def read_stored_limit(value: Mapping[str, Any]) -> Limit:
-    """Read a limit from the database. Unknown fields are ignored; `NewerDocument` if the rest is
-    no limit: a worker must not start more runs because it does not understand a limit.
+    """Read a limit from the database. Unknown fields are ignored.
+
+    Raises `NewerDocument` if the rest is not a limit: a worker must not start more runs because it
+    does not understand a limit.
     """
     try:
         return to_limit(read_stored(LimitDraft, value).document)

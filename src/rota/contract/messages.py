@@ -1,8 +1,8 @@
-"""From a message of a source to an event. Room: contract.
+"""Converts a message of a source into an event.
 
-A body that is JSON is the data of the event; any other text is its data as a text, and bytes that
-are no text are written as base64. Where a source carries CloudEvents, the event is what the message
-says it is: its own id and source hold, so that it is the same event whichever way it comes.
+A JSON body becomes the data of the event; any other text becomes a string, and bytes that are not
+text become base64. In a source of CloudEvents the message has its own id and source, so that the
+event is recognized as a duplicate however it arrives.
 """
 
 import base64
@@ -20,7 +20,7 @@ from rota.core.submission import check_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How the messages of a source are read. `type` is for those that say none."""
+    """How the messages of a source are read. `type` is used for messages without a type."""
 
     source: str
     type: str
@@ -28,7 +28,7 @@ class Reading:
 
 
 def event_of(message: Message, reading: Reading) -> NewEvent:
-    """`InvalidInput` says what is wrong with a message that is no event."""
+    """Convert a message into an event; raise `InvalidInput` if it is not a valid event."""
     if reading.is_cloudevents:
         return cloudevent_of(message)
     return NewEvent(
@@ -42,8 +42,8 @@ def event_of(message: Message, reading: Reading) -> NewEvent:
 
 
 def cloudevent_of(message: Message) -> NewEvent:
-    """With its attributes in headers, or all of it in the body. Kafka's headers say ce_type, where
-    those of NATS say ce-type.
+    """Read a CloudEvent, with its attributes in headers or in the body. The headers of Kafka are
+    named ce_type, those of NATS ce-type.
     """
     headers = {
         name.lower().replace("ce_", cloudevents.HEADER, 1): value
@@ -55,8 +55,8 @@ def cloudevent_of(message: Message) -> NewEvent:
 
 
 def id_of(given: str) -> str:
-    """The id as it is, or its hash where an event could not have it: names of files and keys of
-    streams may be anything, and two of them must not become one.
+    """Return the id, or its hash if it is not a valid event id. File names and stream keys can have
+    any content, and two different ones must not get the same event id.
     """
     try:
         if check_name(given, "id", most=MOST_TEXT) == given:
@@ -67,7 +67,7 @@ def id_of(given: str) -> str:
 
 
 def subject_of(given: str | None) -> str | None:
-    """What people may read; the key of a record may be anything, and then it is no subject."""
+    """Return the subject; None if it is not readable text, as the key of a record may be."""
     try:
         return None if given is None else check_name(given, "subject", most=MOST_TEXT)
     except InvalidInput:
@@ -75,7 +75,7 @@ def subject_of(given: str | None) -> str | None:
 
 
 def data_of(body: Any) -> Any:
-    """The value of a body: JSON if it is, else a text, else base64."""
+    """Return the data of a body: its JSON value, otherwise text, otherwise base64."""
     if isinstance(body, bytes):
         try:
             body = body.decode()
@@ -88,9 +88,9 @@ def data_of(body: Any) -> Any:
     except ValueError:
         return body
     except RecursionError:
-        raise InvalidInput("data", body, "JSON that is nested less deeply") from None
+        raise InvalidInput("data", body, "the JSON is nested too deeply") from None
 
 
 def refuse_constant(text: str) -> NoReturn:
-    """NaN and Infinity are no JSON, whatever Python thinks."""
+    """Reject NaN and Infinity, which Python accepts but JSON does not."""
     raise ValueError(text)

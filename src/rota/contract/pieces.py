@@ -1,4 +1,4 @@
-"""Small types that the fields of many documents have. Room: contract."""
+"""Defines types that fields of many documents share."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -16,7 +16,7 @@ Duration = Annotated[
     Meta(
         min_length=1,
         max_length=durations.TEXT_LIMIT,
-        description="ISO 8601, or short as in 15m or 1h30m.",
+        description="Duration in ISO 8601, or short such as 15m or 1h30m.",
         extra={ALLOWED: DURATION_ALLOWED},
     ),
 ]
@@ -25,7 +25,7 @@ Moment = Annotated[
     Meta(
         min_length=1,
         max_length=64,
-        description="RFC 3339, such as 2026-07-01T12:00:00Z.",
+        description="Time in RFC 3339, such as 2026-07-01T12:00:00Z.",
         extra={ALLOWED: "a time such as 2026-07-01T12:00:00Z"},
     ),
 ]

@@ -1,10 +1,10 @@
-"""How the runs of a job are carried out, as a document: retries, limits, guarantee. Room: contract.
+"""Reads and writes the policy of a job: retries, time limits, guarantee, target.
 
-The fields are those of a job that are part of its policy (job.py). A policy is interned by its
-canonical text: jobs that say the same share one row, and a run keeps the policy it was made with.
-`from_policy` writes the defaults of the first five fields out, so that a release with other
-defaults changes nothing about stored jobs. A field that was added later is written only where it
-differs from its default, so that the text of older policies stays the same.
+Its fields are the fields of a job that are marked as policy (job.py). A policy is interned by its
+canonical text: jobs with equal policies share one row, and a run keeps the policy it was created
+with. `from_policy` writes the first five fields even where they have their defaults, so that a
+release with other defaults does not change stored jobs. A field that was added later is written
+only if it differs from its default, so that the text of older policies stays the same.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,8 @@ from rota.core.retry import Retries
 from rota.core.time import durations
 
 ALWAYS_WRITTEN: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee"})
-# A policy by itself, as graphs and the database have it. `Any`: its fields are those of a job.
+# A policy without the other fields of a job, as graphs and the database have it. `Any`: the fields
+# are taken from `JobFields` at run time.
 PolicyDraft: Any = defstruct(
     "PolicyDraft",
     [(name, FIELDS[name].type, UNSET) for name in POLICY_FIELDS],
@@ -37,20 +38,22 @@ PolicyDraft: Any = defstruct(
 
 
 def read_policy(value: Mapping[str, object], *, path: str = "") -> Policy:
-    """Read a policy that a person or a program wrote; null counts as left out."""
-    return to_policy(read_input(PolicyDraft, _given(value), path=path))
+    """Read a policy from input; a null field has its default."""
+    return to_policy(read_input(PolicyDraft, _drop_nulls(value), path=path))
 
 
 def read_stored_policy(value: Mapping[str, object]) -> Policy:
-    """Read a policy from the database. Unknown fields are ignored and kept, and so are unknown
-    ways to wait before a retry, in place of which the default holds. `NewerDocument` if anything
-    else is unknown: a guarantee cannot be guessed.
+    """Read a policy from the database. Unknown fields are ignored and kept. An unknown retry kind
+    or jitter is kept as well, and the default is used. Raises `NewerDocument` if any other value is
+    unknown: a guarantee cannot be guessed.
     """
     return _change_stored(USUAL, value)
 
 
 def known_policy(value: Mapping[str, object]) -> Policy:
-    """As `read_stored_policy`; but an unknown policy does not keep the caller from the others."""
+    """Like `read_stored_policy`, but return `NewerPolicy` for an unknown policy, so that a caller
+    that reads many policies can go on with the others.
+    """
     try:
         return read_stored_policy(value)
     except NewerDocument as error:
@@ -58,33 +61,35 @@ def known_policy(value: Mapping[str, object]) -> Policy:
 
 
 def step_policy(said: Mapping[str, object], job: Policy) -> Policy:
-    """Return how a step's attempts are made: as its job's, except for what the step says itself.
+    """Return the policy of a step: the job's policy, changed by the fields of the step.
 
-    The deadline of the job is the graph's as a whole; a step does not inherit it.
+    A step does not inherit the deadline of the job, which limits the whole graph run.
     """
     return _change_stored(replace(job, deadline=None), said)
 
 
 def to_policy(draft: Struct) -> Policy:
-    """Turn the fields of a policy, or of a whole job, into core's value."""
+    """Convert the policy fields of a draft into core's value; omitted fields have defaults."""
     return change_policy(USUAL, draft)
 
 
 def change_policy(before: Policy, draft: Struct) -> Policy:
-    """Return a policy with what the fields say; the rest is as before.
+    """Return a policy with the fields that are set in the draft; the others keep their values.
 
-    A number of retries keeps how they are spaced; an object replaces it.
+    A number of retries keeps the delays between them; an object replaces the delays.
     """
-    said = {name: getattr(draft, name) for name in POLICY_FIELDS}
-    said = {name: value for name, value in said.items() if value is not UNSET}
-    if not said:
+    given = {name: getattr(draft, name) for name in POLICY_FIELDS}
+    changes = {name: value for name, value in given.items() if value is not UNSET}
+    if not changes:
         return before
-    values: dict[str, Any] = {name: _to_core(name, value, before) for name, value in said.items()}
-    return replace(before, **values, unread=_still_unread(before, said))
+    values: dict[str, Any] = {
+        name: _to_core(name, value, before) for name, value in changes.items()
+    }
+    return replace(before, **values, unread=_keep_unread(before, changes))
 
 
 def from_policy(policy: Policy) -> dict[str, object]:
-    """Return the canonical form, of types that JSON has."""
+    """Return the canonical form as JSON values."""
     plain = {
         name: to_plain(value)
         for name in POLICY_FIELDS
@@ -94,7 +99,7 @@ def from_policy(policy: Policy) -> dict[str, object]:
 
 
 def to_plain(value: object) -> object:
-    """Return a value of a policy as JSON has it."""
+    """Return a value of a policy as a JSON value."""
     match value:
         case None:
             return NO_LIMIT
@@ -109,7 +114,7 @@ def to_plain(value: object) -> object:
 
 
 def _change_stored(before: Policy, value: Mapping[str, object]) -> Policy:
-    draft, unread = read_stored(PolicyDraft, _given(value))
+    draft, unread = read_stored(PolicyDraft, _drop_nulls(value))
     try:
         policy = change_policy(before, draft)
     except InvalidInput as error:
@@ -117,8 +122,8 @@ def _change_stored(before: Policy, value: Mapping[str, object]) -> Policy:
     return replace(policy, unread={**policy.unread, **unread}) if unread else policy
 
 
-def _given(value: object) -> object:
-    """Return an object without nulls; what is no object is left to the reader, which refuses it."""
+def _drop_nulls(value: object) -> object:
+    """Return an object without null fields; return any other value as it is, to be rejected."""
     if not isinstance(value, Mapping):
         return value
     return {name: item for name, item in value.items() if item is not None}
@@ -144,10 +149,10 @@ def _core_types() -> dict[str, Any]:
     return get_type_hints(Policy)
 
 
-def _still_unread(before: Policy, said: Mapping[str, Any]) -> dict[str, object]:
-    """Return the stored fields that only newer code reads, without those that were replaced."""
-    unread = {name: value for name, value in before.unread.items() if name not in said}
-    retries, kept = said.get("retries"), before.unread.get("retries")
-    if isinstance(retries, int) and isinstance(kept, Mapping):
-        unread["retries"] = {**kept, "max": retries}
+def _keep_unread(before: Policy, changes: Mapping[str, Any]) -> dict[str, object]:
+    """Return the stored fields that only newer code reads, except the fields that changed."""
+    unread = {name: value for name, value in before.unread.items() if name not in changes}
+    retries, stored = changes.get("retries"), before.unread.get("retries")
+    if isinstance(retries, int) and isinstance(stored, Mapping):
+        unread["retries"] = {**stored, "max": retries}
     return unread

@@ -1,4 +1,4 @@
-"""What one tenant may have at most, as a document. Room: contract."""
+"""Reads and writes the quotas of a tenant."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -21,64 +21,72 @@ ThingQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_keys"])]
 
 
 class QuotasDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a tenant may have at most. A quota that is absent has its default; null lifts it."""
+    """The quotas of a tenant. An omitted quota has its default; null removes the limit."""
 
     max_jobs: Annotated[
         JobQuota | UnsetType | None,
-        Meta(description="Jobs that are not finished or deleted. Default: 1,000,000."),
+        Meta(description="Maximum number of unfinished jobs. Default: 1,000,000."),
     ] = UNSET
     max_queued: Annotated[
-        RunQuota | UnsetType | None, Meta(description="Runs that wait. Default: 5,000,000.")
+        RunQuota | UnsetType | None,
+        Meta(description="Maximum number of queued runs. Default: 5,000,000."),
     ] = UNSET
     max_running: Annotated[
         RunningQuota | UnsetType | None,
-        Meta(description="Runs at a time. Default: no limit."),
+        Meta(description="Maximum number of concurrent runs. Default: no limit."),
     ] = UNSET
     runs_per_s: Annotated[
         StartQuota | UnsetType | None,
-        Meta(description="Runs that start in a second. Default: no limit."),
+        Meta(description="Maximum number of runs started per second. Default: no limit."),
     ] = UNSET
     min_period: Annotated[
         Duration | UnsetType | None,
         Meta(
-            description="The shortest time between two ticks of a job, 1 second to 1 day. "
+            description="Minimum time between two ticks of a job, 1 second to 1 day. "
             "Default: no limit."
         ),
     ] = UNSET
     max_queues: Annotated[
         NameQuota | UnsetType | None,
-        Meta(description="New queue names that its submissions make. Default: 10,000."),
+        Meta(description="Maximum number of queue names the tenant creates. Default: 10,000."),
     ] = UNSET
     max_kinds: Annotated[
         NameQuota | UnsetType | None,
-        Meta(description="New kind names that its submissions make. Default: 100,000."),
+        Meta(description="Maximum number of kind names the tenant creates. Default: 100,000."),
     ] = UNSET
     max_limit_keys: Annotated[
         RunQuota | UnsetType | None,
-        Meta(description="Keys of limits, such as one per customer. Default: 1,000,000."),
+        Meta(
+            description="Maximum number of limit keys, such as one per customer. "
+            "Default: 1,000,000."
+        ),
     ] = UNSET
     max_hooks: Annotated[
-        ThingQuota | UnsetType | None, Meta(description="Hooks. Default: 1,000.")
+        ThingQuota | UnsetType | None,
+        Meta(description="Maximum number of hooks. Default: 1,000."),
     ] = UNSET
     max_calendars: Annotated[
-        ThingQuota | UnsetType | None, Meta(description="Calendars. Default: 100.")
+        ThingQuota | UnsetType | None,
+        Meta(description="Maximum number of calendars. Default: 100."),
     ] = UNSET
     max_secrets: Annotated[
-        ThingQuota | UnsetType | None, Meta(description="Secrets. Default: 200.")
+        ThingQuota | UnsetType | None,
+        Meta(description="Maximum number of secrets. Default: 200."),
     ] = UNSET
     max_keys: Annotated[
-        ThingQuota | UnsetType | None, Meta(description="Valid API keys. Default: 100.")
+        ThingQuota | UnsetType | None,
+        Meta(description="Maximum number of valid API keys. Default: 100."),
     ] = UNSET
 
 
 def read_quotas(value: object) -> Quotas:
-    """Read quotas that a person or a program wrote."""
+    """Read quotas from input."""
     return to_quotas(read_input(QuotasDraft, value, path="quotas"))
 
 
 def read_stored_quotas(value: Mapping[str, object]) -> Quotas:
-    """Read quotas from the database. A quota that this version does not know is not enforced; of
-    one whose value it does not know the default holds.
+    """Read quotas from the database. A quota that this version does not know is not enforced; a
+    quota whose value it cannot read has its default.
     """
     try:
         return to_quotas(read_stored(QuotasDraft, value).document)
@@ -103,18 +111,18 @@ def to_quotas(draft: QuotasDraft) -> Quotas:
     }
     unlimited = frozenset(name for name, value in values.items() if value is None)
     if isinstance(draft.min_period, str):
-        values["min_period"] = _period(draft.min_period)
+        values["min_period"] = _parse_period(draft.min_period)
     return Quotas(**values, unlimited=unlimited)
 
 
-def _period(value: str) -> timedelta:
+def _parse_period(value: str) -> timedelta:
     return durations.parse(
         value, field="quotas.min_period", shortest=SHORTEST_PERIOD, longest=LONGEST_PERIOD
     )
 
 
 def from_quotas(quotas: Quotas) -> dict[str, object]:
-    """Return the stored form: null is no limit, and what is not there has its default."""
+    """Return the stored form: null means no limit, an omitted quota has its default."""
     plain: dict[str, object] = {}
     for name in fields_by_name(QuotasDraft):
         value = getattr(quotas, name)

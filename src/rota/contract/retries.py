@@ -1,4 +1,4 @@
-"""How often and how soon a failed run is tried again. Room: contract."""
+"""Reads and writes how often and how soon a failed run is retried."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -14,49 +14,56 @@ RetriesMax = Annotated[int, Meta(ge=0, le=MOST_RETRIES)]
 
 
 class RetriesDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How often and how soon a failed run is tried again. Null counts as left out."""
+    """How often and how soon a failed run is retried. A null field has its default."""
 
     max: Annotated[
-        RetriesMax | None, Meta(description="Attempts after the first one. Default: 3.")
+        RetriesMax | None, Meta(description="Retries after the first attempt. Default: 3.")
     ] = None
     kind: Annotated[
         Annotated[Literal["exponential", "constant", "linear", "list"], Meta(extra=FALLBACK)]
         | None,
-        Meta(description="How the delay grows. Default: `exponential`, or `list` with `delays`."),
+        Meta(
+            description="How the delay grows from retry to retry. Default: `list` if `delays` is "
+            "set; otherwise `exponential`."
+        ),
     ] = None
     base: Annotated[
-        Duration | None, Meta(description="The first delay, at most 24 hours. Default: 1 s.")
+        Duration | None,
+        Meta(description="Delay before the first retry, at most 24 hours. Default: 1 s."),
     ] = None
     cap: Annotated[
-        Duration | None, Meta(description="The longest delay, at most 24 hours. Default: 1 hour.")
+        Duration | None, Meta(description="Maximum delay, at most 24 hours. Default: 1 hour.")
     ] = None
     delays: Annotated[
         Annotated[list[Duration], Meta(max_length=100)] | None,
-        Meta(description="With `list`: each delay in turn; the last one repeats. Default: none."),
+        Meta(description="With kind `list`: the delays in order; the last repeats. Default: none."),
     ] = None
     jitter: Annotated[
         Annotated[Literal["full", "equal", "none"], Meta(extra=FALLBACK)] | None,
-        Meta(description="How much of each delay is random. Default: `full`."),
+        Meta(
+            description="Random share of each delay: all of it (`full`), half of it (`equal`) or "
+            "`none`. Default: `full`."
+        ),
     ] = None
 
 
 def to_retries(draft: RetriesDraft | int) -> Retries:
-    """Turn a document, or a number of retries, into core's value."""
+    """Convert a document, or a number of retries, into core's value."""
     if isinstance(draft, int):
         return Retries(most=draft)
-    usual = Retries()
+    default = Retries()
     delays = draft.delays or ()
     return Retries(
-        most=usual.most if draft.max is None else draft.max,
-        growth=Growth(draft.kind or (Growth.LIST if delays else usual.growth)),
-        first=usual.first if draft.base is None else _delay(draft.base, "base"),
-        cap=usual.cap if draft.cap is None else _delay(draft.cap, "cap"),
-        delays=tuple(_delay(each, f"delays[{place}]") for place, each in enumerate(delays)),
-        jitter=Jitter(draft.jitter or usual.jitter),
+        most=default.most if draft.max is None else draft.max,
+        growth=Growth(draft.kind or (Growth.LIST if delays else default.growth)),
+        first=default.first if draft.base is None else _parse_delay(draft.base, "base"),
+        cap=default.cap if draft.cap is None else _parse_delay(draft.cap, "cap"),
+        delays=tuple(_parse_delay(text, f"delays[{place}]") for place, text in enumerate(delays)),
+        jitter=Jitter(draft.jitter or default.jitter),
     )
 
 
-def _delay(value: str, name: str) -> timedelta:
+def _parse_delay(value: str, name: str) -> timedelta:
     return durations.parse(value, field=f"retries.{name}", longest=LONGEST_DELAY)
 
 

@@ -1,11 +1,11 @@
-"""Reads a schedule from a document, and writes it. Room: contract.
+"""Reads and writes schedules.
 
-`read_schedule` reads a schedule that is to be saved: aliases, defaults that depend on the time of
-creation, and the refusal of what would never fire. `read_saved_schedule` reads the canonical form
-as strictly. `read_stored_schedule` reads what this release or a newer one stored, for ever: a
+`read_schedule` reads a schedule from input: it resolves aliases and defaults that depend on the
+time of creation, and rejects a schedule that never fires. `read_saved_schedule` reads the canonical
+form just as strictly. `read_stored_schedule` reads what this release or a newer one stored; a
 schedule that has ended still loads. `write_schedule` writes the canonical form with every default
-spelled out, so that a release with other defaults does not change a cadence silently. The fields
-are schedule_fields.py, the rules schedule_rules.py; docs/reference/schedules.md shows all of it.
+written out, so that a release with other defaults does not change stored schedules. The fields are
+in schedule_fields.py, the rules in schedule_rules.py; docs/reference/schedules.md documents both.
 """
 
 import re
@@ -40,36 +40,37 @@ from rota.core.time.tick import DstGap, DstOverlap
 PACE: Final = re.compile(r"(\d{1,4})\s*/\s*(.+)", re.ASCII)
 PACE_UNITS: Final = {"s": SECOND, "min": timedelta(minutes=1), "h": timedelta(hours=1)}
 WHOLE: Final = "schedule"
+RULE_WANTED: Final = f"expected one of {', '.join(RULES)}"
 
 
 def read_schedule(value: object, *, now: datetime, seed: str = "") -> Schedule:
-    """Read a schedule that is to be saved at `now`; one that would never fire is refused."""
+    """Read a schedule from input, to be saved at `now`; reject it if it never fires."""
     document = _read_document(value)
     return check(_build(document, now, seed, InvalidSchedule), now)
 
 
 def read_saved_schedule(value: object, *, seed: str = "") -> Schedule:
-    """Read a schedule in its canonical form, as strictly as input."""
+    """Read a schedule in its canonical form, strictly."""
     document = _read_document(value)
     return _build(document, None, seed, InvalidSchedule)
 
 
 def read_stored_schedule(value: object, *, seed: str = "") -> Schedule:
-    """Read a schedule from the database. Unknown fields are ignored and kept; `NewerDocument` if it
-    cannot be evaluated without knowing them.
+    """Read a schedule from the database. Unknown fields are ignored and kept. Raises
+    `NewerDocument` if the schedule cannot be evaluated without them.
     """
     if not isinstance(value, Mapping):
-        raise InvalidSchedule(WHOLE, value, describe_type(ScheduleDocument))
+        raise InvalidSchedule(WHOLE, value, f"expected {describe_type(ScheduleDocument)}")
     document, unread = read_stored(ScheduleDocument, value)
     if not find_rules(document):
         error = NewerDocument if unread else InvalidSchedule
-        raise error(WHOLE, dict(value), f"one of {', '.join(RULES)}")
+        raise error(WHOLE, dict(value), RULE_WANTED)
     schedule = _build(document, None, seed, NewerDocument)
     return replace(schedule, unread=unread) if unread else schedule
 
 
 def write_schedule(schedule: Schedule) -> dict[str, object]:
-    """Write the canonical form, of types that JSON has."""
+    """Return the canonical form as JSON values."""
     jitter, window, misfire = schedule.jitter, schedule.window, schedule.misfire
     first = schedule.rules[0]
     day_match = first.day_match if isinstance(first, Cron) else DayMatch.ANY
@@ -100,7 +101,7 @@ def write_schedule(schedule: Schedule) -> dict[str, object]:
 
 
 def _read_document(value: object) -> ScheduleDocument:
-    """Read the fields; a program may write datetimes and timedeltas instead of texts."""
+    """Read the fields; a program may pass datetimes and timedeltas instead of strings."""
     try:
         return read_input(ScheduleDocument, value, error=InvalidSchedule, name=WHOLE)
     except InvalidSchedule:
@@ -115,10 +116,10 @@ def _read_document(value: object) -> ScheduleDocument:
 def _build(
     document: ScheduleDocument, now: datetime | None, seed: str, error: type[InvalidInput]
 ) -> Schedule:
-    """Check what a document means, beyond the types of its fields."""
+    """Build a schedule from a document; check what the types of its fields cannot express."""
     keys = find_rules(document)
     if not keys:
-        raise InvalidSchedule(WHOLE, msgspec.to_builtins(document), f"one of {', '.join(RULES)}")
+        raise InvalidSchedule(WHOLE, msgspec.to_builtins(document), RULE_WANTED)
     window = ALWAYS if document.window is None else _build_window(document.window, error)
     origin = ScheduleOrigin(now, window.start, seed, error)
     rules, timezone = build_rules(document, keys, origin)
@@ -138,7 +139,7 @@ def _build(
     if not schedule.has_ticks:
         for key in ("jitter", "calendars"):
             if value := getattr(document, key):
-                wanted = "a rule with times, such as cron or every, to apply it to"
+                wanted = f"{key} needs a rule with times, such as cron or every"
                 raise error(key, msgspec.to_builtins(value), wanted)
     return schedule
 
@@ -149,7 +150,7 @@ def _build_window(document: WindowDocument, error: type[InvalidInput]) -> Window
         for key, value in (("start", document.start), ("end", document.end))
     )
     if start is not None and end is not None and end <= start:
-        wanted = f"an end after the start, {moments.rfc3339(start)}"
+        wanted = f"must be after window.start, {moments.rfc3339(start)}"
         raise error("window.end", document.end, wanted)
     return Window(start=start, end=end, max_runs=document.max_runs)
 
@@ -171,7 +172,7 @@ def _build_calendars(names: str | list[str] | None) -> tuple[str, ...]:
 def _build_misfire(document: MisfireDocument, error: type[InvalidInput]) -> Misfire:
     deadline, late_after = document.start_deadline, document.late_after
     return Misfire(
-        # They say what becomes of late ticks; those that are on time run, whatever they say.
+        # These apply to late ticks only; a tick that is on time always runs.
         on_outage=document.on_outage or USUAL.on_outage,
         on_resume=document.on_resume or USUAL.on_resume,
         on_edit=document.on_edit or USUAL.on_edit,
@@ -193,7 +194,7 @@ def _build_misfire(document: MisfireDocument, error: type[InvalidInput]) -> Misf
 def _parse_pace(text: str, error: type[InvalidInput]) -> Pace:
     found = PACE.fullmatch(text)
     if found is None or int(found[1]) < 1:
-        raise error("misfire.pace", text, PACE_ALLOWED)
+        raise error("misfire.pace", text, f"expected {PACE_ALLOWED}")
     per = PACE_UNITS.get(found[2]) or durations.parse(
         found[2], field="misfire.pace", shortest=SECOND, longest=DAY, error=error
     )

@@ -1,4 +1,4 @@
-"""The fields of a schedule: types, bounds, defaults and descriptions. Room: contract.
+"""Defines the fields of a schedule: types, bounds, defaults and descriptions.
 
 schedule.py reads and writes documents by these structs.
 """
@@ -15,19 +15,19 @@ from rota.core.time.cron import DayMatch
 from rota.core.time.policies import CATCHUP_MAX, CatchUp, OnBlackout
 from rota.core.time.tick import DstGap, DstOverlap
 
-# Rules that may stand together, each once or as a list, and rules that stand alone.
+# Rules that can be combined, each once or as a list, and rules that cannot.
 UNITED_RULES: Final = ("cron", "rrule", "every", "at")
 SINGLE_RULES: Final = ("after", "fixed_delay", "immediate", "event", "on_demand")
 RULES: Final = (*UNITED_RULES, *SINGLE_RULES)
 RULES_MAX: Final = 32
-# The hardest rule that is accepted takes some 15 ms to search.
+# Searching the slowest rule that is accepted takes about 15 ms.
 RRULES_MAX: Final = 4
 RULE_CHARACTERS_MAX: Final = 8192
 CALENDARS_MAX: Final = 16
 WINDOW_RUNS_MAX: Final = 1_000_000_000
-PACE_ALLOWED: Final = "runs per time such as 10/min, 1/s or 100/PT15M"
+PACE_ALLOWED: Final = "a rate such as 10/min, 1/s or 100/PT15M"
 RULE_LENGTH: Final = f"of 1 to {RULE_CHARACTERS_MAX} characters"
-RULE_TEXT_ALLOWED: Final = f"a text {RULE_LENGTH}"
+RULE_TEXT_ALLOWED: Final = f"text {RULE_LENGTH}"
 CALENDARS_ALLOWED: Final = f"the name of a calendar, or a list of at most {CALENDARS_MAX} names"
 
 RuleText = Annotated[
@@ -40,74 +40,75 @@ LIST_ALLOWED: Final = f"or a list of 1 to {RULES_MAX}"
 
 
 class EveryDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A fixed rate, start to start: anchor + n · interval."""
+    """Fires at a fixed rate, start to start: at anchor + n · interval."""
 
-    interval: Annotated[Duration, Meta(description="The distance of two ticks, at least 1 second.")]
+    interval: Annotated[Duration, Meta(description="Time between two ticks, at least 1 second.")]
     anchor: Annotated[
         Instant | None,
         Meta(
-            description="The instant that ticks are counted from. "
+            description="Instant from which ticks are counted. "
             "Default: the start of `window`, or the second in which the schedule is saved."
         ),
     ] = None
 
 
 class FixedDelayDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A fixed delay after the end of the last run."""
+    """Fires a fixed delay after the end of the previous run."""
 
     delay: Annotated[
-        Duration, Meta(description="The time from the end of a run to the next, at least 1 second.")
+        Duration, Meta(description="Time from the end of a run to the next one, at least 1 second.")
     ]
     anchor: Annotated[
         Instant | None,
         Meta(
-            description="The instant that stands for the end of a run before the first. "
+            description="Instant from which the first delay is counted. "
             "Default: the start of `window`, or the second in which the schedule is saved."
         ),
     ] = None
 
 
 class DstDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What happens to local times when clocks change."""
+    """How local times are handled when the clock changes for daylight saving."""
 
     gap: Annotated[
         DstGap | None,
         Meta(
-            description="A local time that the clock jumps over: `run_after` runs it at the first "
-            "instant after the jump, `shift` the same minutes later, `skip` not at all. "
-            "Default: run_after."
+            description="A local time that the clock skips: `run_after` runs it at the first "
+            "instant after the gap, `shift` runs it later by the length of the gap, `skip` does "
+            "not run it. Default: run_after."
         ),
     ] = None
     overlap: Annotated[
         DstOverlap | None,
-        Meta(description="Which of two equal local times runs. Default: first."),
+        Meta(description="Which tick runs when a local time occurs twice. Default: first."),
     ] = None
 
 
 class JitterDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A delay that spreads ticks which would otherwise start at one instant."""
+    """Delays ticks, so that jobs with the same schedule do not all start at one instant."""
 
     window: Annotated[
         Duration,
-        Meta(description="The offset of a tick is below this, from 1 second to 1 day."),
+        Meta(description="Upper bound of the delay of a tick, from 1 second to 1 day."),
     ]
     stable: Annotated[
-        bool | None, Meta(description="Use one offset for all ticks of the job. Default: false.")
+        bool | None,
+        Meta(description="Use the same delay for all ticks of the job. Default: false."),
     ] = None
 
 
 class WindowDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """When a schedule is valid, and how many runs it makes."""
+    """Limits when a schedule is active, and how many runs it creates."""
 
     start: Annotated[
-        Instant | None, Meta(description="The first instant of a tick. Default: no start.")
+        Instant | None, Meta(description="No tick before this instant. Default: no start.")
     ] = None
     end: Annotated[
-        Instant | None, Meta(description="The instant before which ticks lie. Default: no end.")
+        Instant | None, Meta(description="No tick at or after this instant. Default: no end.")
     ] = None
     max_runs: Annotated[
         Annotated[int, Meta(ge=1, le=WINDOW_RUNS_MAX)] | None,
-        Meta(description="The schedule ends after so many runs. Default: no limit."),
+        Meta(description="The schedule ends after this many runs. Default: no limit."),
     ] = None
 
 
@@ -115,68 +116,71 @@ CatchUpChoice = Annotated[CatchUp, Meta(extra=FALLBACK)]
 
 
 class MisfireDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What happens to ticks that did not run in time."""
+    """How missed ticks are caught up."""
 
     on_outage: Annotated[
         CatchUpChoice | None,
-        Meta(description="Ticks that no scheduler decided in time. Default: once."),
+        Meta(
+            description="Ticks that no scheduler fired in time, for example during an outage. "
+            "Default: once."
+        ),
     ] = None
     on_resume: Annotated[
         CatchUpChoice | None,
-        Meta(description="Ticks that were due while the job was paused. Default: skip."),
+        Meta(description="Ticks missed while the job was paused. Default: skip."),
     ] = None
     on_edit: Annotated[
         CatchUpChoice | None,
         Meta(
-            description="Ticks that the new schedule would have had since the last decided tick. "
-            "Default: skip."
+            description="After an edit: ticks of the new schedule between the last decided tick "
+            "and now. Default: skip."
         ),
     ] = None
     start_deadline: Annotated[
         Duration | None,
         Meta(
-            description="A tick that is later than this never runs; at least 30 seconds. "
+            description="A tick that is later than this is not run; at least 30 seconds. "
             "Default: no deadline."
         ),
     ] = None
     max_catchup: Annotated[
         Annotated[int, Meta(ge=1, le=CATCHUP_MAX)] | None,
-        Meta(description="With `all`: the newest so many ticks run. Default: 100."),
+        Meta(description="With `all`: run at most this many ticks, the newest. Default: 100."),
     ] = None
     pace: Annotated[
         Annotated[str, Meta(max_length=64, examples=["10/min"])] | None,
         Meta(
-            description="The rate at which missed ticks are run: `10/min`, `1/s`, `100/PT15M`. "
-            "Default: all at once.",
+            description="Rate at which missed ticks are run, such as `10/min`, `1/s` or "
+            "`100/PT15M`. Default: no limit.",
             extra={ALLOWED: PACE_ALLOWED},
         ),
     ] = None
     late_after: Annotated[
         Duration | None,
         Meta(
-            description="A tick that is at most this late is on time, from 1 second to 1 day. "
-            "Default: 1 minute."
+            description="A tick that is at most this late counts as on time, from 1 second to "
+            "1 day. Default: 1 minute."
         ),
     ] = None
 
 
 class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """When a job runs. One rule is required; `cron`, `rrule`, `every` and `at` may stand together
-    and mean their union, the other rules stand alone.
+    """When a job runs. At least one rule is required. `cron`, `rrule`, `every` and `at` can be
+    combined: the job runs at the times of all of them. The other rules cannot be combined.
     """
 
     cron: Annotated[
         RuleText | Annotated[list[RuleText], RuleList] | None,
         Meta(
-            description="Cron expressions (docs/reference/cron.md), `@every 90s` or `@at` with an "
-            "instant. Default: another rule.",
+            description="Cron expression or list of them (docs/reference/cron.md), `@every 90s`, "
+            "or `@at` with an instant. Default: none.",
             extra={ALLOWED: f"a cron expression such as 30 2 * * *, {RULE_LENGTH}, {LIST_ALLOWED}"},
         ),
     ] = None
     rrule: Annotated[
         RuleText | Annotated[list[RuleText], Meta(min_length=1, max_length=RRULES_MAX)] | None,
         Meta(
-            description="Recurrence rules of RFC 5545. Default: another rule.",
+            description="Recurrence rule of RFC 5545, or a list of them. Default: none.",
             extra={
                 ALLOWED: f"a rule such as FREQ=MONTHLY;BYDAY=-1FR, {RULE_LENGTH}, "
                 f"or a list of 1 to {RRULES_MAX}"
@@ -186,94 +190,94 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
     every: Annotated[
         Duration | EveryDocument | Annotated[list[Duration | EveryDocument], RuleList] | None,
         Meta(
-            description="A fixed rate, start to start; a text is `interval`. "
-            "Default: another rule.",
+            description="Fixed rate, start to start; a string is `interval`. Default: none.",
             extra={ALLOWED: f"{durations.WANTED}, an object with interval, anchor, {LIST_ALLOWED}"},
         ),
     ] = None
     at: Annotated[
         Instant | Annotated[list[Instant], RuleList] | None,
         Meta(
-            description="Once, at an instant; or at each of a list. Default: another rule.",
+            description="Once, at this instant, or at each instant of a list. Default: none.",
             extra={ALLOWED: f"{moments.WANTED}, {LIST_ALLOWED}"},
         ),
     ] = None
     after: Annotated[
         Duration | None,
         Meta(
-            description="Once, that long after the schedule is saved; stored as `at`. "
-            "Default: another rule."
+            description="Once, this long after the schedule is saved; stored as `at`. "
+            "Default: none."
         ),
     ] = None
     fixed_delay: Annotated[
         Duration | FixedDelayDocument | None,
         Meta(
-            description="That long after the last run ended; a text is `delay`. "
-            "Default: another rule."
+            description="Fixed delay after the previous run finished; a string is `delay`. "
+            "Default: none."
         ),
     ] = None
-    immediate: Annotated[
-        bool | None, Meta(description="Once, right away. Default: another rule.")
-    ] = None
+    immediate: Annotated[bool | None, Meta(description="Once, immediately. Default: none.")] = None
     event: Annotated[
         EventType | TriggerDocument | None,
         Meta(
-            description="When events arrive; a text is `type`. Default: another rule.",
+            description="When events arrive; a string is `type`. Default: none.",
             extra={ALLOWED: f"{TYPE_ALLOWED}; or {describe_type(TriggerDocument)}"},
         ),
     ] = None
     on_demand: Annotated[
-        bool | None, Meta(description="Only when a person or program asks. Default: another rule.")
+        bool | None, Meta(description="Only when triggered by a user or a program. Default: none.")
     ] = None
     timezone: Annotated[
         Annotated[str, Meta(min_length=1, max_length=zones.NAME_LIMIT)] | None,
         Meta(
-            description="The IANA name of the zone that local times are in. "
-            "Default: the zone inside a rule, or UTC.",
-            extra={ALLOWED: "a text: an IANA zone name such as Europe/Berlin"},
+            description="IANA time zone of local times. "
+            "Default: the zone inside a rule, otherwise UTC.",
+            extra={ALLOWED: "an IANA zone name such as Europe/Berlin"},
         ),
     ] = None
     day_match: Annotated[
         DayMatch | None,
         Meta(
-            description="Whether `any` or `all` of a cron expression's day of the month and day "
-            "of the week must match, if it gives both. Default: any."
+            description="If a cron expression has both a day of the month and a day of the week: "
+            "whether `any` or `all` of them must match. Default: any."
         ),
     ] = None
     dst: Annotated[
         DstDocument | None,
-        Meta(description="What happens when clocks change. Default: run_after, first."),
+        Meta(
+            description="How daylight-saving changes are handled. "
+            "Default: gap run_after, overlap first."
+        ),
     ] = None
     calendars: Annotated[
         CalendarName | Annotated[list[CalendarName], Meta(max_length=CALENDARS_MAX)] | None,
         Meta(
-            description="Names of calendars in whose blackouts nothing starts. Default: none.",
+            description="Names of calendars whose windows are blackouts. Default: none.",
             extra={ALLOWED: CALENDARS_ALLOWED},
         ),
     ] = None
     on_blackout: Annotated[
         OnBlackout | None,
         Meta(
-            description="A tick in a blackout does not run (`skip`), runs after it (`defer`) or "
-            "before it (`advance`). Default: skip."
+            description="What to do with a tick in a blackout: do not run it (`skip`), run it "
+            "after the blackout (`defer`) or before it (`advance`). Default: skip."
         ),
     ] = None
     jitter: Annotated[
         Duration | JitterDocument | None,
         Meta(
-            description="Delays each tick by an offset that spreads jobs; a text is `window`. "
+            description="Random delay of each tick, to spread load; a string is `window`. "
             "Default: no delay."
         ),
     ] = None
     window: Annotated[
         WindowDocument | None,
-        Meta(description="When the schedule is valid. Default: always."),
+        Meta(description="When the schedule is active. Default: always."),
     ] = None
     misfire: Annotated[
         MisfireDocument | None,
         Meta(
-            description="What happens to ticks that did not run in time. "
-            "Default: after an outage the latest runs, once."
+            description="How missed ticks are caught up. "
+            "Default: one run after an outage, none after a pause or an edit."
         ),
     ] = None
 

@@ -1,7 +1,7 @@
-"""The rules of a schedule: from the fields of a document to values, and back. Room: contract.
+"""Reads and writes the rules of a schedule.
 
-A zone inside a rule (`CRON_TZ=`, `TZID=`) becomes the schedule's own; two different zones are
-refused. Bounds and policies are schedule.py.
+A zone inside a rule (`CRON_TZ=`, `TZID=`) becomes the zone of the schedule; two different zones are
+rejected. schedule.py reads bounds and policies.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,13 +32,15 @@ from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule
 
 ORDER: Final = (Cron, Rrule, Every, Once)
 EVERY_ALLOWED: Final = "an interval such as @every 90s, or @every 1h/10m for ten past each hour"
+AT_ALLOWED: Final = "an instant such as @at 2030-01-31T09:00:00Z"
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleOrigin:
-    """What a schedule is read against. `now` is the time of creation, and None for a saved one;
-    `start` is the start of validity; `error` is raised where newer code may know better.
+    """The context in which a schedule is read. `now` is the time of creation, None for a saved
+    schedule; `start` is the start of its window; `error` is raised for values that newer code may
+    know.
     """
 
     now: datetime | None
@@ -51,24 +53,27 @@ class ScheduleOrigin:
         return self.error is NewerDocument
 
     def since(self, path: str) -> datetime:
-        """Return the instant that elapsed time is counted from if the rule names none."""
+        """Return the instant from which intervals are counted if the rule has no anchor."""
         if self.now is None:
-            raise InvalidSchedule(path, None, moments.WANTED)
+            wanted = "required: an instant such as 2030-01-31T09:00:00Z"
+            raise InvalidSchedule(path, None, wanted)
         return (self.start or self.now).replace(microsecond=0)
 
 
 def find_rules(document: ScheduleDocument) -> list[str]:
-    """Return the names of the rules that a document has."""
+    """Return the names of the rules in a document."""
     return [key for key in RULES if getattr(document, key) is not None]
 
 
 def build_rules(
     document: ScheduleDocument, keys: Sequence[str], origin: ScheduleOrigin
 ) -> tuple[tuple[Rule, ...], str]:
-    """Return the rules of a document, and the zone they are in."""
+    """Return the rules of a document and their time zone."""
     single = next((key for key in keys if key in SINGLE_RULES), None)
     if single is not None and len(keys) > 1:
-        wanted = f"no other rule beside it; only {', '.join(UNITED_RULES)} go together"
+        wanted = (
+            f"{single} cannot be combined with another rule; only {', '.join(UNITED_RULES)} can"
+        )
         raise origin.error(single, to_builtins(getattr(document, single)), wanted)
     timezone = _find_timezone(document)
     if single is not None:
@@ -79,19 +84,21 @@ def build_rules(
     if document.rrule is not None:
         rules += _build_rrules(document, origin, zones.zone(timezone))
     if document.every is not None:
-        every: list[str | EveryDocument] = _listed(document.every)
-        rules += [_build_every(item, path, origin) for item, path in _items(every, "every")]
+        every: list[str | EveryDocument] = _to_list(document.every)
+        rules += [_build_every(item, path, origin) for item, path in _with_paths(every, "every")]
     if document.at is not None:
-        rules += [_build_once(item, path) for item, path in _items(_listed(document.at), "at")]
+        at = _to_list(document.at)
+        rules += [_build_once(item, path) for item, path in _with_paths(at, "at")]
     if len(rules) > RULES_MAX:
-        raise InvalidSchedule("schedule", f"{len(rules)} rules", f"at most {RULES_MAX}")
+        wanted = f"at most {RULES_MAX} rules are allowed"
+        raise InvalidSchedule("schedule", f"{len(rules)} rules", wanted)
     if len(rules) > 1:
         rules.sort(key=lambda rule: ORDER.index(type(rule)))
     return tuple(rules), timezone
 
 
 def write_rules(rules: tuple[Rule, ...]) -> dict[str, object]:
-    """Write the canonical form of the rules."""
+    """Return the canonical form of the rules."""
     written: dict[str, list[object]] = {}
     for rule in rules:
         key, value = _write_rule(rule)
@@ -123,12 +130,12 @@ def _write_rule(rule: Rule) -> tuple[str, object]:
             assert_never(rule)
 
 
-def _listed(value: Item | list[Item]) -> list[Item]:
+def _to_list(value: Item | list[Item]) -> list[Item]:
     return value if isinstance(value, list) else [value]
 
 
-def _items(values: list[Item], key: str) -> Iterator[tuple[Item, str]]:
-    """Yield each value of a field with its path; a value alone has the path of the field."""
+def _with_paths(values: list[Item], key: str) -> Iterator[tuple[Item, str]]:
+    """Yield each value of a field with its path; a single value has the path of the field."""
     if len(values) == 1:
         yield values[0], key
     else:
@@ -136,9 +143,9 @@ def _items(values: list[Item], key: str) -> Iterator[tuple[Item, str]]:
 
 
 def _texts(value: str | list[str] | None, key: str) -> Iterator[tuple[str, str]]:
-    for text, path in () if value is None else _items(_listed(value), key):
+    for text, path in () if value is None else _with_paths(_to_list(value), key):
         if not text.strip():
-            raise InvalidSchedule(path, text, RULE_TEXT_ALLOWED)
+            raise InvalidSchedule(path, text, f"expected {RULE_TEXT_ALLOWED}")
         yield text, path
 
 
@@ -155,7 +162,7 @@ def _find_timezone(document: ScheduleDocument) -> str:
             names[path] = inside
     if len(set(names.values())) > 1:
         both = " and ".join(f"{name} in {path}" for path, name in names.items())
-        raise InvalidSchedule("timezone", both, "one zone for the whole schedule")
+        raise InvalidSchedule("timezone", both, "a schedule must have a single time zone")
     timezone = next(iter(names.values()), "UTC")
     zones.zone(timezone)
     return timezone
@@ -171,7 +178,7 @@ def _build_crons(document: ScheduleDocument, origin: ScheduleOrigin) -> Iterator
         if _is_alias(text):
             yield _build_alias(text, path, origin)
         else:
-            # Read twice: the second time without its zone, which is the schedule's now.
+            # Parsed twice: the second time without its zone, which is now the schedule's zone.
             bare = cron.parse(text, seed=origin.seed, day_match=day_match).text
             yield cron.parse(bare, seed=origin.seed, day_match=day_match)
 
@@ -179,8 +186,8 @@ def _build_crons(document: ScheduleDocument, origin: ScheduleOrigin) -> Iterator
 def _build_alias(text: str, path: str, origin: ScheduleOrigin) -> Rule:
     name, *rest = text.split()
     if len(rest) != 1:
-        wanted = EVERY_ALLOWED if name.lower() == "@every" else f"@at with {moments.WANTED}"
-        raise InvalidSchedule(path, text, wanted)
+        wanted = EVERY_ALLOWED if name.lower() == "@every" else AT_ALLOWED
+        raise InvalidSchedule(path, text, f"expected {wanted}")
     if name.lower() == "@at":
         return _build_once(rest[0], path)
     length, slash, phase = rest[0].partition("/")
@@ -189,7 +196,8 @@ def _build_alias(text: str, path: str, origin: ScheduleOrigin) -> Rule:
         return Every(interval=interval, anchor=origin.since(path))
     offset = durations.parse(phase, field=path, error=InvalidSchedule)
     if offset >= interval:
-        raise InvalidSchedule(path, text, "a phase that is shorter than the interval")
+        wanted = "the phase after the slash must be shorter than the interval"
+        raise InvalidSchedule(path, text, wanted)
     return Every(interval=interval, anchor=EPOCH + offset)
 
 
@@ -199,7 +207,7 @@ def _build_rrules(
     start = origin.start or origin.now
     midnight = None
     if start is not None:
-        # Midnight, so that FREQ=DAILY;BYHOUR=9 means nine sharp, whenever the job was made.
+        # Midnight, so that FREQ=DAILY;BYHOUR=9 means 9:00 sharp, whenever the job was created.
         midnight = datetime.combine(start.astimezone(zone).date(), time())
     for text, _ in _texts(document.rrule, "rrule"):
         yield rrule.parse(text, zone=zone, start=midnight)
@@ -225,14 +233,15 @@ def _build_single(document: ScheduleDocument, key: str, origin: ScheduleOrigin) 
             document.after, field=key, shortest=timedelta(0), error=origin.error
         )
         if origin.now is None:
-            raise origin.error(key, document.after, "`at`, with the instant that it came to")
+            wanted = "a saved schedule has `at` with the instant instead of `after`"
+            raise origin.error(key, document.after, wanted)
         return Once(at=origin.now + delay)
     if document.event is not None:
         if origin.is_stored:
             return OnEvent(trigger=build_stored_trigger(document.event, key))
         return OnEvent(trigger=build_trigger(document.event, key, origin.error))
     if not getattr(document, key):
-        raise origin.error(key, False, "true, or another rule instead")
+        raise origin.error(key, False, "must be true; use another rule to replace it")
     return Immediate() if key == "immediate" else OnDemand()
 
 

@@ -1,7 +1,7 @@
-"""Describes a struct of the contract as JSON Schema, for forms. Room: contract.
+"""Renders a struct of the contract as JSON Schema, for forms.
 
-The schema stands by itself: no references, no names of structs. No field takes null in it, because
-null counts as not given.
+The schema is self-contained: it has no references and no struct names. No field accepts null in it,
+because a null field has its default.
 """
 
 from functools import cache
@@ -18,12 +18,12 @@ _NULL: Final = {"type": "null"}
 
 @cache
 def render_schema(shape: type[Struct]) -> dict[str, Any]:
-    """Return the schema of a struct: its fields in their order, with bounds and defaults."""
+    """Return the schema of a struct: its fields in order, with bounds and defaults."""
     (schema,), components = msgspec.json.schema_components((shape,), ref_template="{name}")
     rendered: dict[str, Any] = _inline(schema, components)
     for name, field in fields_by_name(shape).items():
         if "enum" in rendered["properties"][name]:
-            # msgspec sorts them; a form shows them in the order of the struct.
+            # msgspec sorts the choices; forms show them in the order of the struct.
             choices, _ = next(choices_of(field.type))
             rendered["properties"][name]["enum"] = list(choices)
     return rendered
@@ -31,27 +31,27 @@ def render_schema(shape: type[Struct]) -> dict[str, Any]:
 
 def _inline(schema: Any, components: dict[str, Any]) -> Any:
     if isinstance(schema, list):
-        return [_inline(each, components) for each in schema]
+        return [_inline(item, components) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if _REFERENCE in schema:
         own = {name: value for name, value in schema.items() if name != _REFERENCE}
         schema = {**components[schema[_REFERENCE]], **own}
-        # The name of a struct means nothing to the reader of a form.
+        # The user of a form does not know the names of structs.
         del schema["title"]
     inlined = {name: _inline(value, components) for name, value in schema.items()}
     if "properties" in schema:
-        fields = {name: _simplify(each) for name, each in inlined["properties"].items()}
+        fields = {name: _simplify(field) for name, field in inlined["properties"].items()}
         inlined["properties"] = fields
     return inlined
 
 
 def _simplify(field: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a field without null and without a default that shows nothing."""
+    """Return the schema of a field without null and without an empty default."""
     others = {name: value for name, value in field.items() if name != "anyOf"}
     if others.get("default", ...) in (None, "", [], {}):
         del others["default"]
-    options = [each for each in field.get("anyOf", ()) if each != _NULL]
+    options = [option for option in field.get("anyOf", ()) if option != _NULL]
     if len(options) > 1:
         return {**others, "anyOf": options}
     return {**options[0], **others} if options else others

@@ -1,4 +1,4 @@
-"""Durations and instants as fields of a document. Room: contract."""
+"""Defines the types of durations and instants in documents."""
 
 from datetime import timedelta
 from typing import Annotated, Final

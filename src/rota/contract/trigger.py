@@ -1,6 +1,6 @@
-"""The events that a job waits for: the object inside `schedule.event`. Room: contract.
+"""Reads and writes event triggers: the value of `schedule.event`.
 
-A text alone is the type. What a trigger does with events is core/arrivals.
+A string alone is the event type. core/arrivals matches events against triggers.
 """
 
 from datetime import timedelta
@@ -32,7 +32,7 @@ from rota.core.time.trigger import (
 )
 
 TYPE_ALLOWED: Final = (
-    "a type such as order.paid, or order.* for all below order, or *, "
+    "an event type such as order.paid, order.* for all types below order, or *, "
     f"of 1 to {EVENT_TYPE_CHARACTERS_MAX} characters"
 )
 EXPRESSION_ALLOWED: Final = (
@@ -48,35 +48,34 @@ EventExpression = Annotated[
     Meta(min_length=1, max_length=EXPRESSION_CHARACTERS_MAX, extra={ALLOWED: EXPRESSION_ALLOWED}),
 ]
 TYPE_DESCRIPTION: Final = (
-    "The type of the events: `order.paid`, `order.*` for every type below `order`, or `*`."
+    "Event type: `order.paid`, `order.*` for every type below `order`, or `*` for all."
 )
 WHERE_DESCRIPTION: Final = (
-    "An expression over `event` that must be true. Default: every event of the type."
+    "Expression over `event` that must be true. Default: every event of the type matches."
 )
 KEY_DESCRIPTION: Final = (
-    "An expression over `event`; events with different values are gathered apart. "
-    "Default: all events together."
+    "Expression over `event`; events are grouped by its value. Default: one group for all events."
 )
 
 
 class EventMatchDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Events of a type, or of all types below one, for which `where` is true."""
+    """Matches events of a type, or of all types below it, for which `where` is true."""
 
     type: Annotated[EventType, Meta(description=TYPE_DESCRIPTION)]
     where: Annotated[EventExpression | None, Meta(description=WHERE_DESCRIPTION)] = None
 
 
 class DebounceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One run, with the latest event, after a time without another event."""
+    """Creates one run, with the latest event, when no further event has arrived for `quiet`."""
 
     quiet: Annotated[
         Duration,
-        Meta(description="How long no other event must arrive, from 1 second to 7 days."),
+        Meta(description="Time without another event before the run, from 1 second to 7 days."),
     ]
     most: Annotated[
         Duration | None,
         Meta(
-            description="How long a run may be put off in all, up to 7 days. "
+            description="Maximum delay after the first event, up to 7 days. "
             f"Default: {DEBOUNCE_PATIENCE} times `quiet`, at most 7 days."
         ),
     ] = None
@@ -84,37 +83,37 @@ class DebounceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
 
 
 class BatchDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One run for several events."""
+    """Creates one run for several events."""
 
     size: Annotated[
         int,
-        Meta(ge=1, le=BATCH_SIZE_MAX, description="How many events complete a batch."),
+        Meta(ge=1, le=BATCH_SIZE_MAX, description="Number of events in a full batch."),
     ]
     within: Annotated[
         Duration,
-        Meta(description="How long a batch waits for more events, from 1 second to 7 days."),
+        Meta(description="Time that a batch waits for more events, from 1 second to 7 days."),
     ]
     key: Annotated[EventExpression | None, Meta(description=KEY_DESCRIPTION)] = None
 
 
 class TriggerDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The events that a job waits for."""
+    """The events that start a run of the job."""
 
     type: Annotated[
         EventType | None,
-        Meta(description=f"{TYPE_DESCRIPTION} Required without `all_of`."),
+        Meta(description=f"{TYPE_DESCRIPTION} Required without `all_of`. Default: none."),
     ] = None
     where: Annotated[EventExpression | None, Meta(description=WHERE_DESCRIPTION)] = None
     debounce: Annotated[
         Duration | DebounceDocument | None,
         Meta(
-            description="One run after a time without another event; a text is `quiet`. "
-            "Default: a run for each event."
+            description="One run when no further event has arrived for a while; a string is "
+            "`quiet`. Default: one run per event."
         ),
     ] = None
     batch: Annotated[
         BatchDocument | None,
-        Meta(description="One run for several events. Default: a run for each event."),
+        Meta(description="One run for several events. Default: one run per event."),
     ] = None
     all_of: Annotated[
         Annotated[
@@ -122,19 +121,20 @@ class TriggerDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_def
         ]
         | None,
         Meta(
-            description="One run when each of these has arrived. Default: one type is enough.",
+            description="One run when an event of each of these types has arrived. "
+            "Default: one run per event of `type`.",
             extra={ALLOWED: f"a list of 2 to {TRIGGER_TYPES_MAX} types or objects with type"},
         ),
     ] = None
     within: Annotated[
         Duration | None,
         Meta(
-            description="How long after the first event of `all_of` the others may arrive, from "
-            "1 second to 7 days. Required with `all_of`. Default: not used without it."
+            description="Time after the first event of `all_of` in which the others must arrive, "
+            "from 1 second to 7 days. Required with `all_of`. Default: none."
         ),
     ] = None
     key: Annotated[
-        EventExpression | None, Meta(description=f"{KEY_DESCRIPTION} Only beside `all_of`.")
+        EventExpression | None, Meta(description=f"Only with `all_of`. {KEY_DESCRIPTION}")
     ] = None
 
 
@@ -145,19 +145,19 @@ class TriggerField(Struct, kw_only=True):
 
 
 def read_trigger(value: object) -> Trigger:
-    """Read the `event` of a schedule that a person or a program wrote."""
+    """Read the `event` of a schedule from input."""
     document = read_input(TriggerField, {"event": value}, error=InvalidSchedule).event
     return build_trigger(document, "event", InvalidSchedule)
 
 
 def read_stored_trigger(value: object) -> Trigger:
-    """Read the `event` of a stored schedule; `NewerDocument` if only newer code can."""
+    """Read the `event` of a stored schedule; raise `NewerDocument` if only newer code can."""
     document = read_stored(TriggerField, {"event": value}).document.event
     return build_stored_trigger(document, "event")
 
 
 def build_stored_trigger(document: str | TriggerDocument, path: str) -> Trigger:
-    """Check what a stored trigger means; `NewerDocument` if only newer code knows it."""
+    """Build a stored trigger; raise `NewerDocument` if only newer code knows it."""
     try:
         return build_trigger(document, path, NewerDocument)
     except InvalidInput as error:
@@ -165,28 +165,26 @@ def build_stored_trigger(document: str | TriggerDocument, path: str) -> Trigger:
 
 
 def build_trigger(document: str | TriggerDocument, path: str, error: type[InvalidInput]) -> Trigger:
-    """Check what a trigger means; `error` is raised with the path of what is wrong."""
+    """Check and build a trigger; raise `error` with the path of the wrong field."""
     if isinstance(document, str):
-        return Trigger(wanted=(_match(document, None, path, path),))
-    gathered = [
-        key for key in ("debounce", "batch", "all_of") if getattr(document, key) is not None
-    ]
-    if len(gathered) > 1:
-        second = gathered[1]
+        return Trigger(wanted=(_build_match(document, None, path, path),))
+    modes = [key for key in ("debounce", "batch", "all_of") if getattr(document, key) is not None]
+    if len(modes) > 1:
+        first, second = modes[:2]
         raise error(
             f"{path}.{second}",
             to_builtins(getattr(document, second)),
-            f"no {second} beside {gathered[0]}",
+            f"{first} and {second} cannot be combined; remove one of them",
         )
     if document.all_of is not None:
         return _build_all_of(document, path, error)
     for key in ("within", "key"):
         if (value := getattr(document, key)) is not None:
-            wanted = f"{key} inside batch or debounce, or beside all_of"
+            wanted = f"{key} is allowed only inside batch or debounce, or with all_of"
             raise error(f"{path}.{key}", value, wanted)
     if document.type is None:
-        raise error(f"{path}.type", None, f"required: {TYPE_ALLOWED}")
-    wanted_event = _match(document.type, document.where, path, f"{path}.type")
+        raise error(f"{path}.type", None, f"required; expected {TYPE_ALLOWED}")
+    wanted_event = _build_match(document.type, document.where, path, f"{path}.type")
     if document.batch is not None:
         batch = _build_batch(document.batch, f"{path}.batch", error)
         return Trigger(wanted=(wanted_event,), gathering=batch)
@@ -200,7 +198,7 @@ def write_trigger(trigger: Trigger) -> object:
     """Write the canonical form."""
     match trigger.gathering:
         case AllOf() as several:
-            parts = [_write_match(each) for each in trigger.wanted]
+            parts = [_write_match(wanted) for wanted in trigger.wanted]
             return {"all_of": parts, "within": durations.iso(several.within), "key": several.key}
         case Debounce() as debounce:
             gathering: dict[str, object] = {
@@ -223,17 +221,17 @@ def _write_match(wanted: Wanted) -> dict[str, object]:
     return {"type": wanted.type, **({"where": wanted.where} if wanted.where else {})}
 
 
-def _match(event_type: str, where: str | None, path: str, type_path: str) -> Wanted:
+def _build_match(event_type: str, where: str | None, path: str, type_path: str) -> Wanted:
     if not TYPE_PATTERN.fullmatch(event_type):
-        raise InvalidSchedule(type_path, event_type, TYPE_ALLOWED)
+        raise InvalidSchedule(type_path, event_type, f"expected {TYPE_ALLOWED}")
     return Wanted(type=event_type, where=_check_expression(where, f"{path}.where"))
 
 
 def _check_expression(text: str | None, path: str) -> str | None:
-    """Refuse an expression that cannot be evaluated over one event."""
+    """Reject an expression that cannot be evaluated over one event."""
     if text is not None:
         if not text.strip():
-            raise InvalidSchedule(path, text, EXPRESSION_ALLOWED)
+            raise InvalidSchedule(path, text, f"expected {EXPRESSION_ALLOWED}")
         expressions.parse(text, field=path, names=EXPRESSION_NAMES)
     return text
 
@@ -259,16 +257,16 @@ def _build_batch(document: BatchDocument, path: str, error: type[InvalidInput]) 
 def _build_all_of(document: TriggerDocument, path: str, error: type[InvalidInput]) -> Trigger:
     for key in ("type", "where"):
         if (value := getattr(document, key)) is not None:
-            raise error(f"{path}.{key}", value, f"{key} inside all_of")
+            raise error(f"{path}.{key}", value, f"with all_of, give {key} inside its items")
     if document.within is None:
-        wanted = f"how long to wait for the others, {durations.WANTED}"
+        wanted = "required with all_of: the time to wait for the other events, such as 1h"
         raise error(f"{path}.within", None, wanted)
     within = _parse_length(document.within, f"{path}.within", error)
     matches = []
     for place, item in enumerate(document.all_of or ()):
         part = EventMatchDocument(type=item) if isinstance(item, str) else item
         here = f"{path}.all_of[{place}]"
-        matches.append(_match(part.type, part.where, here, f"{here}.type"))
+        matches.append(_build_match(part.type, part.where, here, f"{here}.type"))
     several = AllOf(within=within, key=_check_expression(document.key, f"{path}.key"))
     return Trigger(wanted=tuple(matches), gathering=several)
 

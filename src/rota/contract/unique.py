@@ -1,4 +1,4 @@
-"""Uniqueness rules of submissions, as documents. Room: contract."""
+"""Reads the rules that deduplicate submissions."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,22 +12,30 @@ from rota.core.uniqueness import LONGEST, OnConflict, Unique, While
 
 
 class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Of equal submissions one becomes a run; the others get it, are refused, or replace it."""
+    """Deduplicates submissions: the first one with a key becomes a run; a later one returns that
+    run, is rejected, or replaces it.
+    """
 
     key: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MOST_KEY)],
-        Meta(description="What makes it equal; `{args.id}` is filled from the payload."),
+        Meta(
+            description="Submissions with the same key are duplicates; `{args.id}` is replaced by "
+            "the value in the payload."
+        ),
     ]
     held_while: Annotated[
         Literal["queued", "live"] | UnsetType,
-        Meta(description="Held until the run starts, or until it has ended. Default: `live`."),
+        Meta(
+            description="How long the key is held: until the run starts (`queued`) or until it has "
+            "finished (`live`). Default: `live`."
+        ),
     ] = field(name="while", default=UNSET)
     within: (
         Annotated[
             Duration,
             Meta(
-                description="The key is held at least this long, whatever becomes of the run; "
-                "at most a year. Default: no such time."
+                description="Minimum time that the key is held, even after the run has finished; "
+                "at most a year. Default: no minimum."
             ),
         ]
         | UnsetType
@@ -35,8 +43,8 @@ class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
     on_conflict: Annotated[
         Literal["return", "reject", "replace"] | UnsetType,
         Meta(
-            description="A later submission gets the first one, is refused with 409, or replaces "
-            "it. Default: `return`."
+            description="What a later submission does: `return` the existing run, `reject` with "
+            "409, or `replace` the existing run. Default: `return`."
         ),
     ] = UNSET
 

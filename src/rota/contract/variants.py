@@ -1,7 +1,7 @@
-"""Finds neighbours in a bulk that differ in a few fields only. Room: contract.
+"""Groups the submissions of a bulk request that differ in a few fields only.
 
-Most of a thousand submissions in one request have the same kind, queue and policy. They get one
-spec, which is read and checked once (flow/submit/drafting.py).
+Most submissions of one request have the same kind, queue and policy. They share one spec, which is
+read and checked once (flow/submit/drafting.py).
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,24 @@ from rota.contract.drafts import given, spec_of
 from rota.contract.job import JobDraft
 from rota.core.submission import SpecColumns, SpecVariant, after
 
-# What each of them may have for itself, or what is compared in another way.
+# Fields in which submissions that share a spec may differ, or that are compared separately.
 OWN: Final = frozenset({"name", "payload", "labels", "user_id", "schedule_time", "schedule"})
 _shared: Final = attrgetter(*(name for name in JobDraft.__struct_fields__ if name not in OWN))
 
 
 def variants_of(drafts: Sequence[JobDraft], *, tenant: str) -> list[SpecVariant]:
-    """What the drafts ask for; neighbours that differ in `OWN` only have the same spec."""
+    """Return a variant per draft; neighbours that differ only in `OWN` share one spec."""
     variants: list[SpecVariant] = []
     before, spec = None, None
     with after(variants):
         for draft in drafts:
             at = _own_time(draft)
-            # As text: in JSON true is not 1.
-            like = _shared(draft), at is None and str(draft.schedule)
-            if spec is None or like != before or draft.kind is UNSET or draft.job_type is not UNSET:
-                # Without a kind, or with another name for it, the kind depends on the rest.
-                before, spec = like, spec_of(draft, tenant=tenant)
+            # Compared as text: JSON's true is not equal to 1, Python's True is.
+            shared = _shared(draft), at is None and str(draft.schedule)
+            # Without `kind`, or with `job_type`, the kind depends on other fields.
+            has_own_kind = draft.kind is UNSET or draft.job_type is not UNSET
+            if spec is None or shared != before or has_own_kind:
+                before, spec = shared, spec_of(draft, tenant=tenant)
             variants.append(
                 SpecVariant(
                     spec,
@@ -45,14 +46,14 @@ def variants_of(drafts: Sequence[JobDraft], *, tenant: str) -> list[SpecVariant]
 
 
 def columns_of(drafts: Sequence[JobDraft], *, tenant: str) -> SpecColumns | None:
-    """The drafts by column, if they differ in `OWN` only and only their time is the schedule; None
-    if they differ in more, or if their kind must be found out.
+    """Return the drafts by column. Returns None if they differ in fields other than `OWN`, if a
+    schedule is more than a time, or if the kind depends on other fields.
     """
     first = drafts[0]
     if len(drafts) == 1 or first.kind is UNSET or first.job_type is not UNSET:
         return None
-    like = _shared(first)
-    if any(_shared(draft) != like for draft in drafts):
+    shared = _shared(first)
+    if any(_shared(draft) != shared for draft in drafts):
         return None
     ats = [_own_time(draft) for draft in drafts]
     timed = sum(at is not None for at in ats)
@@ -69,7 +70,7 @@ def columns_of(drafts: Sequence[JobDraft], *, tenant: str) -> SpecColumns | None
 
 
 def _own_time(draft: JobDraft) -> object:
-    """The time of a schedule that is nothing else; None for any other."""
+    """Return the time of a schedule that consists of a time only; None for other schedules."""
     if draft.timezone is not UNSET:
         return None
     if draft.schedule is UNSET:

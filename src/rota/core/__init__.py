@@ -1,5 +1,5 @@
-"""Core: the rules and values of Rota, pure. Floor 1.
+"""Defines the rules and values of Rota as pure functions over frozen values.
 
-Plain functions over frozen values: no I/O, no clock, no logging, no async. Time and chance come in
-as arguments, so everything subtle about a scheduler can be attacked here in microseconds.
+This layer has no I/O, no clock, no logging and no async code. Time and randomness are arguments, so
+tests can check every rule of the scheduler in microseconds.
 """

@@ -1,9 +1,9 @@
-"""Who may do what: roles, permissions, and the one function that decides. Room: core.
+"""Decides which role may do what.
 
-Three roles within a tenant, each with everything the one below it has, and `platform` above the
-tenants. Which permission an action needs is said where the action is registered; how a key becomes
-a principal is api_keys.py and store/keys.py. That a principal finds only things of its own tenant
-is not decided here: every statement carries the tenant.
+A tenant has three roles, each with all permissions of the one below it; `platform` is above the
+tenants. The registration of an action names the permission it needs. api_keys.py and store/keys.py
+turn a key into a principal. Tenant isolation is not decided here: every statement filters by
+tenant.
 """
 
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ class Role(Enum):
 
 
 class Permission(Enum):
-    """The value completes the sentence "the role viewer may not …"."""
+    """The value completes the sentence "role viewer cannot …"."""
 
     READ = "read"
-    # Run, cancel, pause, resume, retry, replay.
+    # Run, cancel, pause, resume, retry, requeue.
     OPERATE = "operate jobs and runs"
     # Create, edit and delete jobs and graphs.
     DEFINE = "define jobs"
     # Keys, secrets, calendars, quotas, limits of queues, the audit log.
     MANAGE = "manage the tenant"
-    # Tenants, and what concerns the whole cluster.
+    # Tenants and cluster-wide operations.
     PLATFORM = "manage the platform"
 
 
@@ -44,14 +44,14 @@ _LADDER: Final = (
 )
 _RANKS: Final = {role: rank for rank, (role, _) in enumerate(_LADDER)}
 PERMITTED: Final[dict[Role, frozenset[Permission]]] = {
-    role: frozenset[Permission]().union(*(given for _, given in _LADDER[: rank + 1]))
+    role: frozenset[Permission]().union(*(granted for _, granted in _LADDER[: rank + 1]))
     for role, rank in _RANKS.items()
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who asks: a key, its tenant and its role. `expires_at` is None for a key without an end."""
+    """The caller: a key, its tenant and its role. `expires_at` is None if the key never expires."""
 
     key_id: UUID
     tenant_id: int
@@ -63,20 +63,22 @@ class Principal:
 
 
 def may(principal: Principal, permission: Permission) -> bool:
-    """The one place that decides."""
+    """Return whether the principal's role has the permission."""
     return permission in PERMITTED[principal.role]
 
 
 def demand(principal: Principal, permission: Permission) -> None:
-    """Raise `NotAllowed` unless the principal may."""
+    """Raise `NotAllowed` unless the principal's role has the permission."""
     if not may(principal, permission):
-        raise NotAllowed(permission.value, principal.role.value)
+        needed = next(role for role, granted in _LADDER if permission in granted)
+        raise NotAllowed(permission.value, principal.role.value, needed.value)
 
 
 def demand_grant(principal: Principal, role: Role) -> None:
-    """Raise `NotAllowed` unless the principal may hand out a key of this role: none above its own,
-    and a platform key only from a platform key.
+    """Raise `NotAllowed` unless the principal may create a key of this role.
+
+    The role must not be above the principal's own. Only a platform key creates platform keys.
     """
     demand(principal, Permission.MANAGE)
     if _RANKS[role] > _RANKS[principal.role]:
-        raise NotAllowed(f"make a key of the role {role.value}", principal.role.value)
+        raise NotAllowed(f"create {role.value} keys", principal.role.value, role.value)

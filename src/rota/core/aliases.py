@@ -1,8 +1,7 @@
-"""Other words for kinds of jobs and for states, understood where they come in. Room: core.
+"""Translates names of kinds and states from other schedulers into Rota's.
 
-People bring the words of other schedulers: `job_type: HTTP_REQUEST`, `status=COMPLETED`. Here is
-what each means in Rota's words; nothing is ever stored or answered in theirs. The page
-docs/reference/api.md has the same as a table.
+Requests may use `job_type: HTTP_REQUEST` or `status=COMPLETED`. Rota never stores or returns these
+names. docs/reference/api.md has the same table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,12 +16,12 @@ JOB_TYPES: Final[Mapping[str, str]] = {
     "NOTIFICATION": "notify",
     "DATA_SYNC": "sync",
 }
-# A program if the payload names one, and else a handler of an app, by the name of the job.
+# A program if the payload has `argv`; otherwise a handler of an app, by the name of the job.
 CUSTOM: Final = "CUSTOM"
 SHELL: Final = "shell"
 PROGRAM: Final = "argv"
 
-# Words for the states of runs and of jobs; case does not matter. A state's own word means itself.
+# Aliases of the states of runs and jobs, in any case. A name that is no alias is a state itself.
 RUN_STATUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "scheduled": ("queued",),
     "enqueued": ("queued",),
@@ -43,21 +42,21 @@ JOB_STATUSES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def kind_of_job_type(job_type: str, *, payload: object = None, name: str | None = None) -> str:
-    """The kind that a `job_type` means; one that is no alias is a kind itself."""
+    """Return the kind for a `job_type`; a name that is not an alias is the kind itself."""
     if job_type != CUSTOM:
         return JOB_TYPES.get(job_type, job_type)
     if isinstance(payload, Mapping) and PROGRAM in payload:
         return SHELL
     if name is None:
         wanted = (
-            f"`{PROGRAM}` in the payload for the kind {SHELL}, or a `name` or `kind` that is the "
-            "kind of a handler of your own"
+            f"needs `{PROGRAM}` in the payload to run a program, or a `name` or `kind` of one of "
+            "your handlers"
         )
         raise InvalidInput("job_type", job_type, wanted)
     return name
 
 
 def statuses_of(words: Iterable[str], aliases: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The states that these words mean, each once and in order."""
-    found = {state for word in words for state in aliases.get(word.lower(), (word.lower(),))}
-    return sorted(found)
+    """Return the states that these names stand for, sorted, without duplicates."""
+    states = {state for word in words for state in aliases.get(word.lower(), (word.lower(),))}
+    return sorted(states)

@@ -1,11 +1,11 @@
-"""The text of an API key, and what is kept of it. Room: core.
+"""Creates and parses API keys, and computes the digest that is stored.
 
     rota_<8-character handle>_<43-character secret>_<6-character checksum>
 
-The secret is 256 random bits in base 62, so a fast hash of it is safe to keep and nothing else is.
-The handle is shown in lists, and tells which key leaked; it is drawn from a hash of the bits. The
-checksum lets a mistyped or cut key be refused without asking the database, and lets scanners of
-source code tell a key from noise. Whether a key is valid now is store/keys.py.
+The secret is 256 random bits in base 62, so a fast hash of it is safe to store; Rota stores nothing
+else of it. The handle, derived from a hash of the bits, is shown in lists and identifies a leaked
+key. With the checksum, Rota rejects a mistyped or truncated key without a query, and secret
+scanners recognize a key in source code. store/keys.py decides whether a key is valid now.
 """
 
 import re
@@ -21,7 +21,7 @@ HANDLE: Final = 8
 SECRET: Final = 43
 CHECKSUM: Final = 6
 PREFIX: Final = "rota"
-# Longer than any key: what is longer is not even looked at.
+# The exact length of a key; text of another length is not parsed.
 LENGTH: Final = len(PREFIX) + HANDLE + SECRET + CHECKSUM + 3
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SHAPE: Final = re.compile(
@@ -31,7 +31,7 @@ _SHAPE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """What is kept of a key, and what it is found by."""
+    """The stored parts of a key; it is looked up by its digest."""
 
     handle: str
     digest: bytes = field(repr=False)
@@ -39,39 +39,39 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewApiKey(ApiKey):
-    """A key that was just made; its text is shown once and never kept."""
+    """A new key; its text is shown once and never stored."""
 
     text: str = field(repr=False)
 
 
 def make(bits: bytes) -> NewApiKey:
-    """The key that 256 random bits give."""
+    """Create a key from 256 random bits."""
     if len(bits) * 8 != BITS:
-        raise InvalidInput("bits", len(bits) * 8, f"{BITS} random bits")
+        raise InvalidInput("bits", len(bits) * 8, f"expected {BITS} random bits")
     secret = _base62(int.from_bytes(bits, "big"), SECRET)
-    drawn = int.from_bytes(blake2b(bits, digest_size=16, person=b"rota handle").digest(), "big")
-    handle = _base62(drawn % 62**HANDLE, HANDLE)
+    number = int.from_bytes(blake2b(bits, digest_size=16, person=b"rota handle").digest(), "big")
+    handle = _base62(number % 62**HANDLE, HANDLE)
     body = f"{PREFIX}_{handle}_{secret}"
     return NewApiKey(handle=handle, digest=_digest(secret), text=f"{body}_{_checksum(body)}")
 
 
 def parse(text: str) -> ApiKey:
-    """Read a key; `Unauthenticated` if it cannot be one.
+    """Parse a key; raise `Unauthenticated` if it is malformed.
 
-    The comparisons here are of parts that are no secret. The secret itself is only ever compared
-    by its digest, in an index, which tells an attacker nothing about the secret.
+    This function compares only parts that are not secret. The secret itself is compared by its
+    digest, in an index, which tells an attacker nothing about the secret.
     """
     found = _SHAPE.fullmatch(text) if len(text) == LENGTH else None
     if found is None:
-        raise Unauthenticated("it does not have the form of a key")
+        raise Unauthenticated("the API key is malformed")
     handle, secret, checksum = found.groups()
     if _checksum(f"{PREFIX}_{handle}_{secret}") != checksum:
-        raise Unauthenticated("its checksum is wrong: it was mistyped or cut")
+        raise Unauthenticated("the checksum of the API key is wrong: it was mistyped or truncated")
     return ApiKey(handle=handle, digest=_digest(secret))
 
 
 def digest_of(text: str) -> bytes:
-    """What a key is found by; `Unauthenticated` if the text cannot be a key."""
+    """Return the digest of a key; raise `Unauthenticated` if the text is malformed."""
     return parse(text).digest
 
 

@@ -1,4 +1,4 @@
-"""What the step that executes hands to the step that records. Room: core."""
+"""Defines the values that pass from executing attempts to recording their results."""
 
 from datetime import datetime
 from enum import Enum, auto
@@ -10,18 +10,18 @@ from rota.core.policy import Policy
 
 
 class Stopping(Enum):
-    """Why an attempt is asked to stop before it ended."""
+    """Why a running attempt is asked to stop."""
 
     TIMEOUT = auto()
     CANCEL = auto()
     DRAIN = auto()
-    # Its worker can no longer trust its lease, and it must not run beside its successor.
+    # The worker's lease may have expired, and the attempt must not run beside its successor.
     LEASE = auto()
 
 
 class Ended(NamedTuple):
-    """One attempt that ended. `result` is JSON; `is_recorded` when the attempt completed its run in
-    a transaction of its own; `lasted` is in seconds.
+    """A finished attempt. `result` is JSON; `is_recorded` is true if the attempt completed its run
+    in its own transaction; `lasted` is in seconds.
     """
 
     run_id: UUID

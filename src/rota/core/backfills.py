@@ -1,7 +1,7 @@
-"""The rules of a backfill: which ticks get a run, how many at a time, what may follow what (S13).
+"""Decides which past ticks a backfill runs, how many at a time, and its state changes (S13).
 
-Room: core. A backfill goes over the ticks of a past range and makes runs for some of them. Where
-the ticks are is core/time/past.py; what became of them, the store knows.
+A backfill walks the ticks of a past range and creates runs for some of them. core/time/past.py
+finds the ticks; the store knows the states of their runs.
 """
 
 from collections.abc import Iterable
@@ -13,16 +13,17 @@ from rota.core.errors import IllegalMove
 from rota.core.states import BAD, LIVE, RunState
 
 MOST_AT_ONCE: Final = 1_000
-# What is alive of one backfill: enough to keep its places filled from one look to the next, and
-# little enough that cancelling it is one statement.
+# Live runs of one backfill: enough to keep its slots filled from one pass to the next, and few
+# enough that one statement can cancel them.
 SMALLEST_WINDOW: Final = 100
 LARGEST_WINDOW: Final = 2_000
-# From so many endings on, the pace that a backfill has is a better guide than the times of its job.
+# After this many finished runs, the estimate uses the backfill's own pace instead of the job's
+# durations.
 TELLING: Final = 20
 
 
 class Only(StrEnum):
-    """Which ticks get a run: those that never ran, those whose runs failed, or all of them."""
+    """Which ticks get a run: ticks that never ran, ticks whose runs failed, or all."""
 
     MISSING = "missing"
     FAILED = "failed"
@@ -49,7 +50,7 @@ class BackfillEvent(StrEnum):
 
 
 class Standing(IntEnum):
-    """What became of a tick: the best that can be said of its runs, the smaller the better."""
+    """The result of a tick: the best result among its runs. Smaller is better."""
 
     ALIVE = 0
     RAN = 1
@@ -64,28 +65,29 @@ MOVES: Final = {
     (_B.PAUSED, _E.RESUME): _B.RUNNING,
     (_B.RUNNING, _E.CANCEL): _B.CANCELLING,
     (_B.PAUSED, _E.CANCEL): _B.CANCELLING,
-    # Whoever let the running ones end may think again.
+    # A caller that let running runs finish may cancel again, to stop them as well.
     (_B.CANCELLING, _E.CANCEL): _B.CANCELLING,
 }
 UNFINISHED: Final = frozenset({_B.RUNNING, _B.PAUSED, _B.CANCELLING})
-# A run that was cancelled did not come to an end of its own: its tick is as good as missing.
+# A cancelled run does not count: its tick is treated as missing.
 FAILURES: Final = BAD | {RunState.EXPIRED}
 
 
 def advance(state: BackfillState, event: BackfillEvent) -> BackfillState:
-    """The state that `event` leads to, or `IllegalMove`."""
+    """Return the state that `event` leads to, or raise `IllegalMove`."""
     following = MOVES.get((state, event))
     if following is None:
-        raise IllegalMove(thing="backfill", state=state.value, event=event.value)
+        allowed = [old.value for old, move in MOVES if move is event]
+        raise IllegalMove("backfill", state.value, event.value, allowed)
     return following
 
 
 def standing(states: Iterable[RunState]) -> Standing:
-    """What became of a tick that has runs in these states, or none."""
-    return min(map(_of_one, states), default=Standing.MISSING)
+    """Return the result of a tick whose runs are in these states."""
+    return min(map(_rate_run, states), default=Standing.MISSING)
 
 
-def _of_one(state: RunState) -> Standing:
+def _rate_run(state: RunState) -> Standing:
     if state in LIVE:
         return Standing.ALIVE
     if state is RunState.SUCCEEDED:
@@ -94,7 +96,7 @@ def _of_one(state: RunState) -> Standing:
 
 
 def wants(only: Only, found: Standing) -> bool:
-    """Whether such a tick gets a run. One whose run is alive never does: it is about to be done."""
+    """Return whether a tick with this result gets a run; never if it already has a live run."""
     match only:
         case Only.MISSING:
             return found is Standing.MISSING
@@ -105,24 +107,26 @@ def wants(only: Only, found: Standing) -> bool:
 
 
 def window(at_once: int) -> int:
-    """How many runs of a backfill may be alive."""
+    """Return how many runs of a backfill may be live."""
     return min(max(SMALLEST_WINDOW, 4 * at_once), LARGEST_WINDOW)
 
 
 def takes(runs: int, *, each: timedelta | None, at_once: int) -> timedelta | None:
-    """How long so many runs take if one takes `each`; None if nobody knows."""
+    """Return how long this many runs take if one takes `each`; None if `each` is unknown."""
     return None if each is None else each * (-(-runs // at_once))
 
 
 def pace(*, ended: int, busy: timedelta) -> timedelta | None:
-    """The time from one ending to the next, once there are enough to tell."""
+    """Return the mean time between two finished runs; None before there are enough of them."""
     return busy / ended if ended >= TELLING and busy > timedelta(0) else None
 
 
 def due_at(now: datetime, place: int, order: Order) -> datetime:
-    """When the run at this place of a batch may start. Runs that are ready at one instant start
-    oldest first; for another order each is ready a little later than the one before, and all of
-    them a moment from now, so that the database's clock does not overtake them.
+    """Return when the run at this place of a batch may start.
+
+    Runs that are ready at the same instant start oldest first. For the newest-first order each run
+    is ready a microsecond after the one before it, and all of them `LEAD` from now, so that the
+    database's clock does not overtake them.
     """
     if order is Order.OLDEST:
         return now

@@ -1,12 +1,12 @@
-"""Payloads that name a secret: `{{secret:smtp-password}}`. Room: core.
+"""Finds and resolves secret references in payloads: `{{secret:smtp-password}}`.
 
-What is stored, shown and compared is the reference; the value takes its place in the worker, for
-one attempt (flow/execute/unlocking.py). It is put in as it is: no expressions, and what a value
-holds is not looked through again.
+Rota stores, shows and compares the reference. The worker replaces it by the value for one attempt
+(flow/execute/unlocking.py). References have no expressions, and the inserted value is not searched
+for references again.
 
-Only what somebody wrote who may define jobs is a reference. Text that comes in from elsewhere and
-fills a place of a payload (an event, the result of a step, an item of a map) must not hold one, or
-whoever sends an event could have any secret sent to wherever the job sends its data.
+Only a caller who may define jobs may write a reference. Data that fills a placeholder of a payload
+(an event, the result of a step, an item of a map) must not contain one; otherwise the sender of an
+event could make the job send any secret to the job's receiver.
 """
 
 import re
@@ -17,16 +17,16 @@ from rota.core.errors import InvalidInput
 from rota.core.submission import check_name, json_text
 
 MARK: Final = "{{secret:"
-# Names may hold nearly anything; braces and outer spaces are left out to find what was mistyped.
+# Names may contain nearly any character, except braces and outer spaces, to detect typing errors.
 REFERENCE: Final = re.compile(r"\{\{secret:([^\s{}](?:[^{}]*[^\s{}])?)\}\}")
-# Fields whose text everybody on the machine of the worker can read, by the kind of the job.
+# Fields that every user of the worker's machine can read, by kind.
 PUBLIC: Final[Mapping[str, tuple[str, ...]]] = {"shell": ("argv", "cwd")}
-# In a template, an object with this key alone is a place to fill.
+# In a template, an object with only this key is a placeholder.
 PLACE: Final = "$"
 
 
 def payload_text(value: object, field: str = "payload", *, kind: str = "") -> str | None:
-    """A payload that is handed in, as JSON; a reference that is none is refused with its place."""
+    """Return a payload from input as JSON; reject a malformed reference, with its path."""
     text = json_text(value, field)
     if text is not None and MARK in text:
         check_references(value, field)
@@ -35,13 +35,14 @@ def payload_text(value: object, field: str = "payload", *, kind: str = "") -> st
 
 
 def check_references(value: object, field: str = "payload") -> None:
-    """Refuse what begins like a reference and does not go on like one."""
+    """Reject text that begins like a reference but is malformed."""
     if isinstance(value, str):
-        _names(value, field)
+        _find_names(value, field)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             if MARK in str(key):
-                raise InvalidInput(field, key, "secrets in values, not in names of fields")
+                wanted = "secret references are allowed in values, not in field names"
+                raise InvalidInput(field, key, wanted)
             check_references(inner, f"{field}.{key}")
     elif isinstance(value, list | tuple):
         for place, inner in enumerate(value):
@@ -49,74 +50,78 @@ def check_references(value: object, field: str = "payload") -> None:
 
 
 def refuse_public(kind: str, payload: object, field: str = "payload") -> None:
-    """Refuse a secret where others could see it while the attempt runs."""
+    """Reject a secret in a field that other users can see while the attempt runs."""
     if not isinstance(payload, Mapping):
         return
     for name in PUBLIC.get(kind, ()):
-        if any(MARK in text for text in _texts(payload.get(name))):
-            wanted = f"no secret in {name}, which others can see: give it in env or stdin"
+        if any(MARK in text for text in _find_texts(payload.get(name))):
+            wanted = f"other users can see {name}; pass the secret in env or stdin"
             raise InvalidInput(f"{field}.{name}", MARK, wanted)
 
 
 def names_in(value: object) -> set[str]:
-    """The secrets that a payload names; `InvalidInput` if a reference is none."""
-    return {name for text in _texts(value) if MARK in text for name in _names(text, "payload")}
+    """Return the secrets that a payload references; raise `InvalidInput` if one is malformed."""
+    texts = (text for text in _find_texts(value) if MARK in text)
+    return {name for text in texts for name in _find_names(text, "payload")}
 
 
 def bound(value: Any, secrets: Mapping[str, str]) -> Any:
-    """The payload with its secrets in their places; all that it names must be there."""
-    return _mapped(value, lambda text: REFERENCE.sub(lambda at: secrets[_name(at[1])], text))
+    """Return the payload with its references replaced; `secrets` must have all of them."""
+    return _map_texts(
+        value, lambda text: REFERENCE.sub(lambda match: secrets[_check_secret(match[1])], text)
+    )
 
 
 def only_written(text: str, template: object) -> str:
-    """A payload as JSON that was made by filling a template, if no data brought a reference."""
-    if MARK in text and text.count(MARK) > _written(template):
-        wanted = f"data without {MARK}…}}}}: only a job itself may name a secret"
+    """Return a payload that was made from a template, as JSON; reject references from data."""
+    if MARK in text and text.count(MARK) > _count_references(template):
+        wanted = f"data must not contain {MARK}…}}}}; only the job itself may reference a secret"
         raise InvalidInput("payload", MARK, wanted)
     return text
 
 
-def _written(template: object) -> int:
-    """How many references stand in a template outside its places."""
+def _count_references(template: object) -> int:
+    """Return the number of references in a template outside its placeholders."""
     if isinstance(template, str):
         return template.count(MARK)
     if isinstance(template, Mapping):
         if PLACE in template:
             return 0
-        return sum(key.count(MARK) + _written(inner) for key, inner in template.items())
+        return sum(key.count(MARK) + _count_references(inner) for key, inner in template.items())
     if isinstance(template, list | tuple):
-        return sum(map(_written, template))
+        return sum(map(_count_references, template))
     return 0
 
 
-def _names(text: str, field: str) -> list[str]:
-    found = REFERENCE.findall(text)
-    if len(found) < text.count(MARK):
-        raise InvalidInput(field, text, "references such as {{secret:name}}, each closed")
-    return [_name(each, field) for each in found]
+def _find_names(text: str, field: str) -> list[str]:
+    names = REFERENCE.findall(text)
+    if len(names) < text.count(MARK):
+        wanted = "expected references such as {{secret:name}}, each closed by }}"
+        raise InvalidInput(field, text, wanted)
+    return [_check_secret(name, field) for name in names]
 
 
-def _name(written: str, field: str = "payload") -> str:
-    """Composed the way in which names of secrets are kept."""
-    return check_name(written, field)
+def _check_secret(name: str, field: str = "payload") -> str:
+    """Return the name in the Unicode form in which secrets are stored."""
+    return check_name(name, field)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _find_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
-            yield from _texts(inner)
+            yield from _find_texts(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner)
+            yield from _find_texts(inner)
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value) if MARK in value else value
     if isinstance(value, dict):
-        return {key: _mapped(inner, change) for key, inner in value.items()}
+        return {key: _map_texts(inner, change) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_mapped(inner, change) for inner in value]
+        return [_map_texts(inner, change) for inner in value]
     return value

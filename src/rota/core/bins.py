@@ -1,8 +1,8 @@
-"""Percentiles of times that were counted in bins. Room: core.
+"""Computes percentiles of durations that were counted in logarithmic bins.
 
-A bin is as wide as what it holds is long: `PER_E` bins for every factor of e, that is eight for a
-doubling. So a percentile is at most 4.5 % from the true one, from a millisecond to a month, bins of
-different states and slices add up, and nothing is sorted.
+The width of a bin grows with its durations: `PER_E` bins per factor of e, which is eight per
+doubling. A percentile is at most 4.5 % off, from a millisecond to a month. Bins of different states
+and time slices can be added, and nothing is sorted.
 """
 
 from collections.abc import Mapping
@@ -11,21 +11,21 @@ from math import exp, log
 from typing import Final
 
 PER_E: Final = 8 / log(2)
-# What is shorter shares the first bin: nobody looks at fractions of a millisecond.
+# Shorter durations share the first bin.
 SHORTEST: Final = timedelta(milliseconds=1)
 
 
 def quantile(bins: Mapping[int, int], share: float) -> timedelta | None:
-    """The time below which this share of all lies; None of nothing."""
-    wanted = share * sum(bins.values())
-    passed = 0
+    """Return the duration below which this share of all values lies; None without values."""
+    target = share * sum(bins.values())
+    count = 0
     for place in sorted(bins):
-        passed += bins[place]
-        if passed >= wanted:
+        count += bins[place]
+        if count >= target:
             return middle(place)
     return None
 
 
 def middle(place: int) -> timedelta:
-    """What a bin stands for: the geometric middle of its ends."""
+    """Return the duration that represents a bin: the geometric mean of its bounds."""
     return timedelta(seconds=exp((place + 0.5) / PER_E))

@@ -1,19 +1,19 @@
-"""Whether a target is worth asking: the circuit breaker (E8, F38). Room: core.
+"""Implements the circuit breaker of a target (E8, F38).
 
-A target is what an attempt depends on: a host, a database, whatever a job names. While it answers,
-its breaker is closed and in nobody's way. Some failures in a row open it: from then on one attempt
-is let through per pause, to look, and all others are turned away. A look that succeeds closes it;
-one that fails makes the pause longer.
+A target is what an attempt depends on: a host, a database, or a name that the job sets. While the
+target answers, its breaker is closed and all attempts pass. `after` failures in a row open the
+breaker: from then on one attempt per pause passes as a probe, and all others are turned away. A
+successful probe closes the breaker; a failed probe makes the pause longer.
 
-    closed ── `after` failures in a row ──▶ open ── a look in vain ──▶ open, for longer
-       ◀───────────────────────────────────── a look that was answered
+    closed ── `after` failures in a row ──▶ open ── failed probe ──▶ open, for longer
+       ◀────────────────────────────────────── successful probe
 
-There is no third state for the time of the look: to let one through is to move the next look by a
-pause. So a look that never ends, because its worker replaced a blocked stage or its handler takes
-an hour, holds nobody up for longer than that.
+There is no half-open state: letting a probe through moves the next probe by one pause. So a probe
+that never ends, because its worker replaced a blocked attempt loop or its handler takes an hour,
+delays other attempts by one pause at most.
 
-Time is a number of seconds by any clock that only grows, and chance is an argument. Where breakers
-are kept and who asks them is flow/execute/breakers.py.
+Time is a number of seconds of any monotonic clock, and randomness is an argument.
+flow/execute/breakers.py keeps the breakers and asks them.
 """
 
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ from rota.core.outcome import Failed, Outcome, Succeeded
 if TYPE_CHECKING:
     from random import Random
 
-# 2**30 of anything is past every longest pause; the bound keeps the number a small one.
+# 2**30 times any pause exceeds every longest pause; the bound keeps the number small.
 MOST_DOUBLINGS: Final = 30
-# Of a pause, so that workers that found the same target down do not look at the same moment.
+# Random share of a pause, so that workers do not probe the same target at the same moment.
 JITTER: Final = 0.25
 
 
 class Verdict(Enum):
-    """What an ending says about the target."""
+    """What the outcome of an attempt says about the target."""
 
     UP = auto()
     DOWN = auto()
@@ -41,7 +41,7 @@ class Verdict(Enum):
 
 
 class Change(Enum):
-    """What an ending did to a breaker."""
+    """How the outcome of an attempt changed the breaker."""
 
     OPENED = auto()
     STAYED_OPEN = auto()
@@ -50,8 +50,8 @@ class Change(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaking:
-    """When to open, and for how long: `pause` at first, then twice as long each time, up to
-    `longest`. After 0 failures means never.
+    """When to open, and for how long: `pause` at first, doubled after each failed probe, up to
+    `longest`. `after` 0 disables the breaker.
     """
 
     after: int = 5
@@ -60,57 +60,67 @@ class Breaking:
 
 
 class Breaker:
-    """One target. `failures` are those in a row; `era` grows with every change, and an ending
-    counts only in the era in which its attempt was let through: what began before the target was
-    found down says nothing about it now.
+    """The breaker of one target. `failures` counts failures in a row. `era` grows with every
+    change; an outcome counts only in the era in which its attempt passed, because an attempt that
+    began before the breaker opened says nothing about the target now.
     """
 
-    __slots__ = ("_has_looker", "_look_at", "_rule", "_vain", "era", "failures", "pause")
+    __slots__ = (
+        "_failed_probes",
+        "_has_prober",
+        "_probe_at",
+        "_rule",
+        "era",
+        "failures",
+        "pause",
+    )
 
     def __init__(self, rule: Breaking) -> None:
         self._rule = rule
-        self._look_at: float | None = None
-        # Somebody was told to come back for the next look, at its very moment.
-        self._has_looker = False
-        # Times that it was opened without having been closed between.
-        self._vain = 0
+        self._probe_at: float | None = None
+        # A caller was told to come back at the moment of the next probe.
+        self._has_prober = False
+        # How often the breaker opened since it was last closed.
+        self._failed_probes = 0
         self.era = 0
         self.failures = 0
         self.pause = 0.0
 
     @property
     def is_open(self) -> bool:
-        return self._look_at is not None
+        return self._probe_at is not None
 
     @property
     def is_blank(self) -> bool:
-        """Nothing is known that a new one would not know."""
+        """Whether it is in the state of a new breaker."""
         return self.era == 0 and self.failures == 0
 
     def lets_through(self, now: float) -> bool:
-        """Whether an attempt may start. If it is open, the one that may is the look."""
-        if self._look_at is None:
+        """Return whether an attempt may start; while the breaker is open, it is the probe."""
+        if self._probe_at is None:
             return True
-        if now < self._look_at:
+        if now < self._probe_at:
             return False
-        self._look_again_at(now + self.pause)
+        self._probe_next_at(now + self.pause)
         return True
 
     def come_back(self, now: float, *, left: float | None, chance: "Random") -> float:
-        """In how many seconds somebody who was turned away shall ask again, who has only so many
-        `left`. The first comes for the look, the others in the pause after it: together they
-        neither look nor, once it is answered, fall upon the target.
+        """Return in how many seconds an attempt that was turned away should ask again.
+
+        `left` is the time until its deadline. The first attempt comes back for the probe, the
+        others at random times in the pause after it, so that they do not all hit the target at
+        once when it recovers.
         """
-        look_at = now if self._look_at is None else self._look_at
-        until_look = max(0.0, look_at - now)
-        if not self._has_looker:
-            self._has_looker = True
-            return until_look
+        probe_at = now if self._probe_at is None else self._probe_at
+        until_probe = max(0.0, probe_at - now)
+        if not self._has_prober:
+            self._has_prober = True
+            return until_probe
         spread = self.pause
-        if left is not None and left > until_look:
-            # A deadline is not missed for the sake of the spread.
-            spread = min(spread, (left - until_look) / 2)
-        return until_look + spread * chance.random()
+        if left is not None and left > until_probe:
+            # Spreading must not make the run miss its deadline.
+            spread = min(spread, (left - until_probe) / 2)
+        return until_probe + spread * chance.random()
 
     def tell(
         self,
@@ -121,53 +131,59 @@ class Breaker:
         chance: "Random",
         wish: timedelta | None = None,
     ) -> Change | None:
-        """An attempt that was let through in `era` has ended. `wish` is how long the target itself
-        asked to be left alone.
+        """Record the verdict of an attempt that passed in `era`.
+
+        `wish` is the pause that the target itself asked for. Returns how the breaker changed.
         """
         if era != self.era:
             return None
         match verdict:
             case Verdict.UP:
-                return self._answered()
+                return self._record_success()
             case Verdict.DOWN:
-                return self._failed(now, chance, wish)
+                return self._record_failure(now, chance, wish)
             case Verdict.NOTHING:
-                if self._look_at is not None:
-                    # The look was cancelled or handed back: the next one may look at once.
-                    self._look_again_at(now)
+                if self._probe_at is not None:
+                    # The probe was cancelled or handed back: the next attempt may probe now.
+                    self._probe_next_at(now)
                 return None
 
-    def _answered(self) -> Change | None:
+    def _record_success(self) -> Change | None:
         self.failures = 0
-        if self._look_at is None:
+        if self._probe_at is None:
             return None
-        self._look_at, self._vain = None, 0
+        self._probe_at, self._failed_probes = None, 0
         self.era += 1
         return Change.CLOSED
 
-    def _failed(self, now: float, chance: "Random", wish: timedelta | None) -> Change | None:
+    def _record_failure(
+        self, now: float, chance: "Random", wish: timedelta | None
+    ) -> Change | None:
         self.failures += 1
-        was_open = self._look_at is not None
+        was_open = self._probe_at is not None
         if not was_open and self.failures < self._rule.after:
             return None
         longest = self._rule.longest.total_seconds()
-        doubled = self._rule.pause.total_seconds() * 2 ** min(self._vain, MOST_DOUBLINGS)
+        doublings = min(self._failed_probes, MOST_DOUBLINGS)
+        doubled = self._rule.pause.total_seconds() * 2**doublings
         self.pause = min(doubled, longest) * (1 - JITTER * chance.random())
         if wish is not None:
             self.pause = max(self.pause, min(wish.total_seconds(), longest))
-        self._vain += 1
+        self._failed_probes += 1
         self.era += 1
-        self._look_again_at(now + self.pause)
+        self._probe_next_at(now + self.pause)
         return Change.STAYED_OPEN if was_open else Change.OPENED
 
-    def _look_again_at(self, time: float) -> None:
-        self._look_at, self._has_looker = time, False
+    def _probe_next_at(self, time: float) -> None:
+        self._probe_at, self._has_prober = time, False
 
 
 def verdict_of(outcome: Outcome, *, is_named: bool, only_calls: bool = False) -> Verdict:
-    """What an ending says about the target. An executor that knows is believed; of a target that
-    the job named itself, every failure that would be retried is one of the target. Whoever does
-    nothing but call it (core/executor.py, Targeting) found it silent when its time was over.
+    """Return what an outcome says about the target.
+
+    If the executor reports whether it reached the target, that decides. If the job set the target
+    itself, every failure that is retried counts as a failure of the target. If attempts of the kind
+    only call the target (core/executor.py, Targeting), a timeout means that it did not answer.
     """
     match outcome:
         case Succeeded():

@@ -1,9 +1,9 @@
-"""Doing something to many things at once: which ones, and the token that says so was meant (S13).
+"""Checks the filters and confirmation tokens of bulk operations (S13).
 
-Room: core. A bulk call is made twice: the first only counts and answers with a token, the second
-shows the token. It holds the count and the moment of counting, so that the second call never does
-more than was shown, even if the filter is open at its end and runs arrive meanwhile. It guards
-against mistakes and not against attackers: who may call is decided elsewhere, and so is finding.
+A bulk operation takes two calls: a dry run counts and returns a token, and the second call sends
+the token. The token holds the count and the time of counting, so that the second call never
+changes more than the dry run showed, even if new runs match the filter meanwhile. The token guards
+against mistakes, not against attackers: core/access.py decides who may call.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from rota.core.ids import EPOCH
 from rota.core.submission import canonical, check_name
 from rota.core.time import moments
 
-# One call counts no further; whoever means more says it in parts.
+# One call counts no further; a caller with more runs must narrow the filter.
 MOST_COUNTED: Final = 100_000
 MOST_BATCH: Final = 10_000
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -27,9 +27,9 @@ _LONGEST_NUMBER: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs. `error` is the type of the last failure, and `fingerprint` tells failures of one
-    type apart; since and until (exclusive) are about the end of finished runs and the making of
-    unfinished ones.
+    """Selects runs. `error` is the type of the last failure; `fingerprint` distinguishes failures
+    of one type. `since` and `until` (exclusive) refer to the end of finished runs and to the
+    creation of unfinished ones.
     """
 
     job_id: UUID | None = None
@@ -53,24 +53,26 @@ class RunFilter:
 
 
 class Which(Protocol):
-    """A filter, of whichever things; `said` is what a token is given for."""
+    """A filter of any resource; a token is bound to the values that `said` returns."""
 
     def said(self) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """What a token says: at most so many, and none that came later."""
+    """The content of a token: change at most `count`, and nothing created after `until`."""
 
     count: int
     until: datetime
 
 
 def checked(which: RunFilter) -> RunFilter:
-    """Refuse a filter that means everything, and what it cannot mean."""
+    """Reject an empty filter, which would match everything, and invalid values."""
     if which == RunFilter():
-        wanted = "at least one of job_id, kind, queue, error, fingerprint, since and until"
-        raise InvalidInput("filter", "nothing", wanted)
+        wanted = (
+            "required; give at least one of job_id, kind, queue, error, fingerprint, since, until"
+        )
+        raise InvalidInput("filter", None, wanted)
     for name in ("kind", "queue", "error", "fingerprint"):
         value = getattr(which, name)
         if value is not None:
@@ -80,51 +82,51 @@ def checked(which: RunFilter) -> RunFilter:
         for name, value in (("since", which.since), ("until", which.until))
     )
     if since is not None and until is not None and since >= until:
-        raise InvalidInput("filter.until", moments.rfc3339(until), "a time after filter.since")
+        raise InvalidInput("filter.until", moments.rfc3339(until), "must be after filter.since")
     return replace(which, since=since, until=until)
 
 
 def bounded(which: RunFilter, until: datetime) -> RunFilter:
-    """The same runs, without those that came after `until`."""
+    """Return the filter without runs that came after `until`."""
     return replace(which, until=until if which.until is None else min(which.until, until))
 
 
 def promise(action: str, tenant_id: int, which: Which, said: Promise) -> str:
-    """The token for doing `action` to what this filter found."""
+    """Return the token that confirms `action` on the runs that this filter found."""
     moment = (said.until - EPOCH) // _MICROSECOND
     return f"{said.count}.{moment}.{_seal(action, tenant_id, which, said.count, moment)}"
 
 
 def read_promise(action: str, tenant_id: int, which: Which, token: str) -> Promise:
-    """What a token says, if it was given for exactly this; otherwise `InvalidInput`."""
-    count, moment = _numbers(token)
+    """Return the content of a token; raise `InvalidInput` if it was given for another call."""
+    count, moment = _parse_numbers(token)
     if token.rpartition(".")[2] != _seal(action, tenant_id, which, count, moment):
-        wanted = "the token that a dry run of the same call answered"
+        wanted = "expected the token that a dry run of the same call returned"
         raise InvalidInput("token", token, wanted)
     return Promise(count=count, until=EPOCH + moment * _MICROSECOND)
 
 
 def refuse_more(found: int, said: Promise) -> None:
-    """More than was shown must not be touched: what it is, nobody has looked at."""
+    """Raise `Conflict` if more runs match than the dry run showed to the caller."""
     if found > said.count:
-        reason = f"{found} match now and {said.count} did at the dry run; make another one"
+        reason = f"{found} match now, {said.count} matched in the dry run; repeat the dry run"
         raise Conflict("runs", reason)
 
 
 def check_count(found: int) -> int:
     if found > MOST_COUNTED:
-        wanted = f"a filter that finds at most {MOST_COUNTED} runs"
+        wanted = f"must match at most {MOST_COUNTED:,} runs; narrow the filter"
         raise InvalidInput("filter", f"more than {MOST_COUNTED} runs", wanted)
     return found
 
 
 def check_most(most: int) -> int:
     if not 1 <= most <= MOST_BATCH:
-        raise InvalidInput("most", most, f"1 to {MOST_BATCH}")
+        raise InvalidInput("most", most, f"must be 1 to {MOST_BATCH}")
     return most
 
 
-def _numbers(token: str) -> tuple[int, int]:
+def _parse_numbers(token: str) -> tuple[int, int]:
     parts = token.split(".")
     numbers = parts[:2]
     if len(parts) != _PARTS or not all(
@@ -135,7 +137,7 @@ def _numbers(token: str) -> tuple[int, int]:
 
 
 def _seal(action: str, tenant_id: int, which: Which, count: int, moment: int) -> str:
-    said = canonical(
+    text = canonical(
         {
             "action": action,
             "tenant": tenant_id,
@@ -144,4 +146,4 @@ def _seal(action: str, tenant_id: int, which: Which, count: int, moment: int) ->
             "moment": moment,
         }
     )
-    return blake2b(said.encode(), digest_size=12, person=b"rota bulk").hexdigest()
+    return blake2b(text.encode(), digest_size=12, person=b"rota bulk").hexdigest()

@@ -1,15 +1,15 @@
-"""Decides which variables a child process inherits. Room: core.
+"""Decides which environment variables a child process inherits.
 
-A child gets what a program needs to start and to find its modules, and nothing else: passwords in
-the environment of a worker are neither in the crash report of a handler nor in the output of a
-program that it starts. An operator can pass more by name. Variables that hold settings of Rota, or
-that settings refer to, are never passed.
+A child gets the variables that a program needs to start and to find its modules, and no others:
+passwords in the worker's environment must not appear in the crash report of a handler or in the
+output of a program. An operator can pass more variables by name. Variables that hold settings of
+Rota, or that settings refer to, are never passed.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-# Exact names, or prefixes that end in a star. Proxies are left out: their URLs hold passwords.
+# Exact names, or prefixes that end in a star. Proxies are left out: their URLs contain passwords.
 INHERITED: Final = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL"),
     *("LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR"),
@@ -17,7 +17,7 @@ INHERITED: Final = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR"),
 )
 ROTA_PREFIX: Final = "ROTA_"
-# Where the client of a handler finds the API. The key is passed only to those who name it.
+# Where the client in a handler finds the API. The key is passed only if the operator names it.
 CLIENT_INHERITED: Final = ("ROTA_URL", "ROTA_DATA")
 CLIENT_ON_REQUEST: Final = ("ROTA_API_KEY",)
 
@@ -28,9 +28,10 @@ def inherited_environment(
     passed: Iterable[str] = (),
     withheld: Collection[str] = (),
 ) -> dict[str, str]:
-    """The variables of `environment` that a child gets.
+    """Return the variables of `environment` that a child inherits.
 
-    `passed` names more of them, `APP_*` all that begin with APP_. `withheld` are never passed.
+    `passed` names further variables; `APP_*` means all that begin with APP_. Variables in
+    `withheld` are never passed.
     """
     patterns = (*INHERITED, *passed)
     return {
@@ -42,9 +43,9 @@ def inherited_environment(
 
 def _is_inherited(name: str, patterns: Collection[str]) -> bool:
     if name.startswith(ROTA_PREFIX):
-        # No pattern opens these: one of them holds the password of the database.
-        is_asked_for = name in CLIENT_ON_REQUEST and name in patterns
-        return name in CLIENT_INHERITED or is_asked_for
+        # No pattern matches these: one of them holds the password of the database.
+        is_requested = name in CLIENT_ON_REQUEST and name in patterns
+        return name in CLIENT_INHERITED or is_requested
     return any(matches(name, pattern) for pattern in patterns)
 
 

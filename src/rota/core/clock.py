@@ -1,36 +1,36 @@
-"""What a clock is. Room: core.
+"""Defines the protocol of a clock.
 
-Only the shape: core itself never asks what time it is, it is told. The real clock and the one that
-tests move are in runtime/clock.py. Due times and leases are decided by the database's clock; a
-node's own clock only measures how long it waits and how long it may still trust a lease.
+Core itself never reads a clock: time is an argument. The real clock and the clock for tests are in
+runtime/clock.py. The database's clock decides due times and leases; a node's own clock only
+measures how long the node waits and how long it may still trust a lease.
 """
 
 from collections.abc import Awaitable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-# From here on a process warns that its machine's clock and the database's differ.
+# At this difference a process warns that its clock and the database's clock differ.
 CLOCK_OFFSET_WARNING: Final = timedelta(seconds=2)
-# From here on the machine is broken in ways that cannot be known: an API process reports that it is
-# not ready, and a scheduler holds no shards.
+# At this difference the machine's clock is unusable: an API process reports that it is not ready,
+# and a scheduler holds no shards.
 CLOCK_OFFSET_LIMIT: Final = timedelta(seconds=30)
 
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The wall clock, aware, in UTC. It may jump; never subtract it to get a waiting time."""
+        """Return the wall-clock time, aware, in UTC. It may jump; never measure waits with it."""
 
     def monotonic(self) -> float:
-        """Seconds since some start; only differences mean something. It never goes back."""
+        """Return seconds since an arbitrary start. Never goes back; use differences only."""
 
     def sleep(self, seconds: float, /) -> Awaitable[None]:
-        """Let `seconds` pass on the monotonic clock; nought lets the other tasks have a turn."""
+        """Wait for `seconds` on the monotonic clock; 0 lets other tasks run."""
 
 
 def clock_offset(told: datetime, *, asked: datetime, answered: datetime) -> timedelta:
-    """Compute how far the database's clock is ahead of this machine's, at least.
+    """Compute the minimum offset of the database's clock from this machine's.
 
-    `asked` and `answered` are this machine's times around the question. A time between them proves
-    no difference. Negative if the database's clock is behind.
+    `told` is the database's time; `asked` and `answered` are this machine's times before and after
+    the query. A time between them proves no offset. Negative if the database's clock is behind.
     """
     return told - min(max(told, asked), max(asked, answered))

@@ -1,7 +1,7 @@
-"""What an executor may tell of its kinds: their payloads, what they can promise. Room: core.
+"""Defines optional protocols by which an executor describes its kinds.
 
-It need not. Whoever tells nothing of payloads gets a plain field for JSON in forms; what counts is
-what `read` refuses. Whoever tells nothing of transactions cannot run jobs that are `exactly_once`.
+An executor without a payload schema gets a plain JSON field in forms; its `read` method still
+checks payloads. An executor that does not implement `Transactional` cannot run `exactly_once` jobs.
 """
 
 import inspect
@@ -16,10 +16,7 @@ DESCRIPTION_LENGTH_MAX: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDescription:
-    """What a task does, and the options that hold for its runs by default.
-
-    The options have the field names of the API.
-    """
+    """What a task does, and the default policy of its runs, by the field names of the API."""
 
     text: str | None = None
     default_policy: Mapping[str, Any] = field(default_factory=dict)
@@ -27,7 +24,7 @@ class TaskDescription:
 
 @runtime_checkable
 class TaskDescribing(Protocol):
-    """An executor that describes its kinds for the people who use them."""
+    """An executor that describes its kinds for their users."""
 
     def describe_task(self, kind: str) -> TaskDescription:
         """Return the description and the default policy of a kind."""
@@ -36,29 +33,29 @@ class TaskDescribing(Protocol):
 
 @runtime_checkable
 class Describing(Protocol):
-    """An executor that knows what the payloads of its kinds look like."""
+    """An executor that knows the payload schemas of its kinds."""
 
     def payload_schema(self, kind: str) -> Mapping[str, Any] | None:
-        """The payload as JSON Schema; None if nobody knows."""
+        """Return the JSON Schema of the payload; None if it is unknown."""
         ...
 
 
 @runtime_checkable
 class Transactional(Protocol):
-    """An executor whose attempts may complete their run in `context.transaction()`."""
+    """An executor whose attempts can complete their run in `context.transaction()`."""
 
     def supports_exactly_once(self, kind: str) -> bool:
-        """Whether attempts of this kind can; the default without this method is that none can."""
+        """Return whether attempts of this kind can do so. Without this method, none can."""
         ...
 
 
 def supports_exactly_once(executor: Executor, kind: str) -> bool:
-    """Whether jobs of this kind may be `exactly_once` with this executor."""
+    """Return whether jobs of this kind can be `exactly_once` with this executor."""
     return isinstance(executor, Transactional) and executor.supports_exactly_once(kind)
 
 
 def exactly_once_of(executors: Iterable[Executor]) -> dict[str, bool]:
-    """The same for all kinds of these executors."""
+    """Return, for each kind of these executors, whether its jobs can be `exactly_once`."""
     return {
         kind: supports_exactly_once(executor, kind)
         for executor in executors
@@ -67,7 +64,7 @@ def exactly_once_of(executors: Iterable[Executor]) -> dict[str, bool]:
 
 
 def descriptions_of(executors: Iterable[Executor]) -> dict[str, TaskDescription]:
-    """Return what the executors tell about their tasks, by kind."""
+    """Return the task descriptions of the executors, by kind."""
     return {
         kind: executor.describe_task(kind)
         for executor in executors

@@ -1,14 +1,14 @@
-"""Reads stored JSON that a newer version of Rota may have written. Room: core.
+"""Supports reading stored JSON that a newer version of Rota may have written.
 
-Input is read strictly: an unknown field is refused. A stored document is read leniently, because
-during a rolling upgrade, and after a rollback of the code, older code meets what newer code wrote:
+Input is read strictly: an unknown field is rejected. A stored document is read leniently, because
+during a rolling upgrade, and after a rollback of the code, older code reads what newer code wrote:
 
 - an unknown field is ignored, and kept when the document is written again;
-- an unknown value of a choice has a documented fallback where one is safe, and is kept, too;
-- any other unknown value raises `NewerDocument`. Whoever meets it sets that one job or run aside
-  until a process reads it that knows the value; nothing is quarantined, ended or lost.
+- an unknown value of a choice has a documented fallback where one is safe, and is also kept;
+- any other unknown value raises `NewerDocument`. The caller sets that one job or run aside until a
+  process of a newer version reads it; nothing is quarantined, ended or lost.
 
-docs/adr/0033-stored-documents.md tells why, CONTRIBUTING.md how to add a field or a value.
+docs/adr/0033-stored-documents.md explains why, CONTRIBUTING.md how to add a field or a value.
 """
 
 import re
@@ -25,7 +25,7 @@ _TOP = re.compile(r"[^.\[]+")
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Notes which top-level fields of a stored document could not be read completely."""
+    """Records which top-level fields of a stored document could not be read completely."""
 
     fields: set[str] = field(default_factory=set)
 
@@ -35,23 +35,23 @@ class Unread:
             self.fields.add(found.group())
 
     def within(self, document: Mapping[str, object]) -> dict[str, object]:
-        """Those fields as they are stored, to be written back with the rest."""
+        """Return these fields as they are stored, to be written back with the others."""
         return {name: value for name, value in document.items() if name in self.fields}
 
 
 def newer(error: InvalidInput) -> NewerDocument:
-    """What is wrong with a document, taken as the word of a newer version."""
+    """Convert an input error of a stored document into `NewerDocument`."""
     return NewerDocument(error.field, error.value, error.wanted)
 
 
 def check_known(value: StrEnum, field_name: str) -> None:
-    """Refuse to decide by a value that `unknown_member` stands for."""
+    """Raise `NewerDocument` for a member that `unknown_member` created."""
     if value not in type(value).__members__.values():
-        raise NewerDocument(field_name, value.value, " or ".join(type(value)))
+        raise NewerDocument(field_name, value.value, f"expected {' or '.join(type(value))}")
 
 
 def unknown_member(choices: type[Choice], value: str) -> Choice:
-    """A member for a value that this version does not know: it can be shown and is no other."""
+    """Return an enum member for an unknown value; it can be shown, and equals no known member."""
     member = str.__new__(choices, value)
     member._name_ = value
     member._value_ = value

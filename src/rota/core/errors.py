@@ -1,47 +1,61 @@
-"""Every deliberate error, drawn as a tree. Room: core.
+"""Defines every error that Rota raises on purpose, and renders its message.
 
-An error is a small value with typed fields; its sentence is made here, once, from the fields. No
-status codes and no exit codes: api and cli translate, each in one place.
+An error is a small value with typed fields; `__str__` renders the message from them. Errors carry
+no HTTP status and no exit code: api and cli translate them, each in one place.
 
     RotaError
-    ├── InvalidInput            what somebody handed us is wrong; says the field and what is right
+    ├── InvalidInput            an input value is wrong; names the field and what is allowed
+    │   ├── UnusableInput       … a missing file, or a module that cannot be imported
     │   ├── InvalidSchedule     … in a schedule: cron, RRULE, interval, zone, calendar
-    │   │   └── SearchTooLong   … whose times take more steps to find than a search may take
-    │   ├── InvalidExpression   … in an expression; says at which character
-    │   ├── NameTaken           … a name that another has already
+    │   │   └── SearchTooLong   … finding its times takes more steps than a search may take
+    │   ├── InvalidExpression   … in an expression; has the position of the character
+    │   ├── NameTaken           … a name that is already in use
     │   ├── InvalidSetting      … in the settings; the field is the path of the setting
     │   ├── InvalidSignature    … in the headers of a signed webhook
-    │   ├── KeyReused           … in an idempotency key, which came with another request before
-    │   ├── ResourceUnavailable … in the name of a worker's resource, which the tenant cannot use
-    │   └── NewerDocument       … in a stored document: a value that only newer code knows
-    ├── IllegalMove             the state of a job or run forbids this
-    ├── LeaseLost               somebody else owns this attempt, shard or session now
-    ├── NotFound                no such job, run, queue …
-    ├── Unauthenticated         nobody knows who asks: no key, a wrong one, an expired one
-    ├── NotAllowed              it is known who asks, and the role does not permit it
-    ├── TooMany                 more than a rate lets through
-    ├── ComputationTooLong      a request takes more processor time to answer than it may
-    ├── Overloaded              more computations wait than a process takes on
-    ├── QuotaExceeded           more than a tenant may have
-    ├── Conflict                something else has what was asked for, or changed meanwhile
-    ├── VersionChanged          it was edited since the version that the caller has seen
+    │   ├── KeyReused           … an idempotency key that an earlier, different request used
+    │   ├── ResourceUnavailable … the name of a worker's resource that the tenant cannot use
+    │   └── NewerDocument       … in a stored document: a value that only a newer version knows
+    ├── IllegalMove             the state of a job, run or backfill does not allow the action
+    ├── LeaseLost               another process holds this attempt, shard or session now
+    ├── NotFound                the job, run, queue … does not exist
+    ├── Unauthenticated         the API key is missing, malformed, unknown, expired or revoked
+    ├── NotAllowed              the caller's role does not permit the action
+    ├── TooMany                 a rate limit was exceeded
+    ├── ComputationTooLong      a request needs more processor time than its limit
+    ├── Overloaded              too many computations are queued in this process
+    ├── QuotaExceeded           the request exceeds a quota of the tenant
+    ├── Conflict                the resource is in use, or was changed concurrently
+    ├── VersionChanged          the resource was edited after the caller read it
     ├── ExpressionFailed        an expression cannot be evaluated with these values
-    ├── SealingFailed           a secret cannot be sealed or opened
-    ├── StoreUnavailable        the database is away; waiting and trying again is right
-    │   └── MigrationBlocked    a migration found its tables locked, every time it tried
-    ├── StoreRefused            the database cannot be used as it is; waiting will not help
-    │   └── SchemaMismatch      its schema is not the one this code knows
-    ├── StoreFailed             the database refused a statement for a reason nobody foresaw
-    └── EmbeddedFailed          the embedded PostgreSQL could not be started or kept
+    ├── SealingFailed           a secret cannot be encrypted or decrypted
+    ├── StoreUnavailable        the database cannot be reached; retrying may help
+    │   └── MigrationBlocked    a migration did not get its table locks in any of its tries
+    ├── StoreRefused            the database is unsuitable; retrying does not help
+    │   └── SchemaMismatch      its schema does not match this version of Rota
+    ├── StoreFailed             the database rejected a statement for an unexpected reason
+    └── EmbeddedFailed          the embedded PostgreSQL could not be started or kept running
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
-SHOWN = 80
+SHOWN: Final = 80
+# A `wanted` that begins like this is a whole message: the value would add nothing to it.
+_WITHOUT_VALUE: Final = ("required", "unknown field")
+# Events that are verbs; the others are written as "be retried", "expire".
+_PASSIVE: Final = {
+    "cancel": "be cancelled",
+    "delete": "be deleted",
+    "finish": "be finished",
+    "pause": "be paused",
+    "quarantine": "be quarantined",
+    "resume": "be resumed",
+}
 
 
 def cut(value: object, *, limit: int = SHOWN) -> str:
-    """Show a value in an error: as a literal, and never longer than a line."""
+    """Return a value as a literal of at most `limit` characters, for an error message."""
     text = repr(value)
     if len(text) <= limit:
         return text
@@ -49,17 +63,21 @@ def cut(value: object, *, limit: int = SHOWN) -> str:
 
 
 class RotaError(Exception):
-    """The root of the tree; never raised itself."""
+    """The base class of all errors; never raised itself."""
 
 
 @dataclass(eq=False)
 class InvalidInput(RotaError):
+    """`wanted` says what is allowed: "expected …", "must be …", "required", "unknown field; …"."""
+
     field: str
     value: object
     wanted: str
 
     def __str__(self) -> str:
-        return f"{self.field}: {cut(self.value)} is not accepted; {self.wanted}"
+        if self.wanted.startswith(_WITHOUT_VALUE):
+            return f"{self.field}: {self.wanted}"
+        return f"{self.field}: {cut(self.value)} is invalid: {self.wanted}"
 
 
 @dataclass(eq=False)
@@ -72,35 +90,35 @@ class UnusableInput(InvalidInput):
 
 @dataclass(eq=False)
 class InvalidSchedule(InvalidInput):
-    """A schedule that cannot be evaluated, or that would never fire."""
+    """A schedule that cannot be evaluated, or that never fires."""
 
 
 @dataclass(eq=False)
 class SearchTooLong(InvalidSchedule):
-    """A schedule whose times take more steps to find than one search may take."""
+    """A schedule for which finding a time takes more steps than one search may take."""
 
     field: str = "schedule"
-    value: object = "its next time"
+    value: object = "next time"
     wanted: str = ""
     limit: int = 0
 
     def __post_init__(self) -> None:
         self.wanted = self.wanted or (
-            f"its search may take {self.limit:,} steps and takes more: use fewer rules, fewer or "
-            "longer blackout windows, or times that lie outside them"
+            f"finding a time takes more than {self.limit:,} steps; use fewer rules, fewer or "
+            "longer blackout windows, or times outside the blackouts"
         )
 
 
 @dataclass(eq=False)
 class InvalidExpression(InvalidInput):
-    """An expression that cannot be read; `position` counts characters from 0."""
+    """An expression that cannot be parsed; `position` counts characters from 0."""
 
     position: int
 
 
 @dataclass(eq=False)
 class NameTaken(InvalidInput):
-    """A name that another thing of the same sort has already."""
+    """A name that another resource of the same type already has."""
 
 
 @dataclass(eq=False)
@@ -110,17 +128,17 @@ class InvalidSetting(InvalidInput):
 
 @dataclass(eq=False)
 class InvalidSignature(InvalidInput):
-    """A webhook that is not signed, not with this secret, or too long ago."""
+    """A webhook without a signature, with a wrong one, or with one that is too old."""
 
 
 @dataclass(eq=False)
 class KeyReused(InvalidInput):
-    """An idempotency key that came with another request before."""
+    """An idempotency key that an earlier, different request used."""
 
 
 @dataclass(eq=False)
 class ResourceUnavailable(InvalidInput):
-    """A connection, a channel or another resource of a worker that a tenant cannot use."""
+    """A connection, channel or other resource of a worker that the tenant cannot use."""
 
     tenant: str
 
@@ -131,23 +149,31 @@ class ResourceUnavailable(InvalidInput):
 
 @dataclass(eq=False)
 class NewerDocument(InvalidInput):
-    """A stored document has a value that this version of Rota does not know."""
+    """A value in a stored document that this version of Rota does not know."""
 
     def __str__(self) -> str:
         return (
             f"{self.field}: {cut(self.value)} is not known to this version of Rota "
-            f"({self.wanted}); it waits for a process of a version that knows it"
+            f"({self.wanted}); it waits for a process of a newer version"
         )
 
 
 @dataclass(eq=False)
 class IllegalMove(RotaError):
+    """The state of `thing` does not allow `event`; `allowed` are the states that do."""
+
     thing: str
     state: str
     event: str
+    allowed: Collection[str] = ()
 
     def __str__(self) -> str:
-        return f"a {self.thing} that is {self.state} cannot {self.event}"
+        action = _PASSIVE.get(self.event, self.event)
+        if not self.allowed:
+            return f"{self.thing} is {self.state}; it cannot {action}"
+        *others, last = self.allowed
+        states = f"{', '.join(others)} or {last}" if others else last
+        return f"{self.thing} is {self.state}; only {states} {self.thing}s can {action}"
 
 
 @dataclass(eq=False)
@@ -156,7 +182,7 @@ class LeaseLost(RotaError):
     id: object
 
     def __str__(self) -> str:
-        return f"{self.thing} {self.id} is held by somebody else now"
+        return f"lost the lease of {self.thing} {self.id}: another process holds it now"
 
 
 @dataclass(eq=False)
@@ -165,7 +191,7 @@ class NotFound(RotaError):
     id: object
 
     def __str__(self) -> str:
-        return f"there is no {self.thing} {cut(self.id)}"
+        return f"{self.thing} {cut(str(self.id))} not found"
 
 
 @dataclass(eq=False)
@@ -173,16 +199,19 @@ class Unauthenticated(RotaError):
     reason: str
 
     def __str__(self) -> str:
-        return f"this request carries no valid key: {self.reason}"
+        return f"authentication failed: {self.reason}"
 
 
 @dataclass(eq=False)
 class NotAllowed(RotaError):
+    """`needed` is the lowest role that has the permission."""
+
     permission: str
     role: str
+    needed: str
 
     def __str__(self) -> str:
-        return f"the role {self.role} may not {self.permission}"
+        return f"role {self.role} cannot {self.permission}; role {self.needed} is required"
 
 
 @dataclass(eq=False)
@@ -193,19 +222,19 @@ class TooMany(RotaError):
     retry_after: float
 
     def __str__(self) -> str:
-        return f"too many {self.what}; again in {self.retry_after:.3g} s"
+        return f"too many {self.what}; retry in {self.retry_after:.3g} s"
 
 
 @dataclass(eq=False)
 class ComputationTooLong(RotaError):
-    """A request whose answer takes more processor time than a request may take."""
+    """A request that needs more processor time than a request may use."""
 
     limit_s: float
 
     def __str__(self) -> str:
         return (
-            f"the answer may take {self.limit_s:g} s of processor time and takes more: ask for "
-            "fewer jobs at once, or use schedules and calendars with fewer rules and windows"
+            f"the request needs more than {self.limit_s:g} s of processor time; request fewer "
+            "jobs at once, or use schedules and calendars with fewer rules and windows"
         )
 
 
@@ -216,7 +245,7 @@ class Overloaded(RotaError):
     retry_after: float
 
     def __str__(self) -> str:
-        return f"too many computations wait; try again in {self.retry_after:.3g} s"
+        return f"too many computations are queued; retry in {self.retry_after:.3g} s"
 
 
 @dataclass(eq=False)
@@ -229,7 +258,7 @@ class QuotaExceeded(RotaError):
     retry_after: float | None = None
 
     def __str__(self) -> str:
-        return f"the quota {self.quota} of this tenant is {self.most}: {self.asked}"
+        return f"tenant quota {self.quota} exceeded (limit {self.most}): {self.asked}"
 
 
 @dataclass(eq=False)
@@ -251,7 +280,10 @@ class VersionChanged(RotaError):
     found: int
 
     def __str__(self) -> str:
-        return f"the {self.thing} has version {self.found} now, not {self.wanted}"
+        return (
+            f"{self.thing} is at version {self.found}, not {self.wanted}; "
+            "read it again and repeat the change"
+        )
 
 
 @dataclass(eq=False)
@@ -262,7 +294,7 @@ class ExpressionFailed(RotaError):
 
     def __str__(self) -> str:
         where = f"at character {self.position + 1}"
-        return f"the expression {cut(self.text)} fails {where}: {self.reason}"
+        return f"expression {cut(self.text)} failed {where}: {self.reason}"
 
 
 @dataclass(eq=False)
@@ -271,32 +303,32 @@ class SealingFailed(RotaError):
     remedy: str
 
     def __str__(self) -> str:
-        return f"secrets cannot be used: {self.reason}; {self.remedy}"
+        return f"secrets are unavailable: {self.reason}; {self.remedy}"
 
 
 @dataclass(eq=False)
 class StoreUnavailable(RotaError):
-    """`is_down` when the server itself answered that it cannot be used: it refused the connection,
-    is starting or stopping, or is not a primary. False when it was silent.
+    """`is_down` is true when the server answered that it is unusable: it refused the connection,
+    is starting or stopping, or is not a primary. It is false when the server did not answer.
     """
 
     reason: str
     is_down: bool = False
 
     def __str__(self) -> str:
-        return f"the database is not available: {self.reason}"
+        return f"database unavailable: {self.reason}"
 
 
 @dataclass(eq=False, kw_only=True)
 class MigrationBlocked(StoreUnavailable):
-    """Other sessions held locks that a migration needs; `reason` says which sessions."""
+    """Other sessions held locks that a migration needs; `reason` names the sessions."""
 
     migration: str
     tries: int
 
     def __str__(self) -> str:
         return (
-            f"{self.migration} was not applied in {self.tries} tries: {self.reason}; "
+            f"migration {self.migration} not applied after {self.tries} tries: {self.reason}; "
             "end the transactions that hold the locks, then run `rota migrate` again"
         )
 
@@ -307,12 +339,12 @@ class StoreRefused(RotaError):
     remedy: str
 
     def __str__(self) -> str:
-        return f"this database cannot be used: {self.reason}; {self.remedy}"
+        return f"cannot use this database: {self.reason}; {self.remedy}"
 
 
 @dataclass(eq=False)
 class SchemaMismatch(StoreRefused):
-    """The database's schema is not the one this code knows."""
+    """The database's schema does not match this version of Rota."""
 
 
 @dataclass(eq=False)
@@ -321,7 +353,7 @@ class StoreFailed(RotaError):
     message: str
 
     def __str__(self) -> str:
-        return f"the database refused a statement ({self.sqlstate}): {self.message}"
+        return f"database rejected a statement ({self.sqlstate}): {self.message}"
 
 
 @dataclass(eq=False)
@@ -330,4 +362,4 @@ class EmbeddedFailed(RotaError):
     remedy: str
 
     def __str__(self) -> str:
-        return f"the embedded PostgreSQL cannot run: {self.reason}; {self.remedy}"
+        return f"cannot run the embedded PostgreSQL: {self.reason}; {self.remedy}"

@@ -1,8 +1,8 @@
-"""What can happen in the engine, as values. Room: core.
+"""Defines the log events of the engine.
 
-Steps emit these through one injected callable; flow/observe turns each into a log line and counts
-it. Nothing here formats text, and a run's ordinary way makes no event of its own: what happens
-thousands of times a second is told a batch at a time.
+Services emit these values through one injected callable; flow/observe turns each into a log line
+and counts it. Nothing here formats text. The normal life of a run emits no event of its own:
+frequent events are emitted once per batch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOpened:
-    """A process registered its start."""
+    """A process started and registered its session."""
 
     role: str
     name: str
@@ -22,14 +22,14 @@ class SessionOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantsUnknown:
-    """The settings of a worker name tenants that do not exist. They may be created later."""
+    """The settings of a worker name tenants that do not exist; they may be created later."""
 
     tenants: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsDeclared:
-    """A worker wrote the schedules that its app declares."""
+    """A worker stored the jobs that its app declares."""
 
     app: str
     made: int
@@ -39,7 +39,7 @@ class JobsDeclared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobForgotten:
-    """An app declared this job once and does not any more; it goes on until somebody deletes it."""
+    """An app no longer declares this job; the job stays active until a user deletes it."""
 
     app: str
     name: str
@@ -48,7 +48,7 @@ class JobForgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardsMoved:
-    """A scheduler took or gave up shards."""
+    """A scheduler acquired, released or lost shards."""
 
     taken: int
     released: int
@@ -58,7 +58,7 @@ class ShardsMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicksFired:
-    """A batch of ticks was decided; `late_by` is of the one that was due first."""
+    """A batch of ticks was fired; `late_by` is the lateness of the earliest tick."""
 
     count: int
     late_by: timedelta
@@ -66,14 +66,14 @@ class TicksFired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiresRefused:
-    """Ticks that somebody else had decided, or that were not ours any more."""
+    """Ticks were not fired: another scheduler had decided them, or holds their shard now."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicksCaughtUp:
-    """A job was late: some of its ticks ran after all, the others are on record."""
+    """Missed ticks of a job were handled: `ran` of them ran, the others were only recorded."""
 
     job_id: UUID
     ran: int
@@ -82,7 +82,7 @@ class TicksCaughtUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobQuarantined:
-    """A job that cannot be scheduled was set aside, so that it does not stop the others."""
+    """A job cannot be scheduled and was quarantined, so that it does not block other jobs."""
 
     job_id: UUID
     reason: str
@@ -90,7 +90,7 @@ class JobQuarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSetAside:
-    """A job waits for a scheduler of a newer version, because only that knows its documents."""
+    """A job waits for a scheduler of a newer version, which can read its documents."""
 
     job_id: UUID
     reason: str
@@ -98,7 +98,7 @@ class JobSetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetAside:
-    """A run waits for a process of a newer version, because only that knows its documents."""
+    """A run waits for a process of a newer version, which can read its documents."""
 
     run_id: UUID
     reason: str
@@ -106,15 +106,15 @@ class RunSetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkersBuried:
-    """Sessions fell silent for longer than their lease."""
+    """Sessions did not renew their leases in time and were expired."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptsCutOff:
-    """The worker has not reached the database for so long that it no longer trusts its lease.
-    `stopped` attempts were asked to stop, because they must not run beside their successors.
+    """A worker could not reach the database and no longer trusts its lease. `stopped` attempts
+    were asked to stop, because they must not run beside their successors.
     """
 
     stopped: int
@@ -122,14 +122,14 @@ class AttemptsCutOff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseOutlived:
-    """An attempt that must not run beside its successor did not stop before the lease ended, so the
-    worker ends its process.
+    """An attempt that must not run beside its successor did not stop before the lease ended; the
+    worker kills its own process.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsReclaimed:
-    """Runs of dead workers wait again, or ended: quarantined, lost or cancelled."""
+    """Runs of lost workers are queued again, or ended as quarantined, lost or cancelled."""
 
     waiting: int
     ended: int
@@ -137,14 +137,14 @@ class RunsReclaimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescueFailed:
-    """The database refused to take runs back; what they wait for must be looked at."""
+    """Runs of lost workers could not be reclaimed; an operator must look at the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvancePutOff:
-    """What follows in a graph run could not be decided; it is tried again after a pause."""
+    """A graph run could not be advanced; it is retried after a pause."""
 
     run_id: UUID
     reason: str
@@ -153,7 +153,7 @@ class AdvancePutOff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvanceFailed:
-    """What follows in a graph run could not be decided or stored, and it was ended for it."""
+    """A graph run could not be advanced or stored, and was ended."""
 
     run_id: UUID
     reason: str
@@ -161,19 +161,21 @@ class AdvanceFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsExpired:
+    """Runs passed their deadlines."""
+
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsRefused:
-    """Attempts ended that were no longer ours: somebody else decides their runs."""
+    """Results of attempts were discarded, because another process holds their runs now."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptsEnded:
-    """A batch of attempts ended and is stored; `lasted` has the seconds that each of them ran."""
+    """A batch of attempts ended and was recorded; `lasted` has the duration of each in seconds."""
 
     outcomes: Mapping[str, int]
     lasted: Sequence[float]
@@ -181,7 +183,7 @@ class AttemptsEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFailed:
-    """An attempt ended badly; `retry_in` is None when it was the last."""
+    """An attempt failed; `retry_in` is None if it is not retried."""
 
     run_id: UUID
     kind: str
@@ -192,7 +194,7 @@ class AttemptFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptStuck:
-    """An attempt did not stop when it was asked to; it was given up and its result is void."""
+    """An attempt did not stop when asked; the worker abandoned it and ignores its result."""
 
     run_id: UUID
     kind: str
@@ -201,7 +203,7 @@ class AttemptStuck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopBlocked:
-    """A handler kept the loop of the attempts from turning."""
+    """A handler blocked the event loop of the attempts."""
 
     seconds: float
     kind: str | None
@@ -209,8 +211,8 @@ class LoopBlocked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetDown:
-    """A target does not answer; its runs wait, and one looks again after `pause`. `down` is how
-    many targets this worker leaves alone now.
+    """A target is down: its runs wait, and a probe follows after `pause`. `down` is the number of
+    open breakers of this worker.
     """
 
     tenant_id: int
@@ -222,7 +224,7 @@ class TargetDown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetUp:
-    """A target that was down answered; its runs go on."""
+    """A target that was down answered; its runs continue."""
 
     tenant_id: int
     target: str
@@ -231,7 +233,7 @@ class TargetUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockMeasured:
-    """The database's clock was asked; it is ahead of this machine's by at least so much."""
+    """The offset of the database's clock was measured; it is ahead by at least `by`."""
 
     by: timedelta
 
@@ -254,7 +256,7 @@ class ClockCorrected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceHeld:
-    """This process reads a source from now on."""
+    """This process started to read a source."""
 
     source: str
     kind: str
@@ -262,7 +264,7 @@ class SourceHeld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFailed:
-    """A source could not be read; it is tried again after `pause`, here or by another process."""
+    """A source could not be read; this process or another one retries after `pause`."""
 
     source: str
     kind: str
@@ -272,7 +274,7 @@ class SourceFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRefused:
-    """A message of a source that is no event was passed over, as its settings say."""
+    """A message of a source is not a valid event and was skipped, as its settings demand."""
 
     source: str
     message: str
@@ -281,7 +283,7 @@ class MessageRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsTaken:
-    """A batch of a source was committed, with its runs."""
+    """A batch of events from a source was committed, with the runs that it started."""
 
     source: str
     count: int
@@ -290,8 +292,8 @@ class EventsTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneRulesChanged:
-    """A newer tzdata was applied to the ticks to come: `jobs` had a rule or calendar in one of the
-    zones that changed, and the next tick of `moved` is another now.
+    """A newer tzdata was applied to future ticks: `jobs` use one of the changed zones, and the next
+    tick of `moved` of them changed.
     """
 
     before: str
@@ -303,7 +305,7 @@ class ZoneRulesChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneRulesOlder:
-    """This process has an older tzdata than the cluster: what it computes is corrected later."""
+    """This process has an older tzdata than the cluster; other processes correct its ticks."""
 
     ours: str
     cluster: str
@@ -319,7 +321,7 @@ class MigrationWaiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationRunning:
-    """A migration has not ended yet; `waits_for` names the sessions whose locks it needs."""
+    """A migration is still running; `waits_for` names the sessions whose locks it needs."""
 
     name: str
     lasted: timedelta
@@ -328,7 +330,7 @@ class MigrationRunning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationPutOff:
-    """A migration met a lock and gave way; it is tried again after a pause."""
+    """A migration did not get a lock in time; it is retried after a pause."""
 
     name: str
     reason: str

@@ -1,9 +1,9 @@
-"""Which waiting runs pass the gates they stand at (E4, E7). Room: core.
+"""Decides which waiting runs pass the gates of their limits (E4, E7).
 
-A gate is shut by the runs that are held behind it now, by its rate, or, if it keeps an order, to
-all but the run whose turn it is. Nothing here counts up and down: the store locks the gates, counts
-who is held, and hands both in; so a place cannot leak with a dead worker, and two claimers cannot
-take the same one (docs/adr/0010-gates.md). Where the candidates come from is flow/dispatch.
+A gate closes when too many of its runs are running, when its rate is used up, or, if it keeps an
+order, for every run except the next one. There are no counters to maintain: the store locks the
+gates and counts the running runs for each claim. So a dead worker cannot leak a slot, and two
+claimers cannot take the same one (docs/adr/0010-gates.md). flow/dispatch finds the candidates.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ IN_ORDER: Final = Limits(in_order=True)
 
 
 class Candidate(NamedTuple):
-    """A run that is ready, and every gate it must pass: its own, its queue's, its tenant's."""
+    """A ready run and all gates that it must pass: its own, its queue's, its tenant's."""
 
     id: UUID
     tenant: int
@@ -34,8 +34,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A gate that is locked, and how it stands: `held` are the runs behind it now, `head` is the
-    run whose turn it is at a gate that keeps an order.
+    """The state of a locked gate: `held` is the number of its running runs, `head` is the next run
+    of a gate that keeps an order.
     """
 
     limits: Limits
@@ -44,7 +44,7 @@ class Standing:
     head: UUID | None = None
 
     def places(self, *, wanted: int, now: datetime) -> int:
-        """How many of `wanted` may pass."""
+        """Return how many of `wanted` runs may pass."""
         free = wanted
         if self.limits.most is not None:
             free = min(free, self.limits.most - self.held)
@@ -56,7 +56,7 @@ class Standing:
         return max(0, free)
 
     def paid(self, *, passed: int, now: datetime) -> datetime | None:
-        """The timestamp to store when so many have passed; None without a rate."""
+        """Return the timestamp to store after `passed` runs passed; None without a rate."""
         if self.limits.rate is None:
             return None
         return admit(
@@ -71,10 +71,12 @@ def choose(
     room: int,
     now: datetime,
 ) -> list[Candidate]:
-    """Who passes, at most `room`. A gate that is not in `standings` is locked by somebody else:
-    whoever stands at it has to wait for the next claim.
+    """Return the candidates that pass, at most `room`.
+
+    Another transaction holds the lock of a gate that is not in `standings`; runs of such a gate
+    wait for the next claim.
     """
-    left = {gate: each.places(wanted=room, now=now) for gate, each in standings.items()}
+    left = {gate: state.places(wanted=room, now=now) for gate, state in standings.items()}
     chosen: list[Candidate] = []
     for candidate in in_turns(candidates):
         if len(chosen) == room:
@@ -95,32 +97,32 @@ def choose(
 def payments(
     passed: Iterable[tuple[int, ...]], standings: Mapping[int, Standing], *, now: datetime
 ) -> dict[int, datetime]:
-    """What to store for the gates with a rate, given the gates of each run that passed."""
+    """Return the timestamps to store for gates with a rate, given the gates of each passed run."""
     counts = Counter(gate for gates in passed for gate in gates)
-    found = (
+    timestamps = (
         (gate, standings[gate].paid(passed=count, now=now))
         for gate, count in counts.items()
         if gate in standings
     )
-    return {gate: paid for gate, paid in found if paid is not None}
+    return {gate: paid for gate, paid in timestamps if paid is not None}
 
 
 def in_turns(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """The tenants one after the other, so that none fills the room alone; the runs of each by
-    priority with ageing. A run that is given twice comes once.
+    """Yield the candidates of the tenants in turn, so that no tenant takes all slots. Within a
+    tenant they are ordered by priority with ageing. Duplicates are dropped.
     """
     tenants: dict[int, list[Candidate]] = defaultdict(list)
     for candidate in dict.fromkeys(candidates):
         tenants[candidate.tenant].append(candidate)
-    for mine in tenants.values():
-        mine.sort(key=lambda each: (rank(each.priority, each.ready_at), each.id))
+    for runs in tenants.values():
+        runs.sort(key=lambda run: (rank(run.priority, run.ready_at), run.id))
     for turn in zip_longest(*tenants.values()):
         yield from (candidate for candidate in turn if candidate is not None)
 
 
 def capped(wanted: Sequence[tuple[int, int]], left: Mapping[int, int]) -> list[int]:
-    """The shares of lanes, given as (tenant, share) in order, cut so that no tenant gets more over
-    all its lanes than is `left` for it. A tenant that is not in `left` has no limit.
+    """Return the shares of lanes, given as (tenant, share) in order, reduced so that all lanes of a
+    tenant together get at most what is `left` for it. A tenant that is not in `left` has no limit.
     """
     rest = dict(left)
     shares: list[int] = []
@@ -135,13 +137,13 @@ def capped(wanted: Sequence[tuple[int, int]], left: Mapping[int, int]) -> list[i
 def keys_of(
     job_id: UUID, overlap: Overlap, limits: Sequence[Limit], payload: object
 ) -> list[tuple[str, Limits]]:
-    """The gates that a run with this payload passes, by their keys. First the one that keeps an
-    order, which a claim looks for there; then the narrowest.
+    """Return the gates of a run with this payload, as keys and limits. The gate that keeps an order
+    is first, where the claim expects it; the others follow with the smallest limit first.
     """
-    found = [
+    shared = [
         (f"key:{filled(limit.key, payload, f'limits[{n}].key')}", limit.limits)
         for n, limit in enumerate(limits)
     ]
-    found.sort(key=lambda each: (each[1].most is None, each[1].most or 0))
+    shared.sort(key=lambda gate: (gate[1].most is None, gate[1].most or 0))
     own = [(f"job:{job_id}", IN_ORDER)] if overlap in ONE_BY_ONE else []
-    return [*own, *found]
+    return [*own, *shared]

@@ -1,10 +1,9 @@
-"""Which kinds of jobs can promise `exactly_once`, and why the others cannot. Room: core.
+"""Decides which kinds of jobs can be `exactly_once`, and explains why others cannot.
 
-A run is exactly once when its effects and its completion are one transaction of Rota's database.
-Only a handler that writes through `ctx.transaction()` has that. Everything that acts on the outside
-world can be repeated after a crash, however it is labelled, so it is refused where it is asked for.
-The built-in kinds are known here by name; what other kinds can do, their executor says
-(core/describing.py) and workers store.
+A run is exactly once if its effects and its completion are one transaction of Rota's database. Only
+a handler that writes through `ctx.transaction()` has that. Effects on other systems can be repeated
+after a crash, so `exactly_once` is rejected for such kinds. The built-in kinds are listed here; the
+executors of other kinds report what they support (core/describing.py), and workers store it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,61 +16,64 @@ from rota.core.policy import Policy
 
 FIELD: Final = "guarantee"
 REMEDY: Final = (
-    "use at_least_once and let the receiver drop repeats by the idempotency key, which is the same "
-    "for all attempts of a run"
+    "use at_least_once and let the receiver drop duplicates by the idempotency key, which is the "
+    "same for all attempts of a run"
 )
-# What each built-in kind does that no transaction of Rota's database can take back.
+# Effects of the built-in kinds that a transaction of Rota's database cannot roll back.
 REASONS: Final[Mapping[str, str]] = {
     "http": "a request that was sent cannot be rolled back",
     "webhook": "a request that was sent cannot be rolled back",
-    "shell": "what a program did cannot be rolled back",
+    "shell": "the effects of a program cannot be rolled back",
     "notify": "a message that was sent cannot be rolled back",
     "sync": "files that were copied cannot be rolled back",
-    "sql": "its statements run in another database's transaction than the completion of the run",
-    "etl": "its statements run in another database's transaction than the completion of the run",
+    "sql": "its statements and the completion of the run are not in the same transaction",
+    "etl": "its statements and the completion of the run are not in the same transaction",
 }
 OF_GRAPH: Final = (
-    "a graph run has no transaction of its own; give the guarantee to the steps that need it "
+    "a graph run has no transaction; set the guarantee on the steps that need it "
     "(`graph.steps[].guarantee`)"
 )
 OF_SOURCE: Final = (
-    "the source of a map has no transaction of its own; take the items from an earlier step "
+    "the source of a map has no transaction; take the items from an earlier step "
     "(`map.over`), or use at_least_once"
 )
 OF_OTHERS: Final = (
-    "its executor cannot complete the run in a transaction: in Python that is a handler with "
+    "its executor cannot complete the run in a transaction, for example a Python handler with "
     "`isolation: process`"
 )
 
 
 class Wanted(NamedTuple):
-    """A kind that is to be exactly once, and the field that says so."""
+    """A kind that is requested to be exactly once, and the field with the request."""
 
     kind: str
     field: str = FIELD
 
 
 def refuse_exactly_once(wanted: Wanted, remedy: str | None = None) -> InvalidInput:
-    """The error for a kind that cannot do it."""
+    """Return the error for a kind that cannot be exactly once."""
     remedy = remedy or f"{REASONS.get(wanted.kind, OF_OTHERS)}; {REMEDY}"
-    allowed = f"the kind {wanted.kind!r} can be at_least_once or at_most_once: {remedy}"
+    allowed = f"kind {wanted.kind!r} can only be at_least_once or at_most_once: {remedy}"
     return InvalidInput(wanted.field, Guarantee.EXACTLY_ONCE.value, allowed)
 
 
 def check_guarantee(kind: str, policy: Policy, graph: Graph | None = None) -> list[Wanted]:
-    """Refuse what the built-in kinds cannot do; return the kinds that somebody else must know."""
-    found = [Wanted(kind)] if policy.guarantee is Guarantee.EXACTLY_ONCE else []
+    """Reject `exactly_once` for built-in kinds that cannot do it.
+
+    Returns the other requested kinds, which the caller must check against stored descriptions.
+    """
+    requests = [Wanted(kind)] if policy.guarantee is Guarantee.EXACTLY_ONCE else []
     if graph is not None:
-        found += _steps(graph, "graph")
-    for wanted in found:
+        requests += _find_in_steps(graph, "graph")
+    for wanted in requests:
         if wanted.kind in REASONS:
             raise refuse_exactly_once(wanted)
         if wanted.kind == KIND:
             raise refuse_exactly_once(wanted, OF_GRAPH)
-    return found
+    return requests
 
 
-def _steps(graph: Graph, path: str) -> Iterator[Wanted]:
+def _find_in_steps(graph: Graph, path: str) -> Iterator[Wanted]:
     for step in graph.steps:
         at = f"{path}.steps[{step.index}]"
         if step.policy.get(FIELD) == Guarantee.EXACTLY_ONCE.value:
@@ -80,4 +82,4 @@ def _steps(graph: Graph, path: str) -> Iterator[Wanted]:
                 raise refuse_exactly_once(wanted, OF_SOURCE)
             yield wanted
         if step.graph is not None:
-            yield from _steps(step.graph, f"{at}.graph")
+            yield from _find_in_steps(step.graph, f"{at}.graph")

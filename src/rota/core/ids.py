@@ -1,9 +1,9 @@
-"""Ids that begin with their time, and run ids that are derived instead of drawn. Room: core.
+"""Creates ids that begin with a time, and derives the ids of runs.
 
-An id is laid out as a UUID of version 7: 48 bits of milliseconds, then 74 bits that are random for
-things that are made once (jobs, sessions) and a hash of (job, tick) for the run of a tick. The same
-tick has the same id whoever fires it and however often, so it is the idempotency key given to
-the outside; ids sort by time, so a day of history is a range of ids (docs/adr/0008-run-ids.md).
+An id has the layout of a UUID version 7: 48 bits of milliseconds, then 74 bits. These are random
+for jobs and sessions, and a hash of (job, tick) for the run of a tick. A tick has the same run id
+whichever scheduler fires it and however often, so the id is also the idempotency key. Ids sort by
+time, so a day of history is a range of ids (docs/adr/0008-run-ids.md).
 """
 
 from collections.abc import Iterable
@@ -18,72 +18,73 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LAST_MILLISECOND: Final = (1 << 48) - 1
-# Version 7 and the variant bits of RFC 9562, as they lie in the 128-bit number.
+# Version 7 and the variant bits of RFC 9562 at their positions in the 128-bit number.
 _FRAME: Final = 7 << 76 | 2 << 62
 _TAIL_HIGH: Final = ((1 << 12) - 1) << 64
 _TAIL_LOW: Final = (1 << 62) - 1
 _TAIL_FRAMED: Final = ((1 << 80) - 1) ^ _TAIL_LOW
-# The golden ratio: the tails of a batch are far apart, and no two of them are equal.
+# Derived from the golden ratio: the tails of a batch are far apart and distinct.
 _TAIL_STEP: Final = 0x9E3779B97F4A7C15
 
 
 def stamped(at: datetime, tail: bytes) -> UUID:
-    """An id whose head is `at` and whose tail is the first 74 bits of ten bytes."""
+    """Return an id with the time `at` and a tail of the first 74 bits of ten bytes."""
     milliseconds = (at - EPOCH) // _MILLISECOND
     if not 0 <= milliseconds <= _LAST_MILLISECOND:
-        raise InvalidInput("time", at, "a time from 1970 on")
+        raise InvalidInput("time", at, "must be 1970 or later")
     bits = int.from_bytes(tail[:10], "big")
     return UUID(int=milliseconds << 80 | _FRAME | (bits & _TAIL_HIGH) | (bits & _TAIL_LOW))
 
 
 def restamped(id_: UUID, at: datetime, *, number: int = 0) -> UUID:
-    """An id with the tail of another, whose head is `at`. With a `number` the tail is the one so
-    many steps after it: a batch of ids costs one draw.
+    """Return an id with the time `at` and the tail of another id.
+
+    `number` moves the tail by that many steps, so that a batch of ids needs one random draw.
     """
     milliseconds = (at - EPOCH) // _MILLISECOND
     if not 0 <= milliseconds <= _LAST_MILLISECOND:
-        raise InvalidInput("time", at, "a time from 1970 on")
+        raise InvalidInput("time", at, "must be 1970 or later")
     tail = id_.int
     low = (tail + number * _TAIL_STEP) & _TAIL_LOW
     return UUID(int=milliseconds << 80 | tail & _TAIL_FRAMED | low)
 
 
 def restamp_all(id_: UUID, ats: Iterable[datetime]) -> list[str]:
-    """The ids that `restamped` gives for these times with the numbers 0, 1 and so on, as hex.
+    """Return the ids of `restamped` for these times with the numbers 0, 1 and so on, as hex.
 
     benefit: 2 of 12 us for a submission of a bulk, measured 2026-11
     """
     tail = id_.int
     framed, low = tail & _TAIL_FRAMED, tail & _TAIL_LOW
-    found = []
+    ids = []
     for at in ats:
         milliseconds = (at - EPOCH) // _MILLISECOND
         if not 0 <= milliseconds <= _LAST_MILLISECOND:
-            raise InvalidInput("time", at, "a time from 1970 on")
-        found.append(f"{milliseconds << 80 | framed | low:032x}")
+            raise InvalidInput("time", at, "must be 1970 or later")
+        ids.append(f"{milliseconds << 80 | framed | low:032x}")
         low = (low + _TAIL_STEP) & _TAIL_LOW
-    return found
+    return ids
 
 
 def tick_run_id(job_id: UUID, tick_at: datetime) -> UUID:
-    """The id of the run that the tick `tick_at` of a job becomes."""
+    """Return the id of the run for the tick `tick_at` of a job."""
     microseconds = (tick_at - EPOCH) // _MICROSECOND
     name = job_id.bytes + microseconds.to_bytes(8, "big", signed=True)
     return stamped(tick_at, blake2b(name, digest_size=10, person=b"rota tick").digest())
 
 
 def keyed_run_id(scope: str, key: str, *, at: datetime) -> UUID:
-    """The id of a run that was asked for with a key: a repeated request has the same id.
+    """Return the id of a run that was requested with an idempotency key.
 
-    `at` must be the time stored with the key, not the time of the repetition.
+    `at` must be the time stored with the key, not the time of a repeated request.
     """
     name = f"{len(scope)}:{scope}{key}".encode()
     return stamped(at, blake2b(name, digest_size=10, person=b"rota key").digest())
 
 
 def event_run_id(job_id: UUID, event_id: UUID, *, at: datetime, key: str = "") -> UUID:
-    """The id of the run that an event is for a job, or that it begins together with others of the
-    same key. `at` is when it arrived; a replay has a time of its own, and so another id.
+    """Return the id of the run that an event starts for a job, alone or as the first of a group
+    with this key. `at` is the time of arrival; a replay has another time, and so another id.
     """
     microseconds = (at - EPOCH) // _MICROSECOND
     name = job_id.bytes + event_id.bytes + microseconds.to_bytes(8, "big", signed=True)
@@ -92,9 +93,9 @@ def event_run_id(job_id: UUID, event_id: UUID, *, at: datetime, key: str = "") -
 
 
 def step_run_id(graph_run_id: UUID, step: int, *, member: int | None = None, round_: int) -> UUID:
-    """The id of the run that a step of a graph run becomes in a round, or one member of it.
+    """Return the id of the run of a step, or of one of its members, in a round of a graph run.
 
-    It begins with the time of the graph run, so a graph run and its steps lie in the same day.
+    It has the time of the graph run, so a graph run and its steps are in the same partition.
     """
     number = 0 if member is None else member + 1
     name = graph_run_id.bytes + (step << 48 | number << 16 | round_).to_bytes(10, "big")
@@ -105,11 +106,11 @@ def step_run_id(graph_run_id: UUID, step: int, *, member: int | None = None, rou
 
 
 def time_of(id_: UUID) -> datetime:
-    """The time in the head of an id."""
+    """Return the time in an id."""
     return EPOCH + (id_.int >> 80) * _MILLISECOND
 
 
 def first_id_of(day: date) -> UUID:
-    """The smallest id of a day (UTC): the bounds of a daily partition."""
+    """Return the smallest id of a day (UTC), which is the bound of a daily partition."""
     start = datetime(day.year, day.month, day.day, tzinfo=UTC)
     return UUID(int=(start - EPOCH) // _MILLISECOND << 80)

@@ -1,7 +1,8 @@
-"""What to do about a kind of job that no worker serves. Room: core.
+"""Explains what to do about a kind of job that no worker serves.
 
-Said by the API when jobs are made or applied, and by `rota doctor`. Kinds of Rota's own are served
-by a worker whose settings allow them; all others by a worker with the app that has them.
+The API warns when jobs are created or applied, and `rota doctor` warns as well. Built-in kinds are
+served by a worker whose settings enable them; all other kinds by a worker with the app that
+defines them.
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-# Kinds that live workers serve, each with all fields that its payload may have; None for any.
+# Kinds that live workers serve, each with the known fields of its payload; None if unknown.
 ServedKinds = Mapping[str, frozenset[str] | None]
 SHELL: Final = "shell"
 PROGRAMS_SHOWN: Final = 5
@@ -26,21 +27,21 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 
 def remedy_for(kind: str, payloads: Iterable[Any] = ()) -> str:
-    """An instruction; `payloads` are those of the jobs, which name the programs of `shell`."""
+    """Return what to do; `payloads` are those of the jobs and name the programs of `shell`."""
     if kind == SHELL:
-        programs = json.dumps(programs_of(payloads) or ["/path/of/the/program"])
+        programs = json.dumps(programs_of(payloads) or ["/path/to/program"])
         return (
-            f"set executors.shell_allow = {programs} for a worker, and executors.shell_user if it "
-            "runs as root; then restart it"
+            f"set executors.shell_allow = {programs} for a worker (and executors.shell_user if it "
+            "runs as root), then restart the worker"
         )
     if kind in SETTINGS:
-        return f"declare what it needs in {SETTINGS[kind]} of a worker, then restart it"
-    return "start a worker with the app that has them: `rota worker module:app`"
+        return f"configure {SETTINGS[kind]} for a worker, then restart the worker"
+    return "start a worker with the app that defines them: `rota worker module:app`"
 
 
 def programs_of(payloads: Iterable[Any]) -> list[str]:
-    """The programs that payloads of `shell` start, each once."""
-    found = {
+    """Return the programs that payloads of `shell` start, without duplicates."""
+    programs = {
         payload["argv"][0]
         for payload in payloads
         if isinstance(payload, dict)
@@ -48,32 +49,32 @@ def programs_of(payloads: Iterable[Any]) -> list[str]:
         and payload["argv"]
         and isinstance(payload["argv"][0], str)
     }
-    return sorted(found)[:PROGRAMS_SHOWN]
+    return sorted(programs)[:PROGRAMS_SHOWN]
 
 
 def warn_unserved(jobs: Iterable[tuple[str, Any]], served: Iterable[str]) -> list[str]:
-    """A sentence for the kinds of each remedy that no worker serves; `jobs` are kinds with
-    payloads.
+    """Return a warning for the kinds that no worker serves, one per remedy; `jobs` are pairs of
+    kind and payload.
     """
     payloads: dict[str, list[Any]] = {}
-    known = set(served)
+    served_kinds = set(served)
     for kind, payload in jobs:
-        if kind not in known:
+        if kind not in served_kinds:
             payloads.setdefault(kind, []).append(payload)
     return [
-        f"no live worker serves the {name_kinds(kinds)}, so the runs of "
+        f"no live worker serves {name_kinds(kinds)}; the runs of "
         f"{count_jobs(sum(len(payloads[kind]) for kind in kinds))} will wait: {remedy}"
         for remedy, kinds in group_by_remedy(payloads).items()
     ]
 
 
 def warn_unknown_fields(kind: str, payload: object, served: ServedKinds) -> list[str]:
-    """Return a sentence for each of the first fields that the workers of the kind refuse."""
+    """Return a warning for each of the first payload fields that the kind does not have."""
     known = served.get(kind)
     if known is None or not isinstance(payload, Mapping) or payload.keys() <= known:
         return []
     return [
-        f"payload.{name[:FIELD_CHARACTERS_SHOWN]} is not a field of the kind {kind!r}, so its runs "
+        f"payload.{name[:FIELD_CHARACTERS_SHOWN]} is not a field of kind {kind!r}; its runs will "
         f"fail; {suggest_field(name, known)}"
         for name in sorted(payload.keys() - known)[:FIELDS_SHOWN]
     ]
@@ -81,15 +82,15 @@ def warn_unknown_fields(kind: str, payload: object, served: ServedKinds) -> list
 
 def suggest_field(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]}?" if close else f"the fields are {', '.join(sorted(known))}"
+    return f"did you mean {close[0]}?" if close else f"known fields: {', '.join(sorted(known))}"
 
 
 def group_by_remedy(payloads: Mapping[str, Iterable[Any]]) -> dict[str, list[str]]:
-    """The kinds, sorted, by what to do about them."""
-    found: dict[str, list[str]] = {}
+    """Return the kinds, sorted, by their remedy."""
+    kinds: dict[str, list[str]] = {}
     for kind in sorted(payloads):
-        found.setdefault(remedy_for(kind, payloads[kind]), []).append(kind)
-    return found
+        kinds.setdefault(remedy_for(kind, payloads[kind]), []).append(kind)
+    return kinds
 
 
 def name_kinds(kinds: Sequence[str]) -> str:

@@ -1,10 +1,10 @@
-"""Fair shares of a claim among the lanes of a queue (T1, E5). Room: core.
+"""Divides the slots of a claim fairly among the lanes of a queue (T1, E5).
 
-A lane is the waiting runs of one tenant at one priority. A claim walks lanes in the order dealt
-here and takes at most each lane's share, so one tenant's backlog cannot delay another's run: free
-slots are dealt to tenants by weight, in turns that go on from claim to claim, and what a tenant
-cannot use goes to the others. Within a tenant the lane with the lowest rank (priority with ageing)
-goes first. Which lanes exist, and what they lately yielded, is remembered by flow/dispatch.
+A lane is the waiting runs of one tenant at one priority. A claim visits the lanes in the order
+returned here and takes at most each lane's share, so that one tenant's backlog cannot delay another
+tenant's runs. Free slots are divided among tenants by weight, round-robin from claim to claim; what
+a tenant cannot use goes to the others. Within a tenant the lane with the lowest rank (priority with
+ageing) is first. flow/dispatch remembers which lanes exist and how many runs they recently had.
 """
 
 from collections import defaultdict
@@ -15,14 +15,14 @@ from typing import NamedTuple
 from rota.core.priority import rank
 
 
-# Named tuples, because a claim makes hundreds of each.
+# Named tuples, because a claim creates hundreds of each.
 class Lane(NamedTuple):
     tenant: int
     priority: int
 
 
 class Waiting(NamedTuple):
-    """What is known of a lane: its oldest ready time, and how many it likely holds."""
+    """A lane with its oldest ready time and its estimated number of runs."""
 
     lane: Lane
     head_at: datetime
@@ -37,24 +37,24 @@ class Share(NamedTuple):
 def deal(
     waiting: Iterable[Waiting], *, room: int, weights: Mapping[int, int], after: int
 ) -> tuple[Share, ...]:
-    """Deal `room` slots. Tenants greater than `after` come first: the turn goes round.
+    """Divide `room` slots. Tenants with ids above `after` come first: round-robin.
 
-    Shares may add up to more than the room (a lane may hold less than it seemed); the claim stops
-    when the room is full. Every tenant that is dealt in gets at least one.
+    Shares may add up to more than `room`, because a lane may hold fewer runs than estimated; the
+    claim stops when all slots are used. Every tenant that takes part gets at least one slot.
     """
     lanes: dict[int, list[Waiting]] = defaultdict(list)
-    for each in waiting:
-        lanes[each.lane.tenant].append(each)
+    for lane in waiting:
+        lanes[lane.lane.tenant].append(lane)
     turns = sorted(lanes, key=lambda tenant: (tenant <= after, tenant))[:room]
-    likely = {tenant: sum(each.likely for each in lanes[tenant]) for tenant in turns}
+    likely = {tenant: sum(lane.likely for lane in lanes[tenant]) for tenant in turns}
     parts = fill(room, turns, likely=likely, weights=weights)
     first: list[Share] = []
     rest: list[Share] = []
     for tenant in turns:
-        mine = lanes[tenant]
-        if len(mine) > 1:
-            mine.sort(key=lambda each: rank(each.lane.priority, each.head_at))
-        best, *others = mine
+        own_lanes = lanes[tenant]
+        if len(own_lanes) > 1:
+            own_lanes.sort(key=lambda lane: rank(lane.lane.priority, lane.head_at))
+        best, *others = own_lanes
         first.append(Share(lane=best.lane, most=parts[tenant]))
         rest.extend(Share(lane=other.lane, most=parts[tenant]) for other in others)
     return (*first, *rest)
@@ -63,27 +63,26 @@ def deal(
 def fill(
     room: int, tenants: Sequence[int], *, likely: Mapping[int, int], weights: Mapping[int, int]
 ) -> dict[int, int]:
-    """Water-filling: by weight, nobody more than it likely needs while another wants more.
-
-    What all together do not need is dealt by weight again, since likely is only a guess.
+    """Divide slots by weight (water-filling). No tenant gets more than it likely needs while
+    another tenant needs more. Remaining slots are divided by weight again: `likely` is an estimate.
     """
     parts = dict.fromkeys(tenants, 0)
     open_ = list(tenants)
     left = room
     while open_ and left > 0:
         total = sum(weights.get(tenant, 1) for tenant in open_)
-        given = 0
-        still: list[int] = []
+        used = 0
+        unsatisfied: list[int] = []
         for tenant in open_:
             fair = max(1, left * weights.get(tenant, 1) // total)
             lacks = max(1, likely[tenant]) - parts[tenant]
-            part = min(fair, lacks, left - given)
+            part = min(fair, lacks, left - used)
             parts[tenant] += part
-            given += part
+            used += part
             if part < lacks:
-                still.append(tenant)
-        left -= given
-        open_ = still if given else []
+                unsatisfied.append(tenant)
+        left -= used
+        open_ = unsatisfied if used else []
     for tenant in tenants if left > 0 else ():
         parts[tenant] += max(1, left * weights.get(tenant, 1) // max(1, len(tenants)))
     return parts

@@ -1,9 +1,9 @@
-"""Lease and fence arithmetic: who may act, and until when. Room: core.
+"""Computes until when the holder of a lease may act, and compares fences.
 
-A lease is granted on the database's clock and trusted on the holder's monotonic clock. The holder
-counts from when it *sent* the renewal that succeeded, so the answer's way back cannot lengthen its
-trust, and it stops at `stop_after`, well before anybody else may take over at `ttl`. Between the
-two lies room for a pause of the holder and for clocks that run at slightly different speeds (F21).
+The database's clock grants a lease; the holder measures it with its monotonic clock. The holder
+counts from the moment at which it *sent* the successful renewal, so network delay cannot extend its
+trust. It stops at `stop_after`, well before another process may take over at `ttl`. The time
+between the two covers pauses of the holder and clocks of slightly different speed (F21).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ from rota.core.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """`renew_every` < `stop_after` < `ttl`, all counted from the last renewal that was sent."""
+    """The times of a lease, counted from sending the last renewal.
+
+    `renew_every` < `stop_after` < `ttl`.
+    """
 
     ttl: timedelta
     renew_every: timedelta
@@ -27,13 +30,13 @@ class Lease:
             raise InvalidInput(
                 "lease",
                 (self.renew_every, self.stop_after, self.ttl),
-                "renewing must come before stopping, and stopping before the lease ends",
+                "must satisfy renew_every < stop_after < ttl",
             )
         if self.renew_every * 2 > self.stop_after:
             raise InvalidInput(
                 "lease.renew_every",
                 self.renew_every,
-                "at most half of stop_after, so that one lost renewal is forgiven",
+                "must be at most half of stop_after, so that one lost renewal does no harm",
             )
 
 
@@ -45,16 +48,16 @@ SESSION_LEASE = Lease(
 )
 
 
-# A process that asks the database at least once a second has not seen it without a break if two of
-# its answers are further apart than this.
+# A process queries the database at least once a second. If two answers are further apart than this,
+# its observation of the database was interrupted.
 SIGHT_GAP_MAX_S: Final = 3.0
-# How long before the end of its lease a holder is gone.
+# How long before the end of its lease a holder must have stopped.
 END_MARGIN_MAX_S: Final = 0.5
 
 
 class Sight(NamedTuple):
-    """The database was seen without a break for `lasted`, up to `asked_at` by its own clock. A
-    statement that a frozen server carries out much later must not rely on it.
+    """The database was reachable without interruption for `lasted`, up to `asked_at` on its own
+    clock. A statement that a frozen server executes much later must not rely on it.
     """
 
     lasted: timedelta
@@ -63,11 +66,12 @@ class Sight(NamedTuple):
 
 @dataclass(slots=True)
 class DatabaseSight:
-    """How long a process has seen the database without a break, on its monotonic clock.
+    """Measures how long a process has reached the database without interruption, on its monotonic
+    clock.
 
-    No process can renew its lease in an outage of the database. So a process that expires leases
-    of others first watches the database for one full lease: in that time every living holder could
-    renew.
+    No process can renew its lease during an outage of the database. So a process that expires the
+    leases of others first observes the database for one full lease; in that time every live holder
+    could renew.
     """
 
     gap_max: float = SIGHT_GAP_MAX_S
@@ -75,19 +79,19 @@ class DatabaseSight:
     last: float = -inf
 
     def lasting(self, now: float) -> timedelta:
-        """How long the database was seen without a break when it is asked at `now`."""
+        """Return how long the database has been reachable without interruption at `now`."""
         if now - self.last > self.gap_max:
             self.since = None
         return timedelta(seconds=0.0 if self.since is None else now - self.since)
 
     def confirm(self, now: float) -> None:
-        """The database answered at `now`."""
+        """Record that the database answered at `now`."""
         if self.since is None or now - self.last > self.gap_max:
             self.since = now
         self.last = now
 
     def lose(self) -> None:
-        """The database did not answer."""
+        """Record that the database did not answer."""
         self.since = None
 
 
@@ -95,12 +99,12 @@ class DatabaseSight:
 class LeaseTrust:
     """Until when a holder may act on a lease that it cannot renew, on its monotonic clock.
 
-    `start_until` bounds what may begin. `stop_at` is when work is asked to stop that must not run
-    beside its successor; `end_at`, still before the lease ends, is when it must be gone.
+    New work may start until `start_until`. At `stop_at`, work that must not run beside its
+    successor is asked to stop; at `end_at`, still before the lease ends, it must have stopped.
 
-    A database that refuses connections extends the last two. Every process that expires leases
-    watches the database as well: in `SIGHT_GAP_MAX_S` of refusals its sight was broken, and began
-    anew. One thread writes; the others only read.
+    If the database refuses connections, the last two are extended: processes that expire leases
+    observe the same refusals, and after `SIGHT_GAP_MAX_S` of them their observation starts again.
+    One thread writes; the others only read.
     """
 
     lease: Lease
@@ -111,13 +115,13 @@ class LeaseTrust:
     _refused_since: float | None = None
 
     def renew(self, sent: float) -> None:
-        """A renewal that was sent then has succeeded."""
+        """Record that a renewal that was sent at `sent` succeeded."""
         self._refused_since = None
         self.start_until = sent + self.lease.stop_after.total_seconds()
         self._hold_from(sent)
 
     def note_failure(self, sent: float, *, is_down: bool) -> None:
-        """A renewal that was sent then has failed; `is_down` if the server takes no connections."""
+        """Record that a renewal failed; `is_down` if the server accepts no connections."""
         if not is_down:
             self._refused_since = None
             return
@@ -134,32 +138,34 @@ class LeaseTrust:
 
 
 def may_act(lease: Lease, *, sent: float, now: float) -> bool:
-    """Whether a holder whose last good renewal was sent at `sent` may still act at `now`."""
+    """Return whether a holder that sent its last successful renewal at `sent` may act at `now`."""
     return 0 <= now - sent < lease.stop_after.total_seconds()
 
 
 def trust_left(lease: Lease, *, sent: float, now: float) -> float:
-    """Seconds until the holder must stop; never negative."""
+    """Return the seconds until the holder must stop; never negative."""
     return max(0.0, lease.stop_after.total_seconds() - max(0.0, now - sent))
 
 
 def next_renewal(lease: Lease, *, sent: float, now: float) -> float:
-    """Seconds to rest before the next renewal."""
+    """Return the seconds until the next renewal."""
     return max(0.0, sent + lease.renew_every.total_seconds() - now)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fence:
-    """A token that only grows. After a failover the timeline is higher, whatever was lost."""
+    """A fencing token that only grows. After a failover the timeline is higher, even if the counter
+    was lost.
+    """
 
     timeline: int
     counter: int
 
     def token(self) -> int:
-        """One number for the outside world: later fences are greater."""
+        """Return the fence as one number; later fences are greater."""
         return self.timeline << 40 | self.counter
 
 
 def is_stale(seen: Fence, *, newest: Fence) -> bool:
-    """Whether a writer that shows `seen` must be refused because `newest` was accepted."""
+    """Return whether a writer with the fence `seen` must be rejected after `newest`."""
     return seen < newest

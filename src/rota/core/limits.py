@@ -1,8 +1,8 @@
-"""How many runs may pass a gate: so many at a time, so many per time (E7). Room: core.
+"""Defines concurrency and rate limits, and computes how many runs may start (E7).
 
-A rate limit is one timestamp per gate, moved by the generic cell rate algorithm: no counters, no
-windows with a cliff at their edge. A limit on those at work is counted anew for every claim
-(core/gates.py says why). Both are decided in core and kept by the store.
+A rate limit is one timestamp per gate, moved by the generic cell rate algorithm; it needs no
+counters, and no fixed windows that allow bursts at their edges. A concurrency limit is counted anew
+for every claim (core/gates.py explains why). Core decides; the store keeps the values.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LONGEST_PERIOD: Final = timedelta(days=366)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """`count` starts per `per`, of which `burst` may come at once."""
+    """At most `count` starts per `per`, of which `burst` may happen at the same time."""
 
     count: int
     per: timedelta
@@ -26,13 +26,14 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MOST_PER_TIME:
-            raise InvalidInput("rate.count", self.count, f"1 to {MOST_PER_TIME}")
+            raise InvalidInput("rate.count", self.count, f"must be 1 to {MOST_PER_TIME}")
         if not timedelta(0) < self.per <= LONGEST_PERIOD:
-            raise InvalidInput("rate.per", self.per, "a positive time of at most a year")
+            raise InvalidInput("rate.per", self.per, "must be above 0 and at most a year")
         if self.spacing <= timedelta(0):
-            raise InvalidInput("rate", (self.count, self.per), "at most one a microsecond")
+            wanted = "must be at most one start per microsecond"
+            raise InvalidInput("rate", (self.count, self.per), wanted)
         if not 1 <= self.burst <= self.count:
-            raise InvalidInput("rate.burst", self.burst, f"1 to {self.count}")
+            raise InvalidInput("rate.burst", self.burst, f"must be 1 to {self.count}, the count")
 
     @property
     def spacing(self) -> timedelta:
@@ -41,9 +42,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a gate lets through; None means no limit of that sort.
+    """The limits of a gate; None means no limit.
 
-    `in_order` is one at a time in the order of (scheduled_at, id), a waiting retry included.
+    `in_order` allows one run at a time, in the order of (scheduled_at, id); a run that waits for
+    its retry keeps its place.
     """
 
     most: int | None = None
@@ -52,7 +54,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.most is not None and not 1 <= self.most <= MOST_AT_ONCE:
-            raise InvalidInput("limits.max", self.most, f"1 to {MOST_AT_ONCE}")
+            raise InvalidInput("limits.max", self.most, f"must be 1 to {MOST_AT_ONCE}")
 
 
 OPEN: Final = Limits()
@@ -60,7 +62,7 @@ OPEN: Final = Limits()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """How many may start now, the timestamp to store, and when the next one may."""
+    """How many may start now, the timestamp to store, and when the next one may start."""
 
     admitted: int
     paid_until: datetime
@@ -70,12 +72,12 @@ class Admission:
 def admit(rate: Rate, *, paid_until: datetime | None, wanted: int, now: datetime) -> Admission:
     """Admit up to `wanted` starts at `now`, given the stored timestamp of the gate.
 
-    `paid_until` is the time at which everything admitted so far is paid for. It may run ahead of
-    now by `burst` spacings; a start is admitted while it would not run further.
+    `paid_until` is the time until which the admitted starts use up the rate. It may be ahead of now
+    by `burst` spacings; a start that would move it further is not admitted.
     """
     paid = max(paid_until or now, now)
     ahead = rate.spacing * rate.burst
-    # The smallest step of a datetime is a microsecond; a tolerance of one keeps division honest.
+    # A tolerance of one microsecond, the resolution of datetime, makes up for rounding.
     room = (now + ahead - paid + timedelta(microseconds=1)) // rate.spacing
     admitted = max(0, min(wanted, room))
     paid += rate.spacing * admitted
@@ -85,7 +87,7 @@ def admit(rate: Rate, *, paid_until: datetime | None, wanted: int, now: datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """A limit that a job asks for. `key` may have places for the payload: `customer:{args.id}`."""
+    """A limit of a job. `key` may have placeholders for the payload: `customer:{args.id}`."""
 
     key: str
     most: int | None = None
@@ -93,7 +95,7 @@ class Limit:
 
     def __post_init__(self) -> None:
         if self.most is None and self.rate is None:
-            raise InvalidInput("max", None, "max or rate; a limit must limit something")
+            raise InvalidInput("max", None, "required, or give `rate`: a limit needs one of them")
 
     @property
     def limits(self) -> Limits:

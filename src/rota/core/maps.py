@@ -1,11 +1,11 @@
-"""How far a map is, when it has failed, and what its members are called. Room: core.
+"""Computes the progress of a map and the ids of its members.
 
-A map is a step with many members. Its counters move under the lock of its graph run; what they
-mean is decided here. Making the members is flow/graphs/mapping.py.
+A map is a step with many members. Its counters change under the lock of its graph run; this module
+interprets them. flow/graphs/mapping.py creates the members.
 
-The members of a step have ids that follow each other: the time of the graph run, 50 bits that are
-a hash of (graph run, step, round), and 24 bits of member. So a page of members is a range of the
-primary key, in their order, and no index has to say so; and making a member twice is impossible.
+The members of a step have consecutive ids: the time of the graph run, 50 bits that are a hash of
+(graph run, step, round), and 24 bits of member index. So a page of members is a range of the
+primary key, in order, without another index; and no member can be created twice.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from uuid import UUID
 from rota.core.ids import stamped, time_of
 
 MOST_MEMBERS: Final = 1_000_000
-# Members that are made and have not ended; a map may ask for fewer.
+# Maximum number of unfinished members; a map may set a smaller one.
 WINDOW: Final = 5_000
 BATCH: Final = 1_000
-# As many results as a later step may read as one list.
+# Maximum number of results that a later step can read as one list.
 MOST_RESULTS: Final = 1_000
 _MEMBER_BITS: Final = 24
 _MEMBER_DIGITS: Final = _MEMBER_BITS // 4
@@ -27,8 +27,8 @@ _MEMBER_DIGITS: Final = _MEMBER_BITS // 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """`total` is None until the source has ended. `made` are all that ever became runs; `again` of
-    them ended badly before and wait to go again.
+    """The counters of a map. `total` is None until the source has ended. `made` counts all members
+    that became runs; `again` of them failed before and wait for a retry.
     """
 
     total: int | None
@@ -49,35 +49,35 @@ class Count:
 
     @property
     def is_complete(self) -> bool:
-        """All are made, and all have ended."""
+        """Whether all members were created and have ended."""
         return self.made == self.total and self.alive == 0 and self.again == 0
 
     def room(self, window: int) -> int:
-        """How many more may be made now, of those that are known."""
+        """Return how many more of the known members may be created now."""
         return max(0, min(window - self.alive, self.again + self.handed - self.made))
 
 
 def sentence(count: Count, error: str | None) -> str:
-    """Why a map failed: how many did, and the first error."""
-    total = "those made so far" if count.total is None else f"{count.total:,}"
+    """Describe why a map failed: the number of failed members, and the first error."""
     bad = count.failed + count.cancelled
-    word = "member" if bad == 1 else "members"
-    what = "were cancelled" if not count.failed else "failed"
-    if bad == 1:
-        what = what.replace("were", "was")
-    first = "" if error is None else f"; the first: {error}"
-    return f"{bad:,} {word} of {total} {what}{first}"
+    if count.total is None:
+        members = f"{bad:,} {'member' if bad == 1 else 'members'}"
+    else:
+        members = f"{bad:,} of {count.total:,} {'member' if count.total == 1 else 'members'}"
+    verb = "failed" if count.failed else "was cancelled" if bad == 1 else "were cancelled"
+    first = "" if error is None else f"; first error: {error}"
+    return f"{members} {verb}{first}"
 
 
 def progress(count: Count) -> str:
-    """How far it is, in words: 612,000 of 1,000,000."""
+    """Describe the progress of a map, such as 612,000 of 1,000,000."""
     if count.total is None:
         return f"{count.ended:,} of {count.handed:,} so far"
     return f"{count.ended:,} of {count.total:,}"
 
 
 class Which(NamedTuple):
-    """A map: the graph run, the number of the step, and the round in which all of it began."""
+    """Identifies a map: the graph run, the index of the step, and the round in which it began."""
 
     run_id: UUID
     step: int
@@ -85,20 +85,20 @@ class Which(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """What the ids of all its members begin with, in hexadecimal digits."""
+        """The common prefix of the ids of all members, in hexadecimal digits."""
         name = self.run_id.bytes + self.step.to_bytes(4, "big") + self.base.to_bytes(2, "big")
         tail = blake2b(name, digest_size=10, person=b"rota member").digest()
         return stamped(time_of(self.run_id), tail).hex[:-_MEMBER_DIGITS]
 
     def member_id(self, member: int) -> UUID:
-        """The id of a member's run; a retry has the same."""
+        """Return the id of a member's run; a retry has the same id."""
         return UUID(f"{self.prefix}{member:0{_MEMBER_DIGITS}x}")
 
     @property
     def last_id(self) -> UUID:
-        """No member has a greater one."""
+        """The upper bound of the ids of members."""
         return self.member_id((1 << _MEMBER_BITS) - 1)
 
     def id_before(self, member: int) -> UUID:
-        """Greater than the ids of all members before this one, and smaller than its own."""
+        """Return an id between this member's id and the ids of the members before it."""
         return UUID(int=self.member_id(member).int - 1)

@@ -1,8 +1,8 @@
-"""Hides the values of secrets in what an attempt says. Room: core.
+"""Hides the values of secrets in the output of an attempt.
 
-A value is hidden as it is, line by line, and as JSON, URLs and base64 write it. In messages, which
-are cut to fit, a longer piece of one is hidden as well. Whoever turns a value into something else,
-for example backwards, is not stopped: this is against accidents, not against the author of a job.
+Masks a value itself, its single lines, and its forms in JSON, URLs and base64. In messages, which
+may be truncated, long pieces of a value are masked as well. A value that the job transforms, for
+example reverses, is not detected: masking guards against accidents, not against the job's author.
 """
 
 import base64
@@ -12,44 +12,45 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, quote_plus
 
 HIDDEN: Final = "***"
-# In bytes. What is shorter is part of ordinary words, and its absence would tell where it was.
+# In bytes. Shorter values are not masked: they occur in ordinary words, and the mask would reveal
+# them.
 SHORTEST: Final = 6
-# Characters of a value that are hidden wherever they are found in a message.
+# Length in characters of a piece of a value that is masked in messages.
 PIECE: Final = 16
 MOST_LINES: Final = 100
-# The end of a piece of output that may be the beginning of a value, and so waits for the next.
+# Maximum size of the end of a chunk that is held back, because it may be the start of a value.
 MOST_KEPT: Final = 8_192
 
 
 class Cleaned(NamedTuple):
-    """Output without secrets; `kept` may be the beginning of one, and goes before what follows."""
+    """Masked output. `kept` may be the start of a value; prepend it to the next chunk."""
 
     said: bytes
     kept: bytes
 
 
 class Mask:
-    """Made for the values that one attempt was given."""
+    """Masks the secret values that one attempt uses."""
 
-    __slots__ = ("_forms", "_pieces", "_sealed", "_values")
+    __slots__ = ("_encoded_forms", "_forms", "_pieces", "_values")
 
     def __init__(self, values: Iterable[str]) -> None:
         self._values = tuple(values)
-        found = {form for value in self._values for form in _forms(value)}
-        long = [form for form in found if len(form.encode()) >= SHORTEST]
-        # The longest first: a shorter one may be a part of it.
-        self._forms = sorted(long, key=len, reverse=True)
-        self._sealed = [form.encode() for form in self._forms]
+        forms = {form for value in self._values for form in _derive_forms(value)}
+        long_forms = [form for form in forms if len(form.encode()) >= SHORTEST]
+        # The longest first: a shorter form may be a part of it.
+        self._forms = sorted(long_forms, key=len, reverse=True)
+        self._encoded_forms = [form.encode() for form in self._forms]
         self._pieces: frozenset[str] | None = None
 
     def text(self, text: str) -> str:
-        """A message, which may hold values that were cut."""
+        """Mask a message, which may contain truncated values."""
         for form in self._forms:
             text = text.replace(form, HIDDEN)
         return self._without_pieces(text)
 
     def value(self, value: Any) -> Any:
-        """A value of JSON, hidden wherever it holds one; what is not of JSON becomes a text."""
+        """Mask all texts in a JSON value; a value that is not JSON is masked as its repr."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -63,19 +64,19 @@ class Mask:
         return self.text(repr(value))
 
     def holds(self, text: str) -> bool:
-        """Whether a value stands in this text."""
+        """Return whether the text contains a secret value."""
         return any(form in text for form in self._forms)
 
     def clean(self, chunk: bytes) -> Cleaned:
-        """A piece of output, with what was kept of the one before it."""
-        for form in self._sealed:
+        """Mask a chunk of output, which begins with what was kept of the previous chunk."""
+        for form in self._encoded_forms:
             chunk = chunk.replace(form, HIDDEN.encode())
-        kept = max((_begun(chunk, form) for form in self._sealed), default=0)
-        return Cleaned(chunk[: len(chunk) - kept], chunk[len(chunk) - kept :])
+        size = max((_count_started(chunk, form) for form in self._encoded_forms), default=0)
+        return Cleaned(chunk[: len(chunk) - size], chunk[len(chunk) - size :])
 
     def _without_pieces(self, text: str) -> str:
         if self._pieces is None:
-            # Made only if something is said: most attempts have no message.
+            # Computed on first use: most attempts have no message.
             self._pieces = frozenset(
                 value[start : start + PIECE]
                 for value in self._values
@@ -83,10 +84,10 @@ class Mask:
             )
         if not self._pieces or len(text) < PIECE:
             return text
-        return "".join(self._kept(text, self._pieces))
+        return "".join(self._split_by_pieces(text, self._pieces))
 
     @staticmethod
-    def _kept(text: str, pieces: frozenset[str]) -> Iterator[str]:
+    def _split_by_pieces(text: str, pieces: frozenset[str]) -> Iterator[str]:
         done = 0
         for start in range(len(text) - PIECE + 1):
             if text[start : start + PIECE] in pieces:
@@ -97,8 +98,8 @@ class Mask:
         yield text[done:]
 
 
-def _forms(value: str) -> Iterator[str]:
-    """All the ways in which a value is usually written."""
+def _derive_forms(value: str) -> Iterator[str]:
+    """Yield the common encodings of a value."""
     yield value
     for line in value.split("\n")[:MOST_LINES]:
         yield line.strip()
@@ -108,12 +109,12 @@ def _forms(value: str) -> Iterator[str]:
     yield quote(value)
     yield quote(value, safe="")
     yield quote_plus(value)
-    yield from _in_base64(value.encode())
+    yield from _encode_base64(value.encode())
 
 
-def _in_base64(value: bytes) -> Iterator[str]:
-    """As base64 shows it after 0, 1 or 2 other bytes, as in `user:password`: without the letters
-    that also depend on what stands beside it.
+def _encode_base64(value: bytes) -> Iterator[str]:
+    """Yield the base64 of a value after 0, 1 or 2 other bytes, as in `user:password`, without the
+    letters that depend on adjacent bytes.
     """
     for before in range(3):
         whole = base64.b64encode(bytes(before) + value)
@@ -124,8 +125,8 @@ def _in_base64(value: bytes) -> Iterator[str]:
         yield inner.translate(str.maketrans("+/", "-_"))
 
 
-def _begun(text: bytes, form: bytes) -> int:
-    """How many bytes at the end of a text are a beginning of this form."""
+def _count_started(text: bytes, form: bytes) -> int:
+    """Return how many bytes at the end of a text are the start of this form."""
     start = len(text) - min(len(form) - 1, len(text), MOST_KEPT)
     while start < len(text):
         start = text.find(form[:1], start)

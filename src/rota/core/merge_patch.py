@@ -1,12 +1,12 @@
-"""Applies a JSON merge patch (RFC 7396). Room: core."""
+"""Applies a JSON merge patch (RFC 7396)."""
 
 from collections.abc import Mapping
 
 
 def merge_patch(target: object, patch: object) -> object:
-    """Return `target` with the fields of `patch` in place of its own; null removes a field.
+    """Return `target` with its fields replaced by those of `patch`; null removes a field.
 
-    A value that is no object is replaced as a whole.
+    A value that is not an object is replaced as a whole.
     """
     if not isinstance(patch, Mapping):
         return patch

@@ -1,9 +1,9 @@
-"""Where a change of a definition came from, as the audit log names it. Room: core."""
+"""Names the origins of changes to definitions, for the audit log."""
 
 from enum import StrEnum
 from typing import Final
 
-# The header by which a client says what it is.
+# The request header in which a client names itself.
 ORIGIN_HEADER: Final = "rota-origin"
 
 
@@ -17,14 +17,14 @@ class ChangeOrigin(StrEnum):
     CLI = "cli"
     DASHBOARD = "dashboard"
     API = "api"
-    # `rota.within`, in a transaction of the caller's.
+    # `rota.in_transaction`, in a transaction of the caller.
     TRANSACTION = "transaction"
 
 
-# What a client may call itself; the server knows the others by itself.
-_CLAIMABLE: Final = {each.value: each for each in (ChangeOrigin.CLI, ChangeOrigin.IMPORT)}
+# The origins that a client may claim; the server determines the others itself.
+_CLAIMABLE: Final = {origin.value: origin for origin in (ChangeOrigin.CLI, ChangeOrigin.IMPORT)}
 
 
 def claimed_origin(header: str | None) -> ChangeOrigin:
-    """Return what a client with a key says it is; any other text counts as the API itself."""
+    """Return the origin that a client claims; any other text means the API."""
     return _CLAIMABLE.get(header or "", ChangeOrigin.API)

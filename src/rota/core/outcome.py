@@ -1,7 +1,7 @@
-"""How an attempt ended, as a closed set of values. Room: core.
+"""Defines the outcomes of an attempt as a closed set of values.
 
-Expected endings are values, not exceptions. What becomes of the run after an ending is decided in
-settle.py; nothing here knows about rows or workers.
+Expected outcomes are values, not exceptions. settle.py decides the next state of the run; nothing
+here knows about rows or workers.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from rota.core.tracebacks import TracedError
 
 
 class Guarantee(StrEnum):
-    """What a job promises about its effects when a worker is lost."""
+    """How often the effects of a run may happen if a worker is lost."""
 
     AT_LEAST_ONCE = "at_least_once"
     AT_MOST_ONCE = "at_most_once"
@@ -21,10 +21,10 @@ class Guarantee(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What went wrong, in the words of the executor; `type` groups equal failures. `traceback` is
-    where, the error that was raised first; empty if no exception of a handler was the reason.
-    `frame` is the innermost call of the user's code, `module:function`; None if there is none. It
-    has no line, so that an edit elsewhere in the file does not tell equal failures apart.
+    """A failure as the executor reports it; `type` groups equal failures. `traceback` begins with
+    the raised error; it is empty if no exception of a handler was the cause. `frame` is the
+    innermost call of user code, `module:function`; None if there is none. It has no line number, so
+    that an edit elsewhere in the file does not split a group of equal failures.
     """
 
     type: str
@@ -40,8 +40,9 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """`final` forbids a retry; `retry_after` is the least wait the target asked for. `reached` says
-    whether the target answered, for its circuit breaker (core/breaker.py); None if nobody knows.
+    """The attempt failed. `final` forbids a retry; `retry_after` is the minimum delay that the
+    target asked for. `reached` is whether the target answered, for its circuit breaker
+    (core/breaker.py); None if unknown.
     """
 
     failure: Failure
@@ -53,16 +54,16 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snoozed:
-    """The handler asked to be called again later; costs no retry."""
+    """The handler asked to run again later; uses no retry."""
 
     delay: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnedAway:
-    """The target of the attempt does not answer, so the handler was not called; costs no retry.
+    """The target of the attempt is down, so the handler was not called; uses no retry.
 
-    `failures` is how many attempts in a row, of whatever run, found the target down.
+    `failures` is the number of attempts in a row, of any run, that found the target down.
     """
 
     delay: timedelta
@@ -72,8 +73,8 @@ class TurnedAway:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
-    """Only newer code knows the documents of the run, so the handler was not called; costs no
-    retry. A worker of any version may claim it again after `delay`.
+    """Only newer code can read the documents of the run, so the handler was not called; uses no
+    retry. A worker of any version may claim the run again after `delay`.
     """
 
     delay: timedelta
@@ -82,9 +83,9 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedBack:
-    """The worker is leaving before the attempt could end; costs no retry.
+    """The worker stops before the attempt could end; uses no retry.
 
-    `started` when the handler may have done something already, which at-most-once cannot repeat.
+    `started` is true if the handler may have had effects, which at-most-once must not repeat.
     """
 
     started: bool = True
@@ -92,17 +93,17 @@ class HandedBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLost:
-    """The session that held the attempt is dead, or no longer knows of it."""
+    """The session that held the attempt expired, or no longer knows the attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancelled:
-    """The handler stopped because it was asked to."""
+    """The handler stopped because the run was cancelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfolded:
-    """A graph run was claimed: from here on its steps are its work."""
+    """A graph run was claimed and expanded into its steps."""
 
 
 Outcome = (

@@ -1,8 +1,8 @@
-"""What happens when a run of a job is due while others of it are alive (E4). Room: core.
+"""Decides what to do with a new run while previous runs of its job are active (E4).
 
-A run counts as running from when it is written until it is finished, a wait for its retry included
-(F34): a job that cannot start must not pile up. The scheduler decides ticks the same way in SQL
-(store/sql/cursors); this is for runs that somebody asked for, and for ticks that are caught up.
+A run is active from its creation until it finishes, including the wait for a retry (F34): runs of a
+job that cannot start must not pile up. The scheduler decides regular ticks by the same rules in SQL
+(store/sql/cursors); this module decides runs that a caller requested and ticks that are caught up.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from rota.core.states import WAITING, RunState
 
-# With queue_all: so many may wait, then nothing more is taken.
+# With queue_all: the maximum number of waiting runs; further runs are skipped.
 MOST_WAITING: Final = 100
 
 
@@ -27,20 +27,20 @@ class Overlap(StrEnum):
 
 
 class WhenQueuePaused(StrEnum):
-    """What becomes of the ticks of a job while its queue is paused: they are passed over, or their
-    runs gather and start when it goes on.
+    """What to do with the ticks of a job while its queue is paused: skip them, or create runs that
+    start when the queue is resumed.
     """
 
     SKIP = "skip"
     ACCUMULATE = "accumulate"
 
 
-# Runs of these jobs pass a gate of the job, one after the other.
+# Runs of these jobs pass a gate of the job, one at a time.
 ONE_BY_ONE: Final = frozenset({Overlap.QUEUE_ONE, Overlap.QUEUE_ALL, Overlap.CANCEL_RUNNING})
 
 
 class Alive(NamedTuple):
-    """A run of the job that is not finished. One that was tried before is never replaced."""
+    """An active run of the job. A run that was attempted before is never replaced."""
 
     id: UUID
     state: RunState
@@ -57,8 +57,9 @@ class Alive(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """`make` become runs; `refused` do not, by the code of the reason. Of those alive, `replaced`
-    end as skipped, `cancelled` are asked to stop (or end, if they wait), `ended` end at once.
+    """The decision: `make` become runs; `refused` do not, each with a reason code. Of the active
+    runs, `replaced` end as skipped, `cancelled` are asked to stop (or end, if they wait), and
+    `ended` end immediately.
     """
 
     make: tuple[UUID, ...] = ()
@@ -76,32 +77,33 @@ def arrange(
         case Overlap.ALLOW:
             return Arrangement(make=tuple(new))
         case Overlap.SKIP:
-            return _first(new, room=0 if alive else 1, code="overlap")
+            return _take_first(new, room=0 if alive else 1, code="overlap")
         case Overlap.QUEUE_ALL:
             waiting = sum(run.waits for run in alive)
-            return _first(new, room=max(0, MOST_WAITING - waiting), code="overlap_full")
+            return _take_first(new, room=max(0, MOST_WAITING - waiting), code="overlap_full")
         case Overlap.QUEUE_ONE if keep_first:
-            return _first(new, room=0 if any(run.is_new for run in alive) else 1, code="overlap")
+            room = 0 if any(run.is_new for run in alive) else 1
+            return _take_first(new, room=room, code="overlap")
         case Overlap.QUEUE_ONE:
-            return _last(new, replaced=tuple(run.id for run in alive if run.is_new))
+            return _take_last(new, replaced=tuple(run.id for run in alive if run.is_new))
         case Overlap.CANCEL_RUNNING:
-            return _last(new, cancelled=tuple(run.id for run in alive))
+            return _take_last(new, cancelled=tuple(run.id for run in alive))
         case Overlap.TERMINATE_RUNNING:
-            return _last(new, ended=tuple(run.id for run in alive))
+            return _take_last(new, ended=tuple(run.id for run in alive))
 
 
-def _first(new: Sequence[UUID], *, room: int, code: str) -> Arrangement:
+def _take_first(new: Sequence[UUID], *, room: int, code: str) -> Arrangement:
     return Arrangement(make=tuple(new[:room]), refused=tuple((id_, code) for id_ in new[room:]))
 
 
-def _last(
+def _take_last(
     new: Sequence[UUID],
     *,
     replaced: tuple[UUID, ...] = (),
     cancelled: tuple[UUID, ...] = (),
     ended: tuple[UUID, ...] = (),
 ) -> Arrangement:
-    """The newest stands for all; what it makes way for only if there is one."""
+    """Create only the newest run; change active runs only if there is a new one."""
     if not new:
         return Arrangement()
     return Arrangement(

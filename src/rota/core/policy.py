@@ -1,6 +1,6 @@
-"""How the runs of a job are carried out: retries, time limits, guarantee. Room: core.
+"""Defines the policy of a job's runs: retries, time limits, guarantee, target.
 
-Only the values: contract/policy.py reads and writes the document.
+contract/policy.py reads and writes the document.
 """
 
 import re
@@ -17,20 +17,19 @@ LONGEST_TIMEOUT: Final = timedelta(hours=24)
 LONGEST_GRACE: Final = timedelta(minutes=10)
 NO_LIMIT: Final = "none"
 SHORTEST_LIMIT: Final = timedelta(milliseconds=100)
-# Hosts with a port fit, and so do names of one's own; it is shown in sentences and in logs.
+# Matches hosts with a port and user-defined names; shown in messages and logs.
 TARGET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,252}", re.ASCII)
 TARGET_WANTED: Final = (
-    "a name of what it depends on, such as payments or example.org:443: "
-    "1 to 253 letters, digits and . _ : / -"
+    "expected a name such as payments or example.org:443, of 1 to 253 letters, digits and . _ : / -"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """`timeout` is per attempt, `deadline` for the whole run from its due time on, `grace` the time
-    between asking an attempt to stop and ending it by force. `target` is what its attempts depend
-    on, if that is not what their executor tells (core/breaker.py). `unread` has the stored fields
-    that only newer code knows.
+    """The policy of a job. `timeout` limits one attempt, `deadline` the whole run from its due
+    time. `grace` is the time between asking an attempt to stop and killing it. `target` is what its
+    attempts depend on, if it differs from what their executor reports (core/breaker.py). `unread`
+    has the stored fields that only newer code knows.
     """
 
     retries: Retries = field(default_factory=Retries)
@@ -48,7 +47,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewerPolicy(Policy):
-    """Stands for a stored policy that only newer code knows. Nothing is carried out under it."""
+    """Represents a stored policy that only newer code can read. No run starts under it."""
 
     reason: str
 

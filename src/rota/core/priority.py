@@ -1,7 +1,8 @@
-"""Priorities with ageing (E5): low waits longer, but never for ever. Room: core.
+"""Orders waiting runs by priority with ageing (E5), so that low priority never starves.
 
-Ten steps, 0 first. A run rises one step for every `AGE_STEP` it has waited, which is the same as
-ordering by (ready time + priority × step): a key that never has to be updated while a run waits.
+There are ten priorities; 0 is first. A run rises one step for every `AGE_STEP` it has waited, which
+is the same as ordering by (ready time + priority × step). This key never has to be updated while a
+run waits.
 """
 
 from datetime import datetime, timedelta
@@ -17,19 +18,20 @@ AGE_STEP: Final = timedelta(minutes=10)
 
 
 def parse_priority(value: str | int) -> int:
-    """A name or a number from 0 (first) to 9 (last)."""
+    """Parse a name, or a number from 0 (first) to 9 (last)."""
     number = NAMED.get(value.strip().lower()) if isinstance(value, str) else value
     if number is None or isinstance(number, bool) or not FIRST <= number <= LAST:
-        raise InvalidInput("priority", value, "'high', 'normal', 'low', or a number from 0 to 9")
+        wanted = "expected 'high', 'normal', 'low', or a number from 0 to 9"
+        raise InvalidInput("priority", value, wanted)
     return number
 
 
 def rank(priority: int, ready_at: datetime) -> datetime:
-    """The place in the order of one tenant's waiting runs: smaller goes first."""
+    """Return the sort key among one tenant's waiting runs: smaller is first."""
     return ready_at + priority * AGE_STEP
 
 
 def aged(priority: int, *, ready_at: datetime, now: datetime) -> int:
-    """The step a run has risen to after waiting until `now`, for showing it to people."""
+    """Return the effective priority of a run that has waited until `now`, for display."""
     waited = max(timedelta(0), now - ready_at)
     return max(FIRST, priority - waited // AGE_STEP)

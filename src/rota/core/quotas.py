@@ -1,8 +1,8 @@
-"""What one tenant may have at most. Room: core.
+"""Defines the quotas of a tenant.
 
-A quota that is not given has its default (`DEFAULT_QUOTAS`), or is no limit where there is none. A
-quota that is given as null is no limit at all. Those on runs become the gate of the tenant
-(store/tenants.py); the others are held against by whoever writes jobs.
+An omitted quota has its default (`DEFAULT_QUOTAS`), or no limit if it has none. A quota of null
+means no limit. The quotas on runs become the gate of the tenant (store/tenants.py); the others are
+checked where jobs and other resources are written.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from typing import Final
 from rota.core.errors import InvalidInput
 from rota.core.limits import MOST_AT_ONCE, MOST_PER_TIME, Limits, Rate
 
-# The largest value of each quota that is a number.
+# The maximum value of each numeric quota.
 QUOTA_MAXIMA: Final = {
     "max_jobs": 10_000_000,
     "max_queued": 100_000_000,
@@ -28,8 +28,7 @@ QUOTA_MAXIMA: Final = {
     "max_secrets": 100_000,
     "max_keys": 100_000,
 }
-# What a tenant may have of each if nobody said anything: more than an honest one needs, and little
-# enough that one tenant cannot fill the tables of all.
+# More than a normal tenant needs, and few enough that one tenant cannot fill the shared tables.
 DEFAULT_QUOTAS: Final[Mapping[str, int]] = MappingProxyType(
     {
         "max_jobs": 1_000_000,
@@ -54,38 +53,40 @@ class Quotas:
     max_queued: int | None = None
     max_running: int | None = None
     runs_per_s: int | None = None
-    # The smallest time between two ticks of one job.
+    # The minimum time between two ticks of one job.
     min_period: timedelta | None = None
-    # Names of queue and kind that its submissions made, and keys of limits.
+    # Queue and kind names that its submissions created, and keys of limits.
     max_queues: int | None = None
     max_kinds: int | None = None
     max_limit_keys: int | None = None
     max_hooks: int | None = None
     max_calendars: int | None = None
     max_secrets: int | None = None
-    # Valid ones.
+    # Valid API keys.
     max_keys: int | None = None
-    # The quotas that were lifted on purpose: their defaults do not apply.
+    # The quotas that were explicitly set to no limit: their defaults do not apply.
     unlimited: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name, high in QUOTA_MAXIMA.items():
             value = getattr(self, name)
             if value is not None and (type(value) is not int or not 1 <= value <= high):
-                raise InvalidInput(f"quotas.{name}", value, f"a whole number from 1 to {high}")
+                wanted = f"must be a whole number from 1 to {high:,}"
+                raise InvalidInput(f"quotas.{name}", value, wanted)
         if self.min_period is not None and not SHORTEST_PERIOD <= self.min_period <= LONGEST_PERIOD:
-            raise InvalidInput("quotas.min_period", self.min_period, "one second to one day")
+            wanted = "must be 1 second to 1 day"
+            raise InvalidInput("quotas.min_period", self.min_period, wanted)
 
     def limit_of(self, name: str) -> int | None:
-        """Return what is said of a quota, or else its default; None is no limit."""
+        """Return the value of a quota, or its default; None means no limit."""
         value: int | None = getattr(self, name)
         return value if value is not None or name in self.unlimited else DEFAULT_QUOTAS.get(name)
 
     @property
     def limits(self) -> Limits | None:
-        """What the gate of the tenant lets through; None if it needs none."""
+        """The limits of the tenant's gate; None if it needs no gate."""
         if self.max_running is None and self.runs_per_s is None:
             return None
-        each_second = self.runs_per_s
-        rate = each_second and Rate(count=each_second, per=_SECOND, burst=each_second)
+        per_second = self.runs_per_s
+        rate = per_second and Rate(count=per_second, per=_SECOND, burst=per_second)
         return Limits(most=self.max_running, rate=rate or None)

@@ -1,7 +1,7 @@
-"""When to try again, and when to give up (E8). Room: core.
+"""Computes when a failed run is retried (E8).
 
-A policy is data that a job carries; the delay before retry n is arithmetic on it. Jitter is drawn
-from a `Random` that is passed in, so a test can know it.
+The rules are part of the job's policy. Jitter uses a `Random` that is passed in, so that tests can
+predict it.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,9 @@ class Growth(StrEnum):
 
 
 class Jitter(StrEnum):
-    """Full spreads a herd widest; equal keeps at least half of the delay; none is for tests."""
+    """The random share of a delay: full spreads retries the most, equal keeps at least half of the
+    delay, none is for tests.
+    """
 
     FULL = "full"
     EQUAL = "equal"
@@ -35,7 +37,9 @@ class Jitter(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """3 retries after 1, 2 and 4 seconds, fully jittered, unless the job says otherwise."""
+    """How often and how soon a failed run is retried. Default: 3 retries after up to 1, 2 and 4
+    seconds.
+    """
 
     most: int = 3
     growth: Growth = Growth.EXPONENTIAL
@@ -46,34 +50,33 @@ class Retries:
 
     def __post_init__(self) -> None:
         if not 0 <= self.most <= MOST_RETRIES:
-            raise InvalidInput("retries.max", self.most, f"0 to {MOST_RETRIES} retries")
+            raise InvalidInput("retries.max", self.most, f"must be 0 to {MOST_RETRIES}")
         if self.first < timedelta(0) or self.first > LONGEST_DELAY:
-            raise InvalidInput("retries.base", self.first, "a delay from 0 to 24 hours")
+            raise InvalidInput("retries.base", self.first, "must be 0 to 24 hours")
         if self.cap < timedelta(0) or self.cap > LONGEST_DELAY:
-            raise InvalidInput("retries.cap", self.cap, "a delay from 0 to 24 hours")
+            raise InvalidInput("retries.cap", self.cap, "must be 0 to 24 hours")
         if (self.growth is Growth.LIST) != bool(self.delays):
-            raise InvalidInput(
-                "retries.delays", self.delays, "delays exactly when the kind is 'list'"
-            )
+            wanted = "required with kind 'list', and not allowed with other kinds"
+            raise InvalidInput("retries.delays", self.delays, wanted)
         if any(delay < timedelta(0) or delay > LONGEST_DELAY for delay in self.delays):
-            raise InvalidInput("retries.delays", self.delays, "delays from 0 to 24 hours each")
+            raise InvalidInput("retries.delays", self.delays, "each delay must be 0 to 24 hours")
 
 
-# About two weeks: 15 s, 30 s, 1 min … then every 24 hours at most.
+# Retries for about two weeks: after 15 s, 30 s, 1 min … then at most every 24 hours.
 PATIENT = Retries(
     most=20, first=timedelta(seconds=15), cap=timedelta(hours=24), jitter=Jitter.EQUAL
 )
 
 
 def ceiling(policy: Retries, *, failures: int) -> timedelta:
-    """The delay before jitter after `failures` failed attempts (1 for the first)."""
+    """Return the delay without jitter after `failures` failed attempts."""
     match policy.growth:
         case Growth.CONSTANT:
             grown = policy.first
         case Growth.LINEAR:
             grown = policy.first * failures
         case Growth.EXPONENTIAL:
-            # 2**60 of anything is past every cap; the bound keeps timedelta from overflowing.
+            # 2**60 times any delay exceeds every cap; the bound keeps timedelta from overflowing.
             doublings = min(failures - 1, 60)
             seconds = policy.first.total_seconds() * 2**doublings
             grown = timedelta(seconds=min(seconds, policy.cap.total_seconds()))
@@ -83,7 +86,7 @@ def ceiling(policy: Retries, *, failures: int) -> timedelta:
 
 
 def delay(policy: Retries, *, failures: int, chance: "Random") -> timedelta:
-    """The wait before the next attempt after `failures` failed ones."""
+    """Return the delay with jitter after `failures` failed attempts."""
     longest = ceiling(policy, failures=failures)
     match policy.jitter:
         case Jitter.FULL:

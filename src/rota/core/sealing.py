@@ -1,8 +1,9 @@
-"""Seals a secret with the master key, and opens it again. Room: core.
+"""Encrypts and decrypts secrets with the master key.
 
-AES-256-GCM. Tenant, name and version are bound to the text: a ciphertext that is copied to another
-row, or back from an older version, does not open. The master key and the nonce are arguments. The
-library for it may be missing; then secrets are off, and never kept in the clear.
+Uses AES-256-GCM. Tenant, name and version are authenticated with the ciphertext: a ciphertext that
+is copied to another row, or restored from an older version, cannot be decrypted. The master key and
+the nonce are arguments. Without the `cryptography` package secrets are unavailable; Rota never
+stores them in plain text.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ LIBRARY: Final = "cryptography"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a secret lies; sealed with it."""
+    """Identifies a version of a secret; authenticated with the ciphertext."""
 
     tenant_id: int
     name: str
@@ -27,51 +28,54 @@ class Place:
 
     @property
     def bound(self) -> bytes:
-        # The name is last but one and may hold anything; the numbers around it cannot.
+        # Unambiguous, although the name may contain any character: the parts around it are numbers.
         return f"{self.tenant_id}|{self.name}|{self.version}".encode()
 
 
 def checked(master: bytes) -> bytes:
-    """The master key, if it can be one."""
+    """Return the master key; raise `InvalidInput` if its length is wrong."""
     if len(master) != KEY:
-        raise InvalidInput("master key", f"{len(master)} bytes", f"{KEY} random bytes")
+        wanted = f"must be {KEY} random bytes"
+        raise InvalidInput("master key", f"{len(master)} bytes", wanted)
     return master
 
 
 def key_id_of(master: bytes) -> str:
-    """Kept beside each sealed text: tells two master keys apart and says nothing about either."""
+    """Return the id of a master key, which is stored with each ciphertext and reveals nothing."""
     return sha256(b"rota master key id" + checked(master)).hexdigest()[:16]
 
 
 def seal(master: bytes, place: Place, value: bytes, *, nonce: bytes) -> bytes:
-    """The sealed text, which begins with its nonce: 12 random bytes, used once."""
+    """Encrypt a value. The result begins with the nonce: 12 random bytes, used once."""
     if len(nonce) != NONCE:
-        raise InvalidInput("nonce", f"{len(nonce)} bytes", f"{NONCE} random bytes")
-    sealed: bytes = _cipher(master).encrypt(nonce, value, place.bound)
-    return nonce + sealed
+        wanted = f"must be {NONCE} random bytes"
+        raise InvalidInput("nonce", f"{len(nonce)} bytes", wanted)
+    ciphertext: bytes = _make_cipher(master).encrypt(nonce, value, place.bound)
+    return nonce + ciphertext
 
 
 def unseal(master: bytes, place: Place, sealed: bytes) -> bytes:
-    """The value, if it was sealed with this key for this place."""
-    cipher = _cipher(master)
+    """Decrypt a value that was encrypted with this key for this place."""
+    cipher = _make_cipher(master)
     try:
         value: bytes = cipher.decrypt(sealed[:NONCE], sealed[NONCE:], place.bound)
-    except (_library("exceptions").InvalidTag, ValueError):
+    except (_import_library("exceptions").InvalidTag, ValueError):
         raise SealingFailed(
-            reason=f"{place.name!r} does not open with this master key in this place",
-            remedy="give the master key that it was sealed with, or write the secret again",
+            reason=f"secret {place.name!r} cannot be decrypted with this master key",
+            remedy="use the master key that encrypted it, or write the secret again",
         ) from None
     return value
 
 
-def _cipher(master: bytes) -> Any:
-    return _library("hazmat.primitives.ciphers.aead").AESGCM(checked(master))
+def _make_cipher(master: bytes) -> Any:
+    return _import_library("hazmat.primitives.ciphers.aead").AESGCM(checked(master))
 
 
-def _library(part: str) -> Any:
+def _import_library(part: str) -> Any:
     try:
         return import_module(f"{LIBRARY}.{part}")
     except ImportError:
         raise SealingFailed(
-            reason=f"the package {LIBRARY} is not installed", remedy=f"pip install {LIBRARY}"
+            reason=f"the package {LIBRARY} is not installed",
+            remedy=f"install it: pip install {LIBRARY}",
         ) from None

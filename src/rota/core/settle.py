@@ -1,8 +1,7 @@
-"""What an ending makes of its run: (run, outcome) → event, and when again. Room: core.
+"""Decides what happens to a run after an attempt: (run, outcome) → event, and when to retry.
 
-This is the one place that weighs retries, losses, deadlines and cancellation against each other.
-The store repeats the part that races (a cancel that came first) inside its statements, and a test
-holds the two against each other.
+This is the single place that weighs retries, losses, deadlines and cancellation. The store repeats
+the part that can race (a concurrent cancel) in its statements, and a test compares the two.
 """
 
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from rota.core.states import RunEvent, RunState, advance_run
 if TYPE_CHECKING:
     from random import Random
 
-# The third loss quarantines: once is bad luck, twice a coincidence, three times a poison pill.
+# After this many lost workers a run is quarantined: it probably kills its workers.
 MOST_LOSSES = 3
 _PLAIN = {
     Succeeded: RunEvent.SUCCEED,
@@ -39,7 +38,7 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempted:
-    """What settling needs to know of a run: its state and counts before the ending."""
+    """The state and the counters of a run before its attempt ended."""
 
     state: RunState
     failures: int
@@ -50,7 +49,7 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """`state` follows; `ready_at` is set exactly when the run waits again."""
+    """The next state of a run; `ready_at` is set exactly if the run waits again."""
 
     event: RunEvent
     state: RunState
@@ -81,7 +80,7 @@ def settle(
 def _weigh(
     run: Attempted, outcome: Outcome, *, policy: Retries, chance: "Random"
 ) -> tuple[RunEvent, timedelta | None]:
-    """The event an ending is, and how long to wait if the run goes on."""
+    """Return the event of an outcome, and how long to wait if the run continues."""
     match outcome:
         case Succeeded() | Unfolded() | Cancelled():
             return _PLAIN[type(outcome)], None

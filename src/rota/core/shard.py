@@ -1,8 +1,8 @@
-"""Which shard a job belongs to, and which shards a scheduler should hold (O3). Room: core.
+"""Assigns jobs to shards, and decides which shards a scheduler should hold (O3).
 
-The jobs are dealt to 128 shards by a hash that never changes; schedulers hold shards by lease. The
-plan below needs no leader: everyone computes it from the same rows, gives up what is above its
-share and takes what is free up to its share. Leases keep two from holding the same shard meanwhile.
+A hash that never changes assigns each job to one of 128 shards; schedulers hold shards by lease.
+The plan needs no leader: every scheduler computes it from the same rows, releases shards above its
+share and takes free shards up to its share. Leases prevent two schedulers from holding a shard.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ SHARDS: Final = 128
 
 
 def shard_of(job_id: UUID) -> int:
-    """Stable for ever: stored with the job, and computed the same by every version of Rota."""
+    """Return the shard of a job. It is stored with the job; every version computes the same."""
     return _shard_of_bytes(job_id.bytes)
 
 
 def shard_of_hex(job_id: str) -> int:
-    """The same for an id that is written as 32 hexadecimal digits."""
+    """Return the shard of a job whose id is given as 32 hexadecimal digits."""
     return _shard_of_bytes(bytes.fromhex(job_id))
 
 
@@ -35,22 +35,22 @@ class ShardPlan:
 
 
 def share_of(me: UUID, live: Sequence[UUID]) -> int:
-    """How many shards `me` should hold: an even part, the first ones by id take the rest."""
+    """Return how many shards `me` should hold: an even share; the first by id hold one more."""
     order = sorted({*live, me})
     even, rest = divmod(SHARDS, len(order))
     return even + (order.index(me) < rest)
 
 
 def plan_shards(me: UUID, *, live: Sequence[UUID], owners: Mapping[int, UUID | None]) -> ShardPlan:
-    """What to take and what to let go, given who is alive and who holds an unexpired lease.
+    """Return which shards to take and to release, given the live schedulers and the holders.
 
-    `owners` maps each shard to its holder, None when its lease has run out.
+    `owners` maps each shard to its holder, None if its lease has expired.
     """
     share = share_of(me, live)
-    mine = sorted(shard for shard, owner in owners.items() if owner == me)
-    surplus = mine[share:]
+    held = sorted(shard for shard, owner in owners.items() if owner == me)
+    surplus = held[share:]
     free = [shard for shard in range(SHARDS) if owners.get(shard) is None]
-    # Start at different places, so that two schedulers that wake together rarely collide.
+    # Start at different places, so that schedulers that wake at the same time rarely collide.
     start = shard_of(me) % len(free) if free else 0
-    wanted = (free[start:] + free[:start])[: max(0, share - len(mine))]
-    return ShardPlan(take=tuple(sorted(wanted)), release=tuple(surplus))
+    chosen = (free[start:] + free[:start])[: max(0, share - len(held))]
+    return ShardPlan(take=tuple(sorted(chosen)), release=tuple(surplus))

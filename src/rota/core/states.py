@@ -1,8 +1,8 @@
-"""The states of a job and of a run, and every move between them: written once. Room: core.
+"""Defines the states of jobs and runs, and every transition between them.
 
-The tables below are the only place that says what may follow what. From them are rendered the
-guard in the database (store/generated/state_guard.sql) and the page docs/reference/states.md, and
-a test tries all pairs against PostgreSQL. What a move does to rows is the store's business.
+The tables below are the single source of the transitions. The guard in the database
+(store/generated/state_guard.sql) and the page docs/reference/states.md are rendered from them, and
+a test tries all pairs against PostgreSQL. The store writes the rows.
 """
 
 from enum import StrEnum
@@ -28,9 +28,9 @@ class JobEvent(StrEnum):
 
 
 class RunState(StrEnum):
-    """The first five are alive and lie in the hot table; the rest are final and lie in history.
+    """The first five are live and stored in the hot table; the others are final and in history.
 
-    A queued run whose time has not come is shown as "scheduled"; it is the same state.
+    A queued run that is not due yet is shown as "scheduled"; it is the same state.
     """
 
     BLOCKED = "blocked"
@@ -50,7 +50,7 @@ class RunState(StrEnum):
 
 
 class RunEvent(StrEnum):
-    UNFOLD = "unfold"
+    UNFOLD = "expand"
     UNBLOCK = "unblock"
     CLAIM = "claim"
     SUCCEED = "succeed"
@@ -81,13 +81,13 @@ JOB_MOVES: Final[dict[tuple[JobState, JobEvent], JobState]] = {
     (_J.QUARANTINED, _JE.RESUME): _J.ACTIVE,
     (_J.QUARANTINED, _JE.PAUSE): _J.PAUSED,
     (_J.QUARANTINED, _JE.DELETE): _J.DELETED,
-    # An edit that gives a finished job new ticks brings it back.
+    # An edit that gives a finished job new ticks reactivates it.
     (_J.FINISHED, _JE.RESUME): _J.ACTIVE,
     (_J.FINISHED, _JE.DELETE): _J.DELETED,
 }
 
 RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
-    # A graph run is blocked while its steps run; what it comes to, the steps decide.
+    # A graph run is blocked while its steps run; the steps decide its final state.
     (_R.BLOCKED, _RE.SUCCEED): _R.SUCCEEDED,
     (_R.BLOCKED, _RE.GIVE_UP): _R.DEAD,
     (_R.BLOCKED, _RE.UNBLOCK): _R.QUEUED,
@@ -113,7 +113,7 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     (_R.RUNNING, _RE.EXPIRE): _R.EXPIRED,
     (_R.RUNNING, _RE.CANCEL): _R.CANCELLING,
     (_R.RUNNING, _RE.FORCE_CANCEL): _R.CANCELLED,
-    # Whoever asked to cancel was told so: from here every road ends in cancelled.
+    # The caller was told that the run is cancelled, so every transition leads to cancelled.
     (_R.CANCELLING, _RE.CANCEL): _R.CANCELLING,
     (_R.CANCELLING, _RE.FORCE_CANCEL): _R.CANCELLED,
     (_R.CANCELLING, _RE.UNFOLD): _R.CANCELLED,
@@ -134,9 +134,9 @@ LIVE: Final = frozenset(
 WAITING: Final = frozenset({_R.QUEUED, _R.RETRYING})
 HELD: Final = frozenset({_R.RUNNING, _R.CANCELLING})
 FINAL: Final = frozenset(RunState) - LIVE
-# A tick is born as a run that waits, or as the record of why there is none.
+# The states in which a run is inserted: waiting, or the record of why a tick did not run.
 BIRTHS: Final = frozenset({_R.BLOCKED, _R.QUEUED, _R.SKIPPED, _R.MISSED, _R.COALESCED})
-# What a person must look at: the dead letters.
+# Dead letters: a person must look at these runs.
 BAD: Final = frozenset({_R.DEAD, _R.LOST, _R.QUARANTINED})
 
 
@@ -144,7 +144,8 @@ def advance_job(state: JobState, event: JobEvent) -> JobState:
     """Return the state that `event` leads a job to, or raise `IllegalMove`."""
     following = JOB_MOVES.get((state, event))
     if following is None:
-        raise IllegalMove(thing="job", state=state.value, event=event.value)
+        allowed = [old.value for old, move in JOB_MOVES if move is event]
+        raise IllegalMove("job", state.value, event.value, allowed)
     return following
 
 
@@ -152,15 +153,16 @@ def advance_run(state: RunState, event: RunEvent) -> RunState:
     """Return the state that `event` leads a run to, or raise `IllegalMove`."""
     following = RUN_MOVES.get((state, event))
     if following is None:
-        raise IllegalMove(thing="run", state=state.value, event=event.value)
+        allowed = [old.value for old, move in RUN_MOVES if move is event]
+        raise IllegalMove("run", state.value, event.value, allowed)
     return following
 
 
 def job_pairs() -> frozenset[tuple[JobState, JobState]]:
-    """Every change of a job's state that some event makes."""
+    """Return every change of a job's state that an event causes."""
     return frozenset((old, new) for (old, _), new in JOB_MOVES.items() if old != new)
 
 
 def run_pairs() -> frozenset[tuple[RunState, RunState]]:
-    """Every change of a run's state that some event makes."""
+    """Return every change of a run's state that an event causes."""
     return frozenset((old, new) for (old, _), new in RUN_MOVES.items() if old != new)

@@ -1,7 +1,8 @@
-"""What somebody hands in: a job or a run, and everything that is checked about it. Room: core.
+"""Defines submitted jobs and runs, and checks their values.
 
-Pure checks, each with the path of the field, the value and what would be right: every input has a
-bound, in size, depth and characters. Writing it is flow/submit; schedules are contract.
+The checks are pure; each error has the path of the field, the value and what is allowed. Every
+input is bounded in size, depth and characters. flow/submit writes the jobs; contract reads their
+schedules.
 """
 
 import json
@@ -24,27 +25,27 @@ from rota.core.priority import DEFAULT
 from rota.core.uniqueness import Unique
 
 MOST_NAME: Final = 200
-# Of the category of format controls; written before Arabic and Syriac numbers, and seen.
+# Format characters that are visible: they precede Arabic and Syriac numbers.
 VISIBLE_FORMATS: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
 JOINERS: Final = frozenset("\u200c\u200d")
 MOST_DESCRIPTION: Final = 1_000
 MOST_LABELS: Final = 32
 MOST_LABEL: Final = 64
 MOST_LIMITS: Final = 8
-# A gate's key is 200 characters, of which some say whose it is.
+# The key of a gate has 200 characters, including a prefix.
 MOST_KEY: Final = 180
 MOST_PAYLOAD: Final = 256 * 1024
 MOST_DEPTH: Final = 32
 MOST_KEYS: Final = 1_000
 MOST_NODES: Final = 50_000
 MOST_DIGITS: Final = 64
-# Made once: json.dumps makes one of these for every call that is not quite usual.
+# Created once: json.dumps creates an encoder for every call with non-default options.
 _encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _canonical: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False
 ).encode
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
-# Most payloads are a few fields, and those need no search for what is deep or large.
+# Payloads with few small fields need no check of depth and size.
 _FEW: Final = 32
 _SMALL: Final = 2**63
 _PATH: Final = re.compile(r"args(?:\.[A-Za-z0-9_-]{1,100}){1,16}")
@@ -52,8 +53,8 @@ _PATH: Final = re.compile(r"args(?:\.[A-Za-z0-9_-]{1,100}){1,16}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSpec:
-    """A job or a one-time submission as it is asked for. `schedule` is the plain form; None means
-    on demand. A job without a name gets one that begins with its kind; a submission needs none.
+    """A requested job or one-time submission. `schedule` is a plain object; None means on demand. A
+    job without a name gets one that begins with its kind; a submission needs no name.
     """
 
     name: str | None
@@ -77,14 +78,14 @@ class JobSpec:
 
     @property
     def display_name(self) -> str:
-        """What people see: its name, or its kind if it has none."""
+        """The name to show: its name, or its kind if it has none."""
         return self.name or self.kind
 
 
 class SpecVariant(NamedTuple):
-    """What is asked for like `spec`, but with these fields. Neighbours of a bulk that differ in
-    nothing else have the same `spec`, which is then checked once. `at` stands for the time in the
-    schedule of `spec`; None leaves that as it is.
+    """A submission that equals `spec` except for these fields. Neighbours in a bulk request that
+    differ in nothing else share one `spec`, which is checked once. `at` replaces the time in the
+    schedule of `spec`; None keeps the schedule.
     """
 
     spec: JobSpec
@@ -99,7 +100,7 @@ class SpecVariant(NamedTuple):
         return self.name or self.spec.kind
 
     def whole(self) -> JobSpec:
-        """The spec that it stands for."""
+        """Return the complete spec of this submission."""
         schedule = self.spec.schedule if self.at is None else {"at": self.at}
         return replace(
             self.spec,
@@ -112,8 +113,8 @@ class SpecVariant(NamedTuple):
 
 
 class SpecColumns(NamedTuple):
-    """What is asked for like `spec`, by column: each has one value for each submission. `ats` is
-    None if all of them are due when the schedule of `spec` says.
+    """Submissions that equal `spec` except for these columns, which have one value per submission.
+    `ats` is None if all submissions have the schedule of `spec`.
     """
 
     spec: JobSpec
@@ -124,7 +125,7 @@ class SpecColumns(NamedTuple):
     ats: Sequence[object] | None = None
 
     def first(self) -> JobSpec:
-        """The spec that the first submission stands for."""
+        """Return the complete spec of the first submission."""
         at = None if self.ats is None else self.ats[0]
         own = self.names[0], self.payloads[0], self.labels[0] or {}, self.user_ids[0], at
         return SpecVariant(self.spec, *own).whole()
@@ -132,8 +133,8 @@ class SpecColumns(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
-    """A run of an existing job. Without an id one is drawn; without a payload it has its job's;
-    without a time it is due now.
+    """A requested run of an existing job. Defaults: a new id, the payload and the priority of the
+    job, due now.
     """
 
     job_id: UUID
@@ -146,7 +147,7 @@ class RunSpec:
 
 @contextmanager
 def within(path: str) -> Iterator[None]:
-    """Say where in what was handed in an error lies."""
+    """Prefix the field of an `InvalidInput` with a path."""
     try:
         yield
     except InvalidInput as error:
@@ -156,7 +157,7 @@ def within(path: str) -> Iterator[None]:
 
 @contextmanager
 def after(done: Sized) -> Iterator[None]:
-    """Say where in a list of jobs an error lies: at the place after those that are done."""
+    """Prefix the field of an `InvalidInput` with the index of the job after those in `done`."""
     try:
         yield
     except InvalidInput as error:
@@ -165,23 +166,24 @@ def after(done: Sized) -> Iterator[None]:
 
 
 def check_name(value: object, name: str, *, most: int = MOST_NAME) -> str:
-    """A text for people: composed the one usual way, without characters that nobody sees."""
-    wanted = f"a text of 1 to {most} characters"
+    """Return a name in Unicode normal form C; reject control characters."""
+    wanted = f"expected text of 1 to {most} characters"
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(name, value, wanted)
     if value.isascii() and value.isprintable() and len(value) <= most:
-        return value  # nearly all are
+        return value  # the common case
     text = unicodedata.normalize("NFC", value)
     if len(text) > most:
         raise InvalidInput(name, value, wanted)
     if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text):
-        raise InvalidInput(name, value, f"{wanted}, without control characters")
+        raise InvalidInput(name, value, f"{wanted} without control characters")
     return text
 
 
 def check_visible_name(value: object, name: str, *, most: int = MOST_NAME) -> str:
-    """A name that people tell apart by looking at it: without characters that reverse or hide
-    text. The two joiners that some scripts and emoji need stay between characters of these.
+    """Return a name that is distinguishable by sight; reject characters that reverse or hide text.
+
+    The two joiners that some scripts and emoji need are allowed between non-ASCII characters.
     """
     text = check_name(value, name, most=most)
     if text.isascii():
@@ -190,9 +192,9 @@ def check_visible_name(value: object, name: str, *, most: int = MOST_NAME) -> st
         if unicodedata.category(char) != "Cf" or char in VISIBLE_FORMATS:
             continue
         around = text[max(0, place - 1) : place] + text[place + 1 : place + 2]
-        if char not in JOINERS or len(around) < 2 or not all(each > "\x7f" for each in around):
+        if char not in JOINERS or len(around) < 2 or not all(near > "\x7f" for near in around):
             wanted = (
-                f"a text of 1 to {most} characters without invisible ones: remove "
+                f"expected text of 1 to {most} characters without invisible ones; remove "
                 f"U+{ord(char):04X} ({unicodedata.name(char, 'unnamed')}) at character {place + 1}"
             )
             raise InvalidInput(name, value, wanted)
@@ -200,7 +202,7 @@ def check_visible_name(value: object, name: str, *, most: int = MOST_NAME) -> st
 
 
 def check_visible_names(values: Sequence[str | None], name: str) -> Sequence[str | None]:
-    """The same for a column of names, some of which may be missing.
+    """Check a column of names, some of which may be missing, with `check_visible_name`.
 
     benefit: 1 of 12 us for a submission of a bulk, measured 2026-11
     """
@@ -214,18 +216,19 @@ def check_visible_names(values: Sequence[str | None], name: str) -> Sequence[str
 
 
 def check_text(value: str | None, name: str) -> str | None:
-    """A text of several lines; without the characters that no line needs and PostgreSQL refuses."""
+    """Return a text of several lines; reject control characters, which PostgreSQL cannot store."""
     for char in value or "":
         if char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cs"}:
-            wanted = f"text without control characters: remove U+{ord(char):04X}"
+            wanted = f"must not contain control characters; remove U+{ord(char):04X}"
             raise InvalidInput(name, value, wanted)
     return value
 
 
 def check_labels(labels: Mapping[str, str]) -> str:
-    """The labels as JSON."""
+    """Check the labels, and return them as JSON."""
     if len(labels) > MOST_LABELS:
-        raise InvalidInput("labels", f"{len(labels)} labels", f"at most {MOST_LABELS}")
+        wanted = f"at most {MOST_LABELS} labels are allowed"
+        raise InvalidInput("labels", f"{len(labels)} labels", wanted)
     if not labels:
         return "{}"
     checked = {
@@ -239,20 +242,21 @@ def check_labels(labels: Mapping[str, str]) -> str:
 
 def check_limits(limits: tuple[Limit, ...]) -> tuple[Limit, ...]:
     if len(limits) > MOST_LIMITS:
-        raise InvalidInput("limits", f"{len(limits)} limits", f"at most {MOST_LIMITS}")
+        wanted = f"at most {MOST_LIMITS} limits are allowed"
+        raise InvalidInput("limits", f"{len(limits)} limits", wanted)
     for place, limit in enumerate(limits):
         check_name(limit.key, f"limits[{place}].key", most=MOST_KEY)
     return limits
 
 
 def canonical(value: object) -> str:
-    """JSON in which equal values are equal texts."""
+    """Return canonical JSON: equal values have equal texts."""
     return _canonical(value)
 
 
 def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | None:
-    """A payload as JSON; None stays None. Everything that JSON or PostgreSQL cannot hold, and
-    everything that would be a burden to whoever reads it, is refused.
+    """Return a payload as JSON; None stays None. Rejects values that JSON or PostgreSQL cannot
+    store, and values that are too large or too deep.
     """
     if value is None:
         return None
@@ -262,14 +266,15 @@ def json_text(value: object, name: str, *, most: int = MOST_PAYLOAD) -> str | No
     try:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
-        raise InvalidInput(name, text, "text without lone surrogates") from None
+        raise InvalidInput(name, text, "must not contain lone surrogates") from None
     if size > most:
-        raise InvalidInput(name, f"{size} bytes of JSON", f"at most {most // 1024} KB")
+        wanted = f"must be at most {most // 1024} KB"
+        raise InvalidInput(name, f"{size} bytes of JSON", wanted)
     return text
 
 
 def is_flat(value: object) -> bool:
-    """Whether it is an object of a few small scalars, in which nothing can be wrong."""
+    """Return whether a value is an object of a few small scalars, which needs no further checks."""
     if type(value) is not dict or len(value) > _FEW:
         return False
     for key, inner in value.items():
@@ -293,18 +298,20 @@ def _check_nodes(value: object, name: str) -> None:
             return
         nodes += len(layer)
         if nodes > MOST_NODES:
-            raise InvalidInput(name, "a large value", f"at most {MOST_NODES} values in all")
-        layer = [inner for each in layer for inner in _inside(each, name)]
-    raise InvalidInput(name, "a deep value", f"at most {MOST_DEPTH} levels")
+            wanted = f"at most {MOST_NODES:,} values are allowed in total"
+            raise InvalidInput(name, "large value", wanted)
+        layer = [inner for outer in layer for inner in _check_node(outer, name)]
+    raise InvalidInput(name, "deep value", f"at most {MOST_DEPTH} levels are allowed")
 
 
-def _inside(value: object, name: str) -> Iterator[object]:
-    """Check one value and return those inside it."""
+def _check_node(value: object, name: str) -> Iterator[object]:
+    """Check one value, and yield the values inside it."""
     if isinstance(value, dict):
         if len(value) > MOST_KEYS:
-            raise InvalidInput(name, f"{len(value)} keys", f"at most {MOST_KEYS} in an object")
+            wanted = f"at most {MOST_KEYS:,} keys are allowed in an object"
+            raise InvalidInput(name, f"{len(value)} keys", wanted)
         if not all(isinstance(key, str) for key in value):
-            raise InvalidInput(name, value, "an object whose keys are texts")
+            raise InvalidInput(name, value, "the keys of an object must be text")
         yield from value
         yield from value.values()
     elif isinstance(value, list | tuple):
@@ -319,31 +326,34 @@ def _check_scalar(value: object, name: str) -> None:
         case None | bool():
             return
         case str():
-            wanted = "text without NUL characters" if "\x00" in value else None
+            wanted = "must not contain NUL characters" if "\x00" in value else None
         case int():
-            wanted = f"at most {MOST_DIGITS} digits" if abs(value) >= 10**MOST_DIGITS else None
+            if abs(value) >= 10**MOST_DIGITS:
+                wanted = f"must have at most {MOST_DIGITS} digits"
         case float():
-            wanted = None if math.isfinite(value) else "a finite number"
+            wanted = None if math.isfinite(value) else "must be a finite number"
         case _:
-            wanted = "null, true, false, a number, text, a list or an object"
+            wanted = "expected null, true, false, a number, text, a list or an object"
     if wanted is not None:
-        # Python refuses to write a very long number out, even for an error.
-        shown = "a long number" if isinstance(value, int) else value
+        # Python raises an error when it formats a very long number.
+        shown = "long number" if isinstance(value, int) else value
         raise InvalidInput(name, shown, wanted)
 
 
 def filled(template: str, payload: object, name: str) -> str:
-    """The key of a limit with its places filled: `customer:{args.id}` becomes `customer:42`."""
+    """Fill the placeholders of a key: `customer:{args.id}` becomes `customer:42`."""
     rest = _PLACE.sub("", template)
     if "{" in rest or "}" in rest:
-        raise InvalidInput(name, template, "places such as {args.id}, each closed")
-    key = _PLACE.sub(lambda place: _value(place[1], payload, name, template), template)
+        wanted = "expected placeholders such as {args.id}, each closed by }"
+        raise InvalidInput(name, template, wanted)
+    key = _PLACE.sub(lambda place: _find_value(place[1], payload, name, template), template)
     return check_name(key, name, most=MOST_KEY)
 
 
-def _value(path: str, payload: object, name: str, template: str) -> str:
+def _find_value(path: str, payload: object, name: str, template: str) -> str:
     if not _PATH.fullmatch(path):
-        raise InvalidInput(name, template, "places that begin with args, such as {args.id}")
+        wanted = "placeholders must begin with args, such as {args.id}"
+        raise InvalidInput(name, template, wanted)
     value = payload
     for part in path.split(".")[1:]:
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -351,4 +361,5 @@ def _value(path: str, payload: object, name: str, template: str) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int):
         return str(value)
-    raise InvalidInput(name, template, f"a payload with a text or whole number at {path}")
+    wanted = f"the payload must have text or a whole number at {path}"
+    raise InvalidInput(name, template, wanted)

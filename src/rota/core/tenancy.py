@@ -1,8 +1,8 @@
-"""Which tenants may use what an operator named: a connection, a channel, a queue of a worker.
+"""Decides which tenants may use a resource of a worker: a connection, a channel, a queue.
 
-Room: core. A list of tenants is written in the settings of a worker; `*` stands for every tenant.
-What does not say whose it is belongs to the default tenant, which is everybody while it is the only
-one (docs/adr/0038-tenants-of-resources.md).
+The settings of a worker list the tenants of a resource; `*` means every tenant. A resource without
+such a list belongs to the default tenant, which is the only tenant of most installations
+(docs/adr/0038-tenant-access-to-resources.md).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,12 @@ from rota.core.errors import ResourceUnavailable
 
 DEFAULT_TENANT: Final = "default"
 EVERY_TENANT: Final = "*"
-# Of what is not declared.
+# The tenants of a resource without a list.
 DEFAULT_TENANTS: Final = (DEFAULT_TENANT,)
 
 
 class Declared(Protocol):
-    """A resource that says which tenants may use it."""
+    """A resource with a list of the tenants that may use it."""
 
     @property
     def tenants(self) -> Sequence[str]: ...
@@ -28,13 +28,17 @@ ResourceT = TypeVar("ResourceT", bound=Declared)
 
 
 def is_open_to(tenants: Sequence[str], tenant: str) -> bool:
-    """Return whether a list of tenants holds this one, by its name or by `*`."""
+    """Return whether a list of tenants contains this one, by its name or by `*`."""
     return tenant in tenants or EVERY_TENANT in tenants
 
 
 def select_open(resources: Mapping[str, ResourceT], tenant: str) -> dict[str, ResourceT]:
     """Return the resources that this tenant may use, by name."""
-    return {name: each for name, each in resources.items() if is_open_to(each.tenants, tenant)}
+    return {
+        name: resource
+        for name, resource in resources.items()
+        if is_open_to(resource.tenants, tenant)
+    }
 
 
 def refuse_resource(
@@ -42,47 +46,47 @@ def refuse_resource(
 ) -> ResourceUnavailable:
     """Return the error for a name that this tenant cannot use.
 
-    It reads the same for a name that only others may use and for one that does not exist.
+    The message is the same for a name that only other tenants may use and for an unknown name.
     """
     names = ", ".join(sorted(available)) or "none"
-    wanted = f"available: {names}; the operator of the worker sets {setting}"
+    wanted = f"available: {names}; the worker's operator grants access with {setting}"
     return ResourceUnavailable(field, name, wanted, tenant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedTenants:
-    """The tenants whose runs a worker takes: in all its queues, and in those that differ."""
+    """The tenants whose runs a worker claims: in all its queues, or per queue if they differ."""
 
     tenants: tuple[str, ...] = DEFAULT_TENANTS
     by_queue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def in_queue(self, queue: str) -> tuple[str, ...]:
-        """Return the tenants that are served in this queue."""
+        """Return the tenants whose runs the worker claims in this queue."""
         return self.by_queue.get(queue, self.tenants)
 
     def names(self) -> list[str]:
-        """Return every tenant that is named anywhere, without `*`."""
+        """Return all tenant names in any list, without `*`."""
         lists = (self.tenants, *self.by_queue.values())
-        return sorted({name for each in lists for name in each if name != EVERY_TENANT})
+        return sorted({name for names in lists for name in names if name != EVERY_TENANT})
 
     def describe(self, queues: Sequence[str]) -> str:
-        """Return it as a sentence for the log of a worker that serves these queues."""
+        """Describe the served tenants for the log of a worker that serves these queues."""
         differing = [queue for queue in queues if self.in_queue(queue) != self.tenants]
-        parts = [f"takes runs of {_listed(self.tenants)}"]
-        parts += [f"in queue {queue} of {_listed(self.in_queue(queue))}" for queue in differing]
+        parts = [f"serves {_name_tenants(self.tenants)}"]
+        parts += [f"in queue {queue}: {_name_tenants(self.in_queue(queue))}" for queue in differing]
         return "; ".join(parts)
 
     def to_plain(self, queue_ids: Mapping[str, int]) -> dict[str, Any]:
-        """Return it as a session stores it, with the ids of its queues."""
+        """Return the form that a session stores, with the ids of its queues."""
         by_queue = {
-            str(queue_ids[queue]): list(each)
-            for queue, each in self.by_queue.items()
+            str(queue_ids[queue]): list(tenants)
+            for queue, tenants in self.by_queue.items()
             if queue in queue_ids
         }
         return {"tenants": list(self.tenants), "queues": by_queue}
 
 
-def _listed(tenants: Sequence[str]) -> str:
+def _name_tenants(tenants: Sequence[str]) -> str:
     if EVERY_TENANT in tenants:
         return "all tenants"
     names = ", ".join(tenants) or "none"

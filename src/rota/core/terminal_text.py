@@ -1,15 +1,15 @@
-"""Makes text harmless for a terminal. Room: core.
+"""Makes text safe to print on a terminal.
 
-A terminal obeys control characters: they move the cursor, change the title, write links, answer to
-standard input. Others reverse or hide what a reader sees. Each is replaced by its escape of JSON,
-so text stays readable and JSON stays JSON.
+Control characters can move the cursor, change the title, write links and inject input; other
+characters reverse or hide text. Each of them is replaced by its JSON escape, so that text stays
+readable and JSON stays valid.
 """
 
 import re
 from typing import Final
 
-# C0 but tab and line feed, DEL and C1; marks that change the direction; zero-width characters but
-# the two that emoji and some scripts need; line and paragraph separators; tags; lone surrogates.
+# C0 except tab and line feed, DEL and C1; direction marks; zero-width characters except the two
+# that emoji and some scripts need; line and paragraph separators; tags; lone surrogates.
 _UNSAFE: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -19,21 +19,21 @@ _UNSAFE: Final = (
     "\ud800-\udfff"
 )
 UNSAFE: Final = re.compile(f"[{_UNSAFE}]")
-# Select Graphic Rendition: colours, bold, underlined.
+# Select Graphic Rendition sequences: colours, bold, underline.
 _COLOUR: Final = "\x1b\\[([0-9;:]{0,64})m"
 COLOUR: Final = re.compile(_COLOUR)
 UNSAFE_OR_COLOUR: Final = re.compile(f"{_COLOUR}|[{_UNSAFE}]")
 CONCEAL: Final = 8
-# Colours by number or by their three parts: the codes that begin one, and how many parts follow.
+# Codes that begin a colour by number or by RGB parts, and how many parts follow.
 EXTENDED: Final = frozenset({38, 48, 58})
 EXTENDED_PARTS: Final = {5: 2, 2: 4}
 
 
 def escape_controls(text: str, *, keep_colours: bool = False) -> str:
-    """Replace every unsafe character by its number. Tabs and line breaks stay.
+    """Replace every unsafe character by its escape. Tabs and line breaks stay.
 
-    `keep_colours` leaves sequences that only colour: for output on a terminal. One that hides what
-    follows is escaped.
+    `keep_colours` keeps colour sequences, for output on a terminal; a sequence that conceals text
+    is escaped.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -44,7 +44,7 @@ def escape_controls(text: str, *, keep_colours: bool = False) -> str:
 
 
 def remove_colours(text: str) -> str:
-    """The text without sequences that only colour: for output in a file or pipe."""
+    """Return the text without colour sequences, for output to a file or pipe."""
     return COLOUR.sub("", text)
 
 
@@ -55,7 +55,7 @@ def _keep_or_escape(found: re.Match[str]) -> str:
 
 
 def _hides(parameters: str) -> bool:
-    codes = [int(each or 0) for each in re.split("[;:]", parameters)]
+    codes = [int(code or 0) for code in re.split("[;:]", parameters)]
     place = 0
     while place < len(codes):
         if codes[place] == CONCEAL:

@@ -1,7 +1,7 @@
-"""A traceback as data: errors, their frames, and which frames are the user's own. Room: core.
+"""Defines a traceback as data, masks it, and renders it as text.
 
-Stored with the reason of a failed attempt, so that pages and commands can show the user's frames
-first and fold the others. runtime/tracebacks.py makes it; here it is masked and written as text.
+It is stored with the reason of a failed attempt, so that the dashboard and the CLI can show the
+frames of user code first and fold the others. runtime/tracebacks.py creates it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ INDENT: Final = "  | "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedFrame:
-    """One call. `is_own`: it is the user's code, not Rota's, Python's or a library's."""
+    """One call. `is_own` is true for user code, false for Rota, Python and libraries."""
 
     file: str
     line: int
@@ -28,12 +28,12 @@ class TracedFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedError:
-    """One exception, its frames in the order of the calls.
+    """One exception, with its frames in the order of the calls.
 
-    `relation` says what it is to the error before it: the one that was raised, what it was raised
-    from (`cause`), what was being handled (`context`), or a member of a group. Members and what
-    belongs to them are one `depth` deeper than their group. The error that was raised has no
-    message here: it is that of the failure. `omitted_frames` were left out of the middle.
+    `relation` is its relation to the previous error: `raised` for the error itself, `cause` for the
+    error it was raised from, `context` for the error that was being handled, or `member` of a
+    group. Members and their causes are one `depth` deeper than their group. The raised error has no
+    message here: the failure has it. `omitted_frames` were left out of the middle.
     """
 
     relation: Relation
@@ -47,7 +47,7 @@ class TracedError:
 def mask_errors(
     errors: Sequence[TracedError], mask: Callable[[str], str]
 ) -> tuple[TracedError, ...]:
-    """The same errors, with each text passed through `mask`."""
+    """Return the errors with each text passed through `mask`."""
     return tuple(
         replace(
             error,
@@ -68,7 +68,7 @@ def mask_errors(
 
 
 def render_text(errors: Sequence[TracedError], message: str) -> str:
-    """As Python prints it: what came first stands first, members of a group after it."""
+    """Render the traceback as Python does: the first cause first, members of a group after it."""
     chains: list[list[TracedError]] = []
     for error in errors:
         if error.relation in {"raised", "member"} or not chains:
@@ -80,11 +80,11 @@ def render_text(errors: Sequence[TracedError], message: str) -> str:
 def _render_chain(chain: Sequence[TracedError], message: str) -> str:
     text = ""
     for later, error in zip([None, *chain], chain, strict=False):
-        said = "".join(_render_error(error, message))
+        rendered = "".join(_render_error(error, message))
         if later is None:
-            text = said
+            text = rendered
         else:
-            text = f"{said}{CAUSED if error.relation == 'cause' else DURING}{text}"
+            text = f"{rendered}{CAUSED if error.relation == 'cause' else DURING}{text}"
     indent = INDENT * chain[0].depth
     return "".join(f"{indent}{line}" for line in text.splitlines(keepends=True))
 
@@ -93,10 +93,10 @@ def _render_error(error: TracedError, message: str) -> Iterator[str]:
     if error.frames:
         yield "Traceback (most recent call last):\n"
     if error.omitted_frames:
-        yield f"  [{error.omitted_frames} frames are left out]\n"
+        yield f"  [{error.omitted_frames} frames omitted]\n"
     for frame in error.frames:
         yield f'  File "{frame.file}", line {frame.line}, in {frame.function}\n'
         if frame.code:
             yield f"    {frame.code}\n"
-    said = message if error.message is None else error.message
-    yield f"{error.type}: {said}\n" if said else f"{error.type}\n"
+    own_message = message if error.message is None else error.message
+    yield f"{error.type}: {own_message}\n" if own_message else f"{error.type}\n"

@@ -1,8 +1,8 @@
-"""Uniqueness: of equal submissions, one becomes a run and the others find it (E16). Room: core.
+"""Defines the rules that deduplicate submissions (E16).
 
-A rule is a key, how long the one who took it holds it, and what happens to whoever comes later.
-Keys are equal within a tenant. This is about handing in and not about running: how many may run at
-a time is a limit (core/limits.py). Taking keys without a race is the store's.
+A rule has a key, how long the first submission holds it, and what a later submission with the same
+key does. Keys are compared within a tenant. Uniqueness applies to submissions, not to running runs:
+core/limits.py limits how many run at a time. The store takes keys without a race.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ MOST_KEY: Final = 180
 
 
 class While(StrEnum):
-    """How long a key is held: until the first attempt begins, or until the run has ended. A run
-    that waits for its retry is queued again.
+    """How long a key is held: until the first attempt starts, or until the run has finished. A run
+    that waits for its retry counts as queued.
     """
 
     QUEUED = "queued"
@@ -27,8 +27,8 @@ class While(StrEnum):
 
 
 class OnConflict(StrEnum):
-    """What whoever comes later gets: the run that is there, a refusal, or that run made anew with
-    what was handed in last (debounce).
+    """What a later submission does: return the existing run, be rejected, or replace the existing
+    run with its own values (debounce).
     """
 
     RETURN = "return"
@@ -38,8 +38,8 @@ class OnConflict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unique:
-    """`key` may have places such as {args.id}, which the payload fills. `within` holds it for that
-    long after it was taken, whatever became of the run.
+    """`key` may have placeholders such as {args.id}, which are filled from the payload. `within` is
+    the minimum time that the key is held, even after the run has finished.
     """
 
     key: str
@@ -49,15 +49,17 @@ class Unique:
 
     def __post_init__(self) -> None:
         if not self.key.strip() or len(self.key) > MOST_KEY:
-            raise InvalidInput("unique.key", self.key, f"a text of 1 to {MOST_KEY} characters")
+            raise InvalidInput(
+                "unique.key", self.key, f"expected text of 1 to {MOST_KEY} characters"
+            )
         if self.within is not None and not timedelta(0) < self.within <= LONGEST:
-            wanted = "a positive time of at most a year"
+            wanted = "must be above 0 and at most a year"
             raise InvalidInput("unique.within", self.within, wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What became of whoever took a key."""
+    """The state of the submission that holds a key."""
 
     waits: bool
     runs: bool
@@ -65,11 +67,11 @@ class Standing:
 
 
 def is_held(standing: Standing, held_while: While) -> bool:
-    """Whether a key is still held, seen by somebody with this rule."""
+    """Return whether a key is still held, for a submission with this rule."""
     runs = standing.runs and held_while is While.LIVE
     return standing.waits or runs or standing.in_period
 
 
 def digest(key: str) -> bytes:
-    """What is stored of a key; the tenant is stored beside it."""
+    """Return the digest of a key, which is stored with the tenant."""
     return blake2b(key.encode(), digest_size=16, person=b"rota unique").digest()

@@ -1,13 +1,14 @@
-"""A hierarchical timing wheel: what comes due when, in constant time. Room: core.
+"""Implements a hierarchical timing wheel: finds due items in constant time.
 
 Time is a whole number of any unit. A level has 64 slots; a slot of the lowest level is one unit
-wide, and one of each further level as wide as the whole level below. An item lies at the level of
-the highest group of six bits in which its time differs from now. So everything at a lower level
-comes before everything at a higher one, within a level the slots are in order, and the next slot is
-the lowest bit of the lowest level in use: no heap, no comparing, and thousands at one instant are
-one list. When time reaches a slot of a higher level, its items move down, once a level at most.
+wide, a slot of each further level as wide as the whole level below. An item is at the level of the
+highest group of six bits in which its time differs from now. So every item at a lower level is due
+before every item at a higher one, the slots of a level are in order, and the next slot is the
+lowest bit of the lowest level in use. There is no heap and no comparison, and thousands of items at
+one instant are one list. When time reaches a slot of a higher level, its items move down, at most
+once per level.
 
-The wheel asks no clock: time moves when `take` is told so. Levels are added as they are needed.
+The wheel reads no clock: `take` moves the time. Levels are added as they are needed.
 """
 
 from collections import deque
@@ -22,7 +23,7 @@ MASK: Final = SLOTS - 1
 
 
 class Level(Generic[T]):
-    """64 slots, and a number whose bits say which of them hold something."""
+    """64 slots, and a bit set of the slots in use."""
 
     __slots__ = ("slots", "used")
 
@@ -32,27 +33,27 @@ class Level(Generic[T]):
 
 
 class Wheel(Generic[T]):
-    """Items by their time. Equal times keep the order of adding; an item that is late when it is
-    added comes after those that were due before.
+    """Holds items by their time. Items with equal times keep their order; an item that is already
+    due when it is added follows the items that were due before.
     """
 
-    __slots__ = ("_levels", "_now", "_ripe")
+    __slots__ = ("_due", "_levels", "_now")
 
     def __init__(self, now: int) -> None:
         self._now = now
         self._levels: list[Level[T]] = []
-        self._ripe: deque[T] = deque()
+        self._due: deque[T] = deque()
 
     def __len__(self) -> int:
-        """How many items it holds. For tests and figures: it counts them."""
-        lying = sum(len(slot) for level in self._levels for slot in level.slots)
-        return lying + len(self._ripe)
+        """Count the items. Slow: only for tests and metrics."""
+        in_slots = sum(len(slot) for level in self._levels for slot in level.slots)
+        return in_slots + len(self._due)
 
     def add(self, at: int, item: T) -> None:
-        """Let `take` return the item once it is told that it is `at`."""
+        """Add an item that `take` returns once the time is `at`."""
         now = self._now
         if at <= now:
-            self._ripe.append(item)
+            self._due.append(item)
             return
         place = ((at ^ now).bit_length() - 1) // BITS
         while len(self._levels) <= place:
@@ -63,14 +64,16 @@ class Wheel(Generic[T]):
         level.used |= 1 << slot
 
     def take(self, now: int, most: int) -> list[T]:
-        """Take out at most `most` of the items due at `now` or before, soonest first."""
+        """Remove and return at most `most` items that are due at `now`, earliest first."""
         self._move_to(now)
-        ripe = self._ripe
-        return [ripe.popleft() for _ in range(min(most, len(ripe)))]
+        due = self._due
+        return [due.popleft() for _ in range(min(most, len(due)))]
 
     def next_at(self) -> int | None:
-        """When to look next: now if something is due, else a time before which nothing is."""
-        if self._ripe:
+        """Return when to call `take` next: now if an item is due, otherwise a time before which no
+        item is due; None if the wheel is empty.
+        """
+        if self._due:
             return self._now
         return next((start for _, _, start in self._occupied()), None)
 
@@ -84,11 +87,11 @@ class Wheel(Generic[T]):
             level.used ^= 1 << slot
             for at, item in items:
                 self.add(at, item)
-        # No slot begins between the old and the new time, so every item stays where it belongs.
+        # No slot begins between the old and the new time, so every item stays in its slot.
         self._now = max(self._now, now)
 
     def _occupied(self) -> Iterator[tuple[Level[T], int, int]]:
-        """The first slot in use of each level, with the time at which it begins."""
+        """Yield the first slot in use of each level, with the time at which it begins."""
         for place, level in enumerate(self._levels):
             if level.used:
                 slot = (level.used & -level.used).bit_length() - 1

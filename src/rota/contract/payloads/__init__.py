@@ -1,6 +1,6 @@
-"""The payloads of Rota's own executors, one struct per kind. Room: contract/payloads.
+"""Defines the payloads of Rota's built-in executors, one struct per kind.
 
-Each struct says which fields a payload has: type, bounds, default, description. Workers read
-payloads by them, and forms and `GET /v1/kinds` show the schema that `render_schema` derives. What
-depends on the worker, such as allowed programs or named connections, is checked by the executor.
+Each struct defines the fields of a payload: type, bounds, default, description. Workers read
+payloads by these structs; forms and `GET /v1/kinds` show the schema that `render_schema` derives.
+The executor checks what depends on the worker, such as allowed programs and named connections.
 """

@@ -1,4 +1,4 @@
-"""The payload of a job of kind `etl`. Room: contract/payloads.
+"""Defines the payload of a job of kind `etl`.
 
     {"extract": [{"name": "orders", "from": {"connection": "shop", "query": "select …"}},
                  {"name": "rates", "from": {"file": "rates/*.csv"}}],
@@ -7,8 +7,8 @@
      "load": {"to": {"connection": "warehouse", "table": "daily", "mode": "upsert",
                      "key": ["day"]}}}
 
-`transform` may be a list of steps, [{"name": "clean", "query": "select …"}, …]; the last is
-loaded. A file in an object store is {"connection": "lake", "file":
+`transform` may be a list of steps, [{"name": "clean", "query": "select …"}, …]; the result of the
+last one is loaded. A file in an object store is {"connection": "lake", "file":
 "orders/{scheduled_at:date}.parquet"}.
 """
 
@@ -28,19 +28,19 @@ CHUNK_ROWS_DEFAULT: Final = 5000
 
 
 class EtlSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A query on a database, or files of the data folder or of an object store."""
+    """A query on a database, or files in the data folder or in an object store."""
 
     connection: Annotated[
         str | None,
         Meta(
             description=(
-                "Name of the worker's connection: a database beside `query`, an object store "
-                "beside `file`. Default: the worker's data folder."
+                "Name of a connection of the worker: a database for `query`, an object store for "
+                "`file`. Default: the worker's data folder."
             )
         ),
     ] = None
     query: Annotated[
-        QueryText | None, Meta(description="Query on the database. Default: none.")
+        QueryText | None, Meta(description="Query to read from the database. Default: none.")
     ] = None
     parameters: Parameters = None
     file: Annotated[
@@ -50,14 +50,16 @@ class EtlSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class EtlExtract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(description="Name of the table in the transform.")]
-    from_: Annotated[EtlSource, Meta(description="What to read.")] = msgspec.field(name="from")
+    name: Annotated[str, Meta(description="Table name in the transform queries.")]
+    from_: Annotated[EtlSource, Meta(description="Query or files to read.")] = msgspec.field(
+        name="from"
+    )
     columns: Annotated[
         dict[str, str] | None,
         Meta(
             description=(
                 'Types of a query\'s columns, such as {"amount": "DECIMAL(12,2)"}. '
-                "Default: as the database says."
+                "Default: the types that the database reports."
             )
         ),
     ] = None
@@ -66,25 +68,25 @@ class EtlExtract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class EtlStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[
         str | None,
-        Meta(description="Name by which later steps read it. Default: none, for the last step."),
+        Meta(description="Table name in later steps. Default: none, for the last step only."),
     ] = None
     query: Annotated[QueryText, Meta(description="Query over the extracts and earlier steps.")]
 
 
 class EtlTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a database, or a file of the data folder or of an object store."""
+    """A table in a database, or a file in the data folder or in an object store."""
 
     connection: Annotated[
         str | None,
         Meta(
             description=(
-                "Name of the worker's connection: a database beside `table`, an object store "
-                "beside `file`. Default: the worker's data folder."
+                "Name of a connection of the worker: a database for `table`, an object store for "
+                "`file`. Default: the worker's data folder."
             )
         ),
     ] = None
     table: Annotated[
-        str | None, Meta(description="Table, or schema.table, to write to. Default: none.")
+        str | None, Meta(description="Table to write to, as table or schema.table. Default: none.")
     ] = None
     mode: Annotated[
         Literal["append", "replace", "upsert"] | None,
@@ -110,31 +112,31 @@ class EtlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             max_length=EXTRACTS_MAX,
-            description="What to read: queries and files, each with a name.",
+            description="Queries and files to read, each with a name.",
         ),
     ]
     transform: Annotated[
         QueryText | Annotated[list[EtlStep], Meta(min_length=1, max_length=STEPS_MAX)] | None,
         Meta(
             description=(
-                "A query over what was read, or a list of named steps. "
-                "Default: the rows of the only extract."
+                "A query over the extracts, or a list of named steps. "
+                "Default: the rows of the single extract."
             )
         ),
     ] = None
-    load: Annotated[EtlLoad, Meta(description="Where to write the result, and how.")]
+    load: Annotated[EtlLoad, Meta(description="Where and how to write the result.")]
     chunk_rows: Annotated[
         int,
         Meta(
             ge=1,
             le=CHUNK_ROWS_MAX,
-            description=f"Rows in one write. Default: {CHUNK_ROWS_DEFAULT}.",
+            description=f"Rows per write. Default: {CHUNK_ROWS_DEFAULT}.",
         ),
     ] = CHUNK_ROWS_DEFAULT
     timeout: Annotated[
         str | None,
         Meta(
-            description="How long it may take, such as 30m. Default: the job's timeout.",
+            description="Time limit, such as 30m. Default: the job's timeout.",
             extra=DURATION,
         ),
     ] = None

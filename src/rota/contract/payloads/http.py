@@ -1,4 +1,4 @@
-"""The payloads of jobs of kind `http` and `webhook`. Room: contract/payloads.
+"""Defines the payloads of jobs of kind `http` and `webhook`.
 
     {"method": "POST", "url": "https://example.org/hook", "headers": {"X-Team": "billing"},
      "body": {"id": 7}, "timeout": "20s", "redirects": 1, "ok": ["2xx", 404], "max_body": 65536}
@@ -6,8 +6,8 @@
     {"webhook": "partner", "url": "https://partner.example/hook", "type": "invoice.paid",
      "data": {"invoice": 7}, "headers": {"X-Team": "billing"}, "timeout": "20s", "ok": ["2xx"]}
 
-`type` and `data` make the usual body of a webhook, `{"type": …, "timestamp": …, "data": …}`; `body`
-in place of them is sent as it is.
+`type` and `data` become the standard body of a webhook, `{"type": …, "timestamp": …, "data": …}`;
+`body` is sent unchanged in place of it.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -29,7 +29,7 @@ Url = Annotated[
     Meta(
         min_length=1,
         max_length=URL_CHARACTERS_MAX,
-        description="Where to send the request.",
+        description="URL of the request.",
         extra_json_schema={"format": "uri"},
         extra={
             ALLOWED: (
@@ -41,7 +41,7 @@ Url = Annotated[
 ]
 Headers = Annotated[
     dict[str, str],
-    Meta(max_length=HEADERS_MAX, description="Headers of the request. Default: Rota's own only."),
+    Meta(max_length=HEADERS_MAX, description="Headers of the request. Default: only Rota's own."),
 ]
 Status = Annotated[
     Annotated[int, Meta(ge=100, le=599)] | Literal["1xx", "2xx", "3xx", "4xx", "5xx"],
@@ -68,46 +68,52 @@ class HttpPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     headers: Headers = {}
     body: Annotated[
         Body,
-        Meta(description="Text is sent as it is, an object or a list as JSON. Default: no body."),
+        Meta(
+            description="Body of the request: text is sent unchanged, an object or a list as JSON. "
+            "Default: no body."
+        ),
     ] = None
     timeout: Annotated[
         str | None,
         Meta(
-            description="How long a request may take, such as 20s. Default: the job's timeout.",
+            description="Time limit of the request, such as 20s. Default: the job's timeout.",
             extra=DURATION,
         ),
     ] = None
     ok: Statuses = ("2xx",)
     redirects: Annotated[
         int,
-        Meta(ge=0, le=REDIRECTS_MAX, description="How many redirects to follow. Default: 0."),
+        Meta(ge=0, le=REDIRECTS_MAX, description="Maximum number of redirects. Default: 0."),
     ] = 0
     max_body: Annotated[
         int,
         Meta(
             ge=0,
             le=RESPONSE_BYTES_MAX,
-            description="How many bytes of the response to read at most. Default: 10 MiB.",
+            description="Maximum number of response bytes to read. Default: 10 MiB.",
         ),
     ] = RESPONSE_BYTES_MAX
 
 
 class WebhookPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     webhook: Annotated[
-        str, Meta(description="Name of the worker's webhook, whose secret signs the request.")
+        str,
+        Meta(description="Name of a webhook in the worker's settings; its secret signs the body."),
     ]
     url: Url
     type: Annotated[
         str | None,
-        Meta(description="What happened, such as invoice.paid. Default: none; `body` is required."),
+        Meta(
+            description="Event type, such as invoice.paid. Default: none; then `body` is required."
+        ),
     ] = None
-    data: Annotated[Any, Meta(description="What to tell about the event. Default: null.")] = None
+    data: Annotated[Any, Meta(description="Event data, any JSON. Default: null.")] = None
     body: Annotated[
         Body,
         Meta(
             description=(
-                "Sent as it is, in place of `type` and `data`: text, or an object or a list as "
-                "JSON. Default: a body made of `type` and `data`."
+                "Body of the request, in place of `type` and `data`: text is sent unchanged, an "
+                "object or a list as JSON. Default: a body with `type` and `data`."
             )
         ),
     ] = None
@@ -115,7 +121,8 @@ class WebhookPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     timeout: Annotated[
         str,
         Meta(
-            description=f"How long a request may take. Default: {WEBHOOK_TIMEOUT}.", extra=DURATION
+            description=f"Time limit of the request. Default: {WEBHOOK_TIMEOUT}.",
+            extra=DURATION,
         ),
     ] = WEBHOOK_TIMEOUT
     ok: Statuses = ("2xx",)

@@ -1,4 +1,4 @@
-"""The payload of a job of kind `notify`. Room: contract/payloads.
+"""Defines the payload of a job of kind `notify`.
 
 {"channel": ["ops", "oncall"], "title": "Backup of {database}", "body": "{rows} rows",
  "values": {"database": "shop", "rows": 7}, "format": "text", "level": "success",
@@ -18,7 +18,7 @@ TITLE_CHARACTERS_MAX: Final = 250
 
 Value = Annotated[
     str | int | float | bool | None,
-    Meta(extra={ALLOWED: "a text, a number, true, false or null"}),
+    Meta(extra={ALLOWED: "text, a number, true, false or null"}),
 ]
 
 
@@ -26,7 +26,7 @@ class NotifyPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     channel: Annotated[
         str | Annotated[list[str], Meta(min_length=1, max_length=CHANNELS_MAX)],
         Meta(
-            description="The worker's channel to send to, or a list of channels.",
+            description="Channel of the worker to send to, or a list of channels.",
             extra={ALLOWED: f"the name of a channel, or a list of 1 to {CHANNELS_MAX}"},
         ),
     ]
@@ -34,32 +34,32 @@ class NotifyPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str,
         Meta(
             description=(
-                "Title or subject, as plain text; {name} stands for a value. Default: no title."
+                "Title or subject, as plain text; {name} is replaced by a value. Default: no title."
             ),
-            # The bound holds for the title with its values filled in.
+            # The bound applies to the title with its values filled in.
             extra_json_schema={"maxLength": TITLE_CHARACTERS_MAX},
         ),
     ] = ""
     body: Annotated[
-        str, Meta(min_length=1, description="Text of the message; {name} stands for a value.")
+        str, Meta(min_length=1, description="Text of the message; {name} is replaced by a value.")
     ]
     values: Annotated[
         dict[str, Value],
         Meta(
             max_length=VALUES_MAX,
             description=(
-                "Values for the names in title and body. "
+                "Values for the {name} placeholders in title and body. "
                 "Default: only run_id, job_id, attempt and scheduled_at."
             ),
         ),
     ] = {}
     format: Annotated[
         Literal["text", "markdown", "html"],
-        Meta(description="How the body is written; values are escaped for it. Default: text."),
+        Meta(description="Format of the body; values are escaped for it. Default: text."),
     ] = "text"
     level: Annotated[
         Literal["info", "success", "warning", "failure"],
-        Meta(description="How a channel marks the message. Default: info."),
+        Meta(description="Severity that the channel shows. Default: info."),
     ] = "info"
     to: Annotated[
         str | Annotated[list[str], Meta(min_length=1, max_length=RECIPIENTS_MAX)] | None,

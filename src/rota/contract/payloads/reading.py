@@ -1,11 +1,11 @@
-"""Reads a payload by the struct of its kind. Room: contract/payloads.
+"""Reads a payload by the struct of its kind.
 
-A worker refuses a field that it does not know, and the run fails for good. It cannot tell a field
-of a newer release from a misspelt one, and to ignore `dry_run` in a sync, or `read_only` in a
-query, because it is misspelt would delete what the author wanted to keep. The failure names the
-field; the worker goes on with other runs. So a new field may be used as soon as every worker that
-serves the kind is upgraded, and a run that failed before that can be replayed. The API warns of an
-unknown field when a job is made, if a live worker has described the kind.
+A worker rejects an unknown field, and the run fails without a retry. The worker cannot tell a field
+of a newer release from a misspelt one, and ignoring a misspelt `dry_run` in a sync, or `read_only`
+in a query, could delete data. The failure names the field; the worker goes on with other runs. Use
+a new field only after every worker that serves the kind is upgraded; runs that failed before that
+can be requeued. When a job is created, the API warns of an unknown field if a live worker has
+described the kind.
 """
 
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ DURATION: Final = {ALLOWED: f"{durations.WANTED}; a number alone has no unit"}
 
 
 def read_payload(shape: type[Shape], value: object, *, example: str) -> Shape:
-    """Read a payload strictly; an optional field that is null counts as not given.
+    """Read a payload strictly; an optional field that is null has its default.
 
-    Errors name a field as `url` or `argv[0]`, and an unknown one as `payload.verify`.
+    Errors name a field as `url` or `argv[0]`, and an unknown field as `payload.verify`.
     """
     if not isinstance(value, Mapping):
-        raise InvalidInput("payload", value, f"an object such as {example}")
+        raise InvalidInput("payload", value, f"expected an object such as {example}")
     known = fields_by_name(shape)
     given = {
         name: item

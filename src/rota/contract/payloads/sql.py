@@ -1,4 +1,4 @@
-"""The payload of a job of kind `sql`. Room: contract/payloads.
+"""Defines the payload of a job of kind `sql`.
 
 {"connection": "warehouse", "query": "select * from orders where day = :day",
  "parameters": {"day": "2030-01-31"}, "timeout": "30s", "max_rows": 100, "read_only": true}
@@ -28,36 +28,36 @@ Parameters = Annotated[
     dict[str, Any] | Annotated[list[Any], Meta(max_length=PARAMETERS_MAX)] | None,
     Meta(
         description=(
-            "Values: an object for :name, a list for the database's own marks. Default: none."
+            "Values: an object for :name, a list for the database's own placeholders. "
+            "Default: none."
         )
     ),
 ]
 FormatOfFile = Annotated[
-    FileFormat | None, Meta(description="Format of the file. Default: as its name ends.")
+    FileFormat | None, Meta(description="Format of the file. Default: from the file extension.")
 ]
 
 
 class SqlStatement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Annotated[QueryText, Meta(description="One statement; :name stands for a parameter.")]
+    query: Annotated[QueryText, Meta(description="One statement; :name is a parameter.")]
     parameters: Parameters = None
 
 
 class SqlFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     path: Annotated[
         str,
-        Meta(description="Path below the worker's data folder; may hold {scheduled_at:date}."),
+        Meta(description="Path in the worker's data folder; may contain {scheduled_at:date}."),
     ]
     format: FormatOfFile = None
 
 
 class SqlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    connection: Annotated[str, Meta(description="Name of the worker's connection.")]
+    connection: Annotated[str, Meta(description="Name of a connection of the worker.")]
     query: Annotated[
         QueryText | None,
         Meta(
             description=(
-                "One statement; :name stands for a parameter. "
-                "Default: none; `statements` is required."
+                "One statement; :name is a parameter. Default: none; then `statements` is required."
             )
         ),
     ] = None
@@ -69,7 +69,7 @@ class SqlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timeout: Annotated[
         str | None,
         Meta(
-            description="How long it may take, such as 30s. Default: the job's timeout.",
+            description="Time limit, such as 30s. Default: the job's timeout.",
             extra=DURATION,
         ),
     ] = None
@@ -77,8 +77,9 @@ class SqlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Literal["rows", "none", "file"] | None,
         Meta(
             description=(
-                "What becomes of the last statement's rows. "
-                "Default: file, if `file` is given; otherwise rows."
+                "What to do with the rows of the last statement: return them (`rows`), write them "
+                "to `file`, or discard them (`none`). Default: file if `file` is given, otherwise "
+                "rows."
             )
         ),
     ] = None
@@ -90,10 +91,13 @@ class SqlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=ROWS_MAX,
-            description=f"How many rows to keep at most. Default: {ROWS_DEFAULT}.",
+            description=f"Maximum number of rows to keep. Default: {ROWS_DEFAULT}.",
         ),
     ] = ROWS_DEFAULT
     read_only: Annotated[
         bool,
-        Meta(description="Refuse statements that change data. Default: as the connection is."),
+        Meta(
+            description="Reject statements that change data. "
+            "Default: false, unless the connection is read-only."
+        ),
     ] = False

@@ -1,4 +1,4 @@
-"""The payload of a job of kind `sync`. Room: contract/payloads.
+"""Defines the payload of a job of kind `sync`.
 
 {"from": "photos:/2026", "to": "backup:/photos/2026", "mode": "mirror", "compare": "checksum",
  "include": ["**/*.jpg"], "exclude": ["**/.cache/**"], "dry_run": false, "max_delete": 100,
@@ -37,13 +37,14 @@ class SyncPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     mode: Annotated[
         Literal["copy", "mirror"],
         Meta(
-            description="A mirror also deletes files that the source does not have. Default: copy."
+            description="`mirror` also deletes files that the source does not have. Default: copy."
         ),
     ] = "copy"
     compare: Annotated[
         Literal["size_time", "checksum"],
         Meta(
-            description="How to tell whether a file has changed. Default: size_time.",
+            description="How to detect changed files: by size and time, or by checksum. "
+            "Default: size_time.",
         ),
     ] = "size_time"
     include: Annotated[
@@ -51,7 +52,7 @@ class SyncPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Meta(description="Patterns of files to copy, such as **/*.jpg. Default: all files."),
     ] = []
     exclude: Annotated[
-        Patterns, Meta(description="Patterns of files not to copy. Default: none.")
+        Patterns, Meta(description="Patterns of files to leave out. Default: none.")
     ] = []
     dry_run: Annotated[
         bool, Meta(description="Only report what would be done. Default: false.")
@@ -62,14 +63,14 @@ class SyncPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             ge=0,
             le=DELETIONS_MAX,
             description=(
-                "A mirror that would delete more files fails and deletes none. "
+                "Maximum number of files a mirror deletes; if more, it fails and deletes none. "
                 f"Default: {DELETIONS_DEFAULT}."
             ),
         ),
     ] = DELETIONS_DEFAULT
     allow_empty: Annotated[
         bool,
-        Meta(description="Mirror a source that has no files, too. Default: false."),
+        Meta(description="Allow a mirror of a source without files. Default: false."),
     ] = False
     parallel: Annotated[
         int,

@@ -1,14 +1,13 @@
-"""Events from outside, and what they come to. Room: core/arrivals.
+"""Defines the rules for incoming events: validation, matching, grouping and replay.
 
-Users say event. Inside the house that word is taken: core/events.py holds what our own processes
-say in their log. So what arrives from outside is kept here, under arrivals:
+    event        one event: its validation, and its form for handlers
+    matching     whether a job matches an event, and why not
+    grouping     grouping of several events into one run: debounce, batch, all_of
+    payloads     the payload of a run that events start
+    replay       selection of events to match again
+    hooks        verification of signed requests that become events
 
-    event        one event as it is handed in, what is checked about it, and how a handler sees it
-    matching     whether a job wants an event, and why not
-    gathering    events that become one run together: debounce, batches, waiting for several
-    payloads     what the handler is given
-    replaying    which events are to be matched again
-
-Events are read in contract/event.py and contract/cloudevents.py. What a job waits for is
-core/time/trigger.py. Pure: taking events in is flow/events.
+contract/event.py and contract/cloudevents.py read events; core/time/trigger.py defines triggers.
+core/log_events.py is unrelated: it defines the log events of Rota's own processes. This package is
+pure; the engine ingests events.
 """

@@ -1,7 +1,7 @@
-"""One event, as somebody hands it in. Room: core/arrivals.
+"""Validates one incoming event.
 
-(tenant, source, id) is its identity: the same again is the same event. Without an id it gets one
-and is never the same as another.
+(tenant, source, id) identifies an event: a second event with the same identity is a duplicate.
+Default id: a new unique one.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ MOST_TYPE: Final = 200
 MOST_TEXT: Final = 500
 MOST_EVENTS: Final = 1_000
 MOST_EXTENSIONS: Final = 32
-# The rest of a payload is for what stands around the event in it.
+# The rest of a payload is reserved for the data around the event.
 MOST_EVENT: Final = MOST_PAYLOAD - 8 * 1024
 SOURCE: Final = "api"
 OWN: Final = ("type", "source", "id", "time", "subject", "data")
@@ -27,7 +27,7 @@ OWN: Final = ("type", "source", "id", "time", "subject", "data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvent:
-    """`extensions` are further attributes as CloudEvents has them, beside the others."""
+    """An event to validate. `extensions` are CloudEvents extension attributes."""
 
     type: str
     source: str = SOURCE
@@ -40,8 +40,8 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """An event that was found good. `shown` is what expressions and handlers see of it, and `text`
-    the same as JSON.
+    """A valid event. `shown` is the event as expressions and handlers see it, and `text` the same
+    as JSON.
     """
 
     event_id: UUID
@@ -62,22 +62,23 @@ class Event:
 
 
 def checked(new: NewEvent, *, event_id: UUID, now: datetime) -> Event:
-    """Check an event, which arrives `now`; `InvalidInput` says what is wrong with it."""
+    """Validate an event that arrives `now`. Raises `InvalidInput`."""
     kind = check_name(new.type, "type", most=MOST_TYPE)
     if "*" in kind:
-        raise InvalidInput("type", new.type, "a type without *, which stands for many types")
+        raise InvalidInput("type", new.type, "must not contain *")
     source = check_name(new.source, "source", most=MOST_TEXT)
-    given = str(event_id) if new.id is None else check_name(new.id, "id", most=MOST_TEXT)
+    own_id = str(event_id) if new.id is None else check_name(new.id, "id", most=MOST_TEXT)
     subject = None if new.subject is None else check_name(new.subject, "subject", most=MOST_TEXT)
     time = now if new.time is None else moments.parse(new.time, field="time")
     if len(new.extensions) > MOST_EXTENSIONS:
-        said = f"{len(new.extensions)} more attributes"
-        raise InvalidInput("event", said, f"at most {MOST_EXTENSIONS} beside {', '.join(OWN)}")
+        count = f"{len(new.extensions)} extension attributes"
+        wanted = f"expected at most {MOST_EXTENSIONS} in addition to {', '.join(OWN)}"
+        raise InvalidInput("event", count, wanted)
     shown = {
         **new.extensions,
         "type": kind,
         "source": source,
-        "id": given,
+        "id": own_id,
         "time": moments.rfc3339(time),
         "subject": subject,
         "data": new.data,
@@ -88,20 +89,20 @@ def checked(new: NewEvent, *, event_id: UUID, now: datetime) -> Event:
         received_at=now,
         type=kind,
         source=source,
-        id=given,
+        id=own_id,
         shown=shown,
         text=text,
     )
 
 
 def digest_of(source: str, id: str) -> bytes:  # noqa: A002
-    """By which an event is known again within its tenant."""
+    """Return the digest that identifies an event within its tenant."""
     name = f"{len(source)}:{source}{id}".encode()
     return blake2b(name, digest_size=16, person=b"rota event").digest()
 
 
 def patterns_of(kind: str) -> list[str]:
-    """What triggers may call this type: itself, and each `….*` above it."""
+    """Return all patterns that match this type: the type itself, each parent `….*`, and `*`."""
     parts = kind.split(".")
     above = [".".join([*parts[:n], "*"]) for n in range(len(parts) - 1, 0, -1)]
     return [kind, *above, "*"]

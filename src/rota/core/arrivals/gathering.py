@@ -1,9 +1,9 @@
-"""Events that become one run together: debounce, batches, waiting for several. Room: core/arrivals.
+"""Groups several events into one run: debounce, batch and all_of.
 
-A pile holds the events of one job and key that have come and not yet become a run. It knows the id
-of its run from its first event on, so making that run twice is impossible, and every event knows
-from the beginning which run it goes to. What is here is the fold of new events into a pile; the
-store keeps the pile and locks it, and flow/events makes the runs.
+An event batch holds the events of one job and key that have arrived and have not yet become a run.
+It has the id of its run from its first event on. So the run cannot be created twice, and each event
+knows its run from the start. This module adds new events to a batch; the store keeps and locks the
+batch, and the engine creates the runs.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from rota.core.time.trigger import AllOf, Batch, Debounce, Trigger
 
 
 class Added(NamedTuple):
-    """An event that joins: its size in bytes, and which of several wanted it can be."""
+    """An event to add: its size in bytes, and the patterns of an `all_of` that it matches."""
 
     event_id: UUID
     size: int
@@ -26,7 +26,7 @@ class Added(NamedTuple):
 
 
 class Member(NamedTuple):
-    """An event in a pile. Of those with the same part the latest counts."""
+    """An event in a batch. Of several events with the same part, the latest counts."""
 
     run_id: UUID
     part: int
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pile:
-    """`due_at` is when it becomes a run; `filled` has a bit for each of several that has come."""
+    """An open event batch, a run at `due_at`. `filled` has one bit per matched pattern."""
 
     run_id: UUID
     opened_at: datetime
@@ -47,8 +47,9 @@ class Pile:
 
 @dataclass(slots=True, kw_only=True)
 class Folded:
-    """`open` is what is left, None if nothing; `ripe` become runs now; `given_up` have waited for
-    several, too long. `joined` says which run each of the new events goes to.
+    """The result of adding events. `open` is the batch that stays open, if any; batches in `ripe`
+    become runs now; batches in `given_up` timed out before all patterns matched. `joined` maps each
+    new event to its run.
     """
 
     open: Pile | None
@@ -58,27 +59,27 @@ class Folded:
     joined: dict[UUID, UUID] = field(default_factory=dict)
 
 
-# The id of the run that a pile becomes which this event opens.
+# Returns the run id of the batch that an event opens.
 Naming = Callable[[UUID], UUID]
-# Latest of one: nothing but the last event counts.
+# A debounce has a single part: only its latest event counts.
 LATEST: Final = 0
 
 
 def fold(
     trigger: Trigger, pile: Pile | None, added: Sequence[Added], *, now: datetime, name: Naming
 ) -> Folded:
-    """Put events into a pile, in the order in which they came; start another when it is full."""
+    """Add events to a batch in the order of arrival; open another batch when it is full."""
     folded = Folded(open=pile)
-    for each in added:
-        _close_if_over(trigger, folded, each.size, now)
+    for event in added:
+        _close_if_over(trigger, folded, event.size, now)
         if folded.open is None:
-            folded.open = _opened(trigger, name(each.event_id), now)
-        _put(trigger, folded, each, now)
+            folded.open = _open_batch(trigger, name(event.event_id), now)
+        _add_event(trigger, folded, event, now)
     return folded
 
 
 def _close_if_over(trigger: Trigger, folded: Folded, size: int, now: datetime) -> None:
-    """What is due already, or has no room for so many bytes, takes nothing more."""
+    """Close the open batch if it is due, or if it has no room for `size` more bytes."""
     pile = folded.open
     if pile is None:
         return
@@ -90,7 +91,7 @@ def _close_if_over(trigger: Trigger, folded: Folded, size: int, now: datetime) -
         folded.open = None
 
 
-def _opened(trigger: Trigger, run_id: UUID, now: datetime) -> Pile:
+def _open_batch(trigger: Trigger, run_id: UUID, now: datetime) -> Pile:
     gathering = trigger.gathering
     match gathering:
         case Debounce():
@@ -98,16 +99,16 @@ def _opened(trigger: Trigger, run_id: UUID, now: datetime) -> Pile:
         case Batch() | AllOf():
             wait = gathering.within
         case None:
-            raise ValueError("a trigger that gathers nothing has no piles")
+            raise ValueError("a trigger without grouping has no event batches")
         case _:
             assert_never(gathering)
     return Pile(run_id=run_id, opened_at=now, due_at=now + wait)
 
 
-def _put(trigger: Trigger, folded: Folded, added: Added, now: datetime) -> None:
+def _add_event(trigger: Trigger, folded: Folded, added: Added, now: datetime) -> None:
     pile, gathering = folded.open, trigger.gathering
     if pile is None:
-        raise ValueError("there is no pile to put it on")
+        raise ValueError("no event batch is open")
     grown = replace(pile, count=pile.count + 1, size=pile.size + added.size)
     part, is_full = LATEST, False
     if isinstance(gathering, Debounce):

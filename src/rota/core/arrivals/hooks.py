@@ -1,9 +1,8 @@
-"""Signed requests that become events. Room: core/arrivals.
+"""Verifies signed webhook requests and turns them into events.
 
-Two ways to sign: Standard Webhooks (core/signatures.py), whose id and time are signed with the
-body; and `X-Hub-Signature-256` as GitHub and those who followed it send, which signs the body and
-nothing else. So with the latter the signature itself is the id of the event: whoever sends a body
-that was heard before, under whichever number, sends the same event again.
+Two signature styles are supported. Standard Webhooks (core/signatures.py) signs the id and the time
+with the body. `X-Hub-Signature-256`, used by GitHub and others, signs the body only. In the second
+style the signature is the id of the event, so a body that is sent again is the same event.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,11 +34,11 @@ class Style(StrEnum):
 
 
 def check_secret(secret: str, style: Style) -> str:
-    """A secret that the sender has made; never shown in an error."""
+    """Check a secret that the sender generated. Errors never show it."""
     if style is Style.STANDARD:
         signatures.key_of(secret)
     elif not SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET or not secret.isprintable():
-        wanted = f"{SHORTEST_SECRET} to {LONGEST_SECRET} characters"
+        wanted = f"must have {SHORTEST_SECRET}–{LONGEST_SECRET} printable characters"
         raise InvalidInput("secret", "***", wanted)
     return secret
 
@@ -52,29 +51,29 @@ def verified(
     *,
     now: datetime,
 ) -> str:
-    """The id of what was sent, if it is signed; otherwise `InvalidSignature`."""
+    """Return the id of a request with a valid signature. Raises `InvalidSignature`."""
     if style is Style.STANDARD:
-        keys = [signatures.key_of(each) for each in secrets]
+        keys = [signatures.key_of(secret) for secret in secrets]
         return signatures.verify(headers, body, keys, now=now).id
-    given = {name.lower(): value for name, value in headers.items()}
-    offered = needed(given, HUB_SIGNATURE).encode(errors="replace")
+    by_name = {name.lower(): value for name, value in headers.items()}
+    offered = needed(by_name, HUB_SIGNATURE).encode(errors="replace")
     expected = [
-        HUB_PREFIX + hmac_digest(each.encode(), body, sha256).hex()
-        for each in secrets[:MOST_SIGNATURES]
+        HUB_PREFIX + hmac_digest(secret.encode(), body, sha256).hex()
+        for secret in secrets[:MOST_SIGNATURES]
     ]
-    # Each is compared, in constant time: how long it takes tells nothing.
-    good = [each for each in expected if compare_digest(each.encode(), offered)]
-    if not good:
-        wanted = "a signature of this body with the shared secret"
+    # All are compared, each in constant time, so the duration reveals nothing.
+    valid = [signature for signature in expected if compare_digest(signature.encode(), offered)]
+    if not valid:
+        wanted = "does not match this body and the shared secret"
         raise InvalidSignature(HUB_SIGNATURE, "***", wanted)
-    return good[0].removeprefix(HUB_PREFIX)
+    return valid[0].removeprefix(HUB_PREFIX)
 
 
 def event_of(
     kind: str, source: str, sent_id: str, data: object, headers: Mapping[str, str]
 ) -> NewEvent:
-    """The event that a signed request is. What GitHub calls its event is an attribute of ours."""
-    given = {name.lower(): value for name, value in headers.items()}
-    word = given.get(HUB_EVENT, "")[:MOST_WORD]
+    """Build the event of a signed request. GitHub's event name becomes an extension attribute."""
+    by_name = {name.lower(): value for name, value in headers.items()}
+    word = by_name.get(HUB_EVENT, "")[:MOST_WORD]
     extensions = {"github_event": word} if word.isprintable() and word else {}
     return NewEvent(type=kind, source=source, id=sent_id, data=data, extensions=extensions)

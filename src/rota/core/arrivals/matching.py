@@ -1,7 +1,7 @@
-"""Whether a job wants an event, and if not, why. Room: core/arrivals.
+"""Decides whether an event matches a job's trigger, and why not.
 
-An expression that fails on an event is no match: one odd event must not stop a job, and what went
-wrong is kept with the event. Which jobs are asked is decided by their types, in the store.
+An expression that fails counts as no match: one unusual event must not stop a job. The error is
+stored with the event. The store selects the candidate jobs by event type.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ MOST_WHY: Final = 300
 
 
 class Outcome(StrEnum):
-    """What an event is for a job that waits for its type."""
+    """The outcome of an event for a job that waits for its type."""
 
     MATCHED = "matched"
-    # It becomes a run together with others.
+    # It becomes a run together with other events.
     GATHERED = "gathered"
     FILTERED = "filtered"
     PAUSED = "paused"
@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """`parts` are the places among those wanted that it can fill; it is gathered by its `key`."""
+    """The outcome of matching. `parts` are the matching patterns; `key` groups events."""
 
     job_id: UUID
     outcome: Outcome
@@ -44,18 +44,18 @@ class Match:
     parts: tuple[int, ...] = ()
 
     def plain(self) -> dict[str, object]:
-        """As it is kept with the event."""
-        told: dict[str, object] = {"job_id": self.job_id.hex, "outcome": self.outcome.value}
+        """Return the form that is stored with the event."""
+        fields: dict[str, object] = {"job_id": self.job_id.hex, "outcome": self.outcome.value}
         if self.run_id is not None:
-            told["run_id"] = self.run_id.hex
+            fields["run_id"] = self.run_id.hex
         if self.why is not None:
-            told["why"] = self.why
-        return told
+            fields["why"] = self.why
+        return fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A job that waits for events; `held` is why it takes none now."""
+    """A job that waits for events; `held` is why it accepts none now."""
 
     job_id: UUID
     trigger: Trigger
@@ -64,10 +64,10 @@ class Waiting:
 
 
 def match(waiting: Waiting, event: Event) -> Match | None:
-    """What the event is for the job; None if it is of another type."""
+    """Match an event with a job; None if the event has another type."""
     wanted = waiting.trigger.wanted
     names = patterns_of(event.type)
-    places = [place for place, each in enumerate(wanted) if each.type in names]
+    places = [place for place, pattern in enumerate(wanted) if pattern.type in names]
     if not places:
         return None
     held = waiting.held or _closed(waiting.window, event.received_at)
@@ -76,7 +76,7 @@ def match(waiting: Waiting, event: Event) -> Match | None:
     try:
         parts = tuple(place for place in places if _is_true(wanted[place].where, event.shown))
         if not parts:
-            why = "; ".join(f"not {wanted[place].where}" for place in places)
+            why = "; ".join(f"false: {wanted[place].where}" for place in places)
             return Match(job_id=waiting.job_id, outcome=Outcome.FILTERED, why=why[:MOST_WHY])
         key = _key(waiting.trigger, event.shown)
     except ExpressionFailed as error:
@@ -87,22 +87,22 @@ def match(waiting: Waiting, event: Event) -> Match | None:
 
 
 def chosen_part(parts: Sequence[int], filled: int) -> int:
-    """Which place of several an event takes: the first that is empty, or the first at all."""
+    """Return the pattern that an event fills: the first unfilled one, or the first."""
     return next((part for part in parts if not filled >> part & 1), parts[0])
 
 
 def missing_types(trigger: Trigger, filled: int) -> list[str]:
-    """What has not come, of several that were waited for."""
+    """Return the event types of an `all_of` that have not arrived."""
     if not isinstance(trigger.gathering, AllOf):
         return []
-    return [each.type for part, each in enumerate(trigger.wanted) if not filled >> part & 1]
+    return [pattern.type for part, pattern in enumerate(trigger.wanted) if not filled >> part & 1]
 
 
 def _closed(window: Window, at: datetime) -> str | None:
     if window.start is not None and at < window.start:
-        return "the window of the job has not begun"
+        return "the job's window has not started"
     if window.end is not None and at >= window.end:
-        return "the window of the job has ended"
+        return "the job's window has ended"
     return None
 
 
@@ -120,7 +120,7 @@ def _key(trigger: Trigger, shown: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
         value = "true" if value else "false"
     if not isinstance(value, str | int | float) or not str(value):
-        raise ExpressionFailed(text, 0, "the key must be a text or a number")
+        raise ExpressionFailed(text, 0, "the key must be a string or a number")
     if len(str(value)) > MOST_KEY:
         raise ExpressionFailed(text, 0, f"the key has more than {MOST_KEY} characters")
     return str(value)

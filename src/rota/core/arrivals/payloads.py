@@ -1,9 +1,9 @@
-"""What the handler of an event's run is given. Room: core/arrivals.
+"""Builds the payload of a run that events start.
 
-A job without a payload gives `{"event": …}`, or `{"events": […]}` where several come together. A
-payload is given as it is, but for each `{"$": "event.data.order"}` in it, which is replaced by the
-value of the expression. Nothing is ever added to a payload: a program or a request that is
-described by it would not know what to do with more.
+Default payload: `{"event": …}`, or `{"events": […]}` for a trigger that groups events. A job's own
+payload is used as it is, except that each `{"$": "event.data.order"}` is replaced by the value of
+the expression. Nothing is added to a payload, because it may describe a program or a request that
+does not expect more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from rota.core.submission import MOST_PAYLOAD
 from rota.core.time.trigger import Debounce, Trigger
 
 MARK: Final = "$"
-# What an expression in a payload may name; `event` is the latest where there are several.
+# The names that an expression in a payload may use; `event` is the latest of several.
 NAMES: Final = ("event", "events", "key")
 
 
@@ -27,7 +27,7 @@ def is_single(trigger: Trigger) -> bool:
 def payload_of(
     template: object, events: Sequence[Mapping[str, Any]], *, single: bool, key: str = ""
 ) -> object:
-    """The payload of a run for these events; `ExpressionFailed` says what cannot be filled in."""
+    """Return the payload of a run for these events. Raises `ExpressionFailed`."""
     if template is None:
         return {"event": events[-1]} if single else {"events": list(events)}
     scope = {"event": events[-1], "events": list(events), "key": key}
@@ -35,17 +35,17 @@ def payload_of(
 
 
 def bare_payload(events: Sequence[str], *, single: bool) -> str:
-    """The same as JSON for a job without a payload, of events that are JSON."""
+    """Return the default payload as JSON, from events in JSON."""
     text = f'{{"event":{events[-1]}}}' if single else f'{{"events":[{",".join(events)}]}}'
     size = len(text.encode())
     if size > MOST_PAYLOAD:
-        said = f"{size} bytes of JSON"
-        raise InvalidInput("payload", said, f"at most {MOST_PAYLOAD // 1024} KB")
+        wanted = f"expected at most {MOST_PAYLOAD // 1024} KB"
+        raise InvalidInput("payload", f"{size} bytes of JSON", wanted)
     return only_written(text, None)
 
 
 def check_template(template: object, field: str = "payload") -> None:
-    """Refuse a payload with an expression that cannot be read, when the job is saved."""
+    """Reject a payload with an invalid expression, when the job is saved."""
     if isinstance(template, Mapping):
         if set(template) == {MARK}:
             expressions.parse(template[MARK], names=NAMES, field=field)

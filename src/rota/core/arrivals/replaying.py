@@ -1,8 +1,8 @@
-"""Which events are to be matched again. Room: core/arrivals.
+"""Selects the events of a replay, which matches them again.
 
-As with other calls on many things (core/bulk.py) a dry run counts and gives a token, and the second
-call shows it. The moment of counting is part of the ids of the runs that it makes: a replay makes
-new runs, and the same token twice makes nothing twice.
+As in other bulk operations (core/bulk.py), a dry run returns the count and a confirmation token,
+and the second call presents the token. The time of the dry run is part of the ids of the created
+runs: a replay creates new runs, and using the same token twice creates no duplicates.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ MOST: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """`since` and `until` (exclusive) are about the arrival. With a job only that one is asked."""
+    """`since` and `until` (exclusive) filter by arrival time; `job_id` matches one job only."""
 
     type: str | None = None
     source: str | None = None
@@ -41,22 +41,22 @@ class EventFilter:
 
 
 def checked(which: EventFilter) -> EventFilter:
-    """Refuse a filter that means everything, and what it cannot mean."""
+    """Reject an empty filter and invalid values."""
     if which == EventFilter():
-        wanted = "at least one of type, source, since, until and job_id"
+        wanted = "expected at least one of type, source, since, until and job_id"
         raise InvalidInput("filter", "nothing", wanted)
     for name in ("type", "source"):
         value = getattr(which, name)
         if value is not None:
             check_name(value, f"filter.{name}", most=500)
     if which.since is not None and which.until is not None and which.since >= which.until:
-        wanted = "a time after filter.since"
+        wanted = "must be after filter.since"
         raise InvalidInput("filter.until", moments.rfc3339(which.until), wanted)
     return which
 
 
 def bounded(which: EventFilter, until: datetime) -> EventFilter:
-    """The same events, without those that came after `until`."""
+    """Return the filter limited to events that arrived before `until`."""
     return replace(which, until=until if which.until is None else min(which.until, until))
 
 
@@ -70,13 +70,13 @@ def promised(which: EventFilter, token: str, *, tenant_id: int) -> Promise:
 
 def check_count(found: int) -> int:
     if found > MOST:
-        wanted = f"a filter that finds at most {MOST} events, or several one after the other"
+        wanted = f"must match at most {MOST} events; use several narrower filters"
         raise InvalidInput("filter", f"more than {MOST} events", wanted)
     return found
 
 
 def refuse_more(found: int, said: Promise) -> None:
-    """More than was shown must not be matched: what it is, nobody has looked at."""
+    """Reject a replay of more events than the dry run showed to the caller."""
     if found > said.count:
-        reason = f"{found} match now and {said.count} did at the dry run; make another one"
+        reason = f"{found} match now, {said.count} matched in the dry run; repeat the dry run"
         raise Conflict("events", reason)

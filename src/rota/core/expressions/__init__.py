@@ -1,9 +1,9 @@
-"""A small language for conditions and values: `steps.extract.result.rows > 100`.
+"""Implements a small language for conditions and values: `steps.extract.result.rows > 100`.
 
-Room: core/expressions. It serves the conditions and payloads of graphs and the filters of events.
-A text is read once (`parse`), with the place of every mistake, and asked any number of times
-(`evaluate`). It has no loops and reaches nothing but the JSON that is handed in; its length, its
-depth and the steps of one evaluation are bounded. docs/adr/0017-graphs.md says why it is our own.
+Graphs use it for conditions and payloads, triggers for filters. `parse` reads a text once and
+reports the position of each error; `evaluate` computes its value any number of times. The language
+has no loops and can access only the JSON values passed in. The length and depth of an expression
+and the steps of one evaluation are limited. docs/adr/0017-graphs.md explains why Rota has its own.
 """
 
 from rota.core.expressions.evaluation import evaluate, is_true

@@ -1,6 +1,6 @@
-"""`+ - * / %` of expressions. Room: core/expressions.
+"""Implements the arithmetic operators `+ - * / %` of expressions.
 
-null makes null, so that what is missing is missing and not an accident; a wrong type is a failure.
+An operation on null gives null, so a missing value stays missing; a wrong type is an error.
 """
 
 import math
@@ -25,23 +25,23 @@ def calculated(left: object, sign: str, right: object, bound: Bound) -> object:
         if joined is not None:
             return joined
     if not (is_number(left) and is_number(right)):
-        raise Failure(f"{sign} does not go with {type_of(left)} and {type_of(right)}")
+        raise Failure(f"cannot apply {sign} to {type_of(left)} and {type_of(right)}")
     try:
         return fitting(_number(cast("float", left), sign, cast("float", right)))
     except OverflowError:
-        raise Failure("the number becomes too large") from None
+        raise Failure("the number is too large") from None
 
 
 def _joined(left: object, right: object, bound: Bound) -> object:
-    """Two texts or two lists, one behind the other; None if they are neither."""
+    """Concatenate two strings or two lists; None for other types."""
     if isinstance(left, str) and isinstance(right, str):
         if len(left) + len(right) > MOST_TEXT:
-            raise Failure(f"a text has at most {MOST_TEXT} characters")
+            raise Failure(f"the string is too long; at most {MOST_TEXT} characters")
         bound.pay((len(left) + len(right)) // 64)
         return left + right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         if len(left) + len(right) > MOST_LIST:
-            raise Failure(f"a list has at most {MOST_LIST} members")
+            raise Failure(f"the list is too long; at most {MOST_LIST} members")
         bound.pay(len(left) + len(right))
         return [*left, *right]
     return None
@@ -61,17 +61,17 @@ def _number(left: float, sign: str, right: float) -> float:
 
 def _divided(left: float, sign: str, right: float) -> float:
     if right == 0:
-        raise Failure("nothing can be divided by 0")
+        raise Failure("division by zero")
     if sign == "%":
         return left % right
-    # 6 / 2 is the count 3, which a handler can use as an index, and not 3.0.
+    # 6 / 2 is the integer 3, which a handler can use as an index, and not 3.0.
     whole = isinstance(left, int) and isinstance(right, int) and left % right == 0
     return left // right if whole else left / right
 
 
 def fitting(number: float) -> float:
     if not (abs(number) < MOST_NUMBER and math.isfinite(number)):
-        raise Failure("the number becomes too large")
+        raise Failure("the number is too large")
     return number
 
 
@@ -79,5 +79,5 @@ def negative(value: object) -> object:
     if value is None:
         return None
     if not is_number(value):
-        raise Failure(f"there is no minus of {type_of(value)}")
+        raise Failure(f"cannot negate {type_of(value)}")
     return -cast("float", value)

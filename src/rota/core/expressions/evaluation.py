@@ -1,7 +1,7 @@
-"""Asks an expression for its value. Room: core/expressions.
+"""Evaluates expressions.
 
-Nothing but the values that are handed in can be reached: a path goes through objects and lists,
-never through attributes. What cannot be done is an `ExpressionFailed` with its place.
+An expression can access only the values passed in: a path goes through objects and lists, never
+through attributes. A failing operation raises `ExpressionFailed` with its position.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from rota.core.expressions.values import Bound, Failure, at_key, equal, inside, 
 def evaluate(
     expression: Expression, values: Mapping[str, object], bound: Bound | None = None
 ) -> object:
-    """The value of an expression; `values` are what its names stand for."""
+    """Return the value of an expression; `values` maps its names to values."""
     return _Evaluation(expression.text, values, bound or Bound()).value(expression.root)
 
 
@@ -53,21 +53,21 @@ class _Evaluation:
             case Literal():
                 return node.value
             case Lookup():
-                return self._looked_up(node)
+                return self._look_up(node)
             case Chain():
-                return self._chained(node)
+                return self._evaluate_chain(node)
             case Call():
-                given = [self.value(argument) for argument in node.arguments]
-                return FUNCTIONS[node.name].call(given, self._bound)
+                arguments = [self.value(argument) for argument in node.arguments]
+                return FUNCTIONS[node.name].call(arguments, self._bound)
             case Negation():
-                of = self.value(node.of)
-                return not truth(of) if node.sign == "not" else negative(of)
+                operand = self.value(node.of)
+                return not truth(operand) if node.sign == "not" else negative(operand)
             case Listing():
                 return [self.value(part) for part in node.parts]
             case _:
                 assert_never(node)
 
-    def _looked_up(self, node: Lookup) -> object:
+    def _look_up(self, node: Lookup) -> object:
         found: object = self._values if node.of is None else self.value(node.of)
         for key in node.keys:
             found = at_key(found, key.value if isinstance(key, Literal) else self.value(key))
@@ -75,26 +75,26 @@ class _Evaluation:
                 return None
         return found
 
-    def _chained(self, node: Chain) -> object:
+    def _evaluate_chain(self, node: Chain) -> object:
         found = self.value(node.first)
         for link in node.links:
             if link.sign in {"and", "or"}:
-                # The rest is not asked when it cannot matter: exists(x) and len(x) > 3.
+                # Short-circuit: exists(x) and len(x) > 3.
                 if truth(found) is (link.sign == "or"):
                     return link.sign == "or"
                 found = truth(self.value(link.node))
             else:
-                found = self._linked(found, link)
+                found = self._apply_link(found, link)
         return found
 
-    def _linked(self, left: object, link: Link) -> object:
+    def _apply_link(self, left: object, link: Link) -> object:
         right = self.value(link.node)
         try:
-            return self._done(left, link.sign, right)
+            return self._apply(left, link.sign, right)
         except Failure as failure:
             raise ExpressionFailed(self._text, link.at, failure.reason) from None
 
-    def _done(self, left: object, sign: str, right: object) -> object:
+    def _apply(self, left: object, sign: str, right: object) -> object:
         match sign:
             case "==":
                 return equal(left, right, self._bound)

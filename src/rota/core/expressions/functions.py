@@ -1,6 +1,6 @@
-"""The functions that expressions may call, and the list of them. Room: core/expressions.
+"""Defines the functions that expressions may call.
 
-Like operators they answer null when what they work on is null, unless it is null they are about.
+Like operators, they return null for null. Exceptions are functions about null, such as `exists`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ MANY: Final = 50
 
 
 class Function(NamedTuple):
-    """Least and most arguments, and what it does with them."""
+    """The minimum and maximum number of arguments, and the implementation."""
 
     least: int
     most: int
@@ -36,117 +36,118 @@ class Function(NamedTuple):
         return f"{self.least} to {self.most} arguments"
 
 
-def _len(given: Arguments, _: Bound) -> object:
-    value = given[0]
+def _len(arguments: Arguments, _: Bound) -> object:
+    value = arguments[0]
     if value is None:
         return None
     if isinstance(value, str | list | tuple | Mapping):
         return len(value)
-    raise Failure(f"len of {type_of(value)}; it wants a text, a list or an object")
+    raise Failure(f"len expects a string, a list or an object, not {type_of(value)}")
 
 
-def _texts(given: Arguments, name: str, bound: Bound) -> list[str] | None:
-    """The arguments, if all are texts; None if one is null."""
-    if None in given:
+def _texts(arguments: Arguments, name: str, bound: Bound) -> list[str] | None:
+    """Return the arguments, which must be strings; None if one is null."""
+    if None in arguments:
         return None
-    for value in given:
+    for value in arguments:
         if not isinstance(value, str):
-            raise Failure(f"{name} of {type_of(value)}; it wants a text")
-    found = [str(value) for value in given]
+            raise Failure(f"{name} expects a string, not {type_of(value)}")
+    found = [str(value) for value in arguments]
     bound.pay(sum(map(len, found)) // 64 + 1)
     return found
 
 
-def _lower(given: Arguments, bound: Bound) -> object:
-    found = _texts(given, "lower", bound)
+def _lower(arguments: Arguments, bound: Bound) -> object:
+    found = _texts(arguments, "lower", bound)
     return None if found is None else found[0].lower()
 
 
-def _upper(given: Arguments, bound: Bound) -> object:
-    found = _texts(given, "upper", bound)
+def _upper(arguments: Arguments, bound: Bound) -> object:
+    found = _texts(arguments, "upper", bound)
     return None if found is None else found[0].upper()
 
 
-def _starts_with(given: Arguments, bound: Bound) -> object:
-    found = _texts(given, "starts_with", bound)
+def _starts_with(arguments: Arguments, bound: Bound) -> object:
+    found = _texts(arguments, "starts_with", bound)
     return None if found is None else found[0].startswith(found[1])
 
 
-def _ends_with(given: Arguments, bound: Bound) -> object:
-    found = _texts(given, "ends_with", bound)
+def _ends_with(arguments: Arguments, bound: Bound) -> object:
+    found = _texts(arguments, "ends_with", bound)
     return None if found is None else found[0].endswith(found[1])
 
 
-def _contains(given: Arguments, bound: Bound) -> object:
-    return None if given[0] is None else inside(given[1], given[0], bound)
+def _contains(arguments: Arguments, bound: Bound) -> object:
+    return None if arguments[0] is None else inside(arguments[1], arguments[0], bound)
 
 
-def _like(given: Arguments, bound: Bound) -> object:
-    found = _texts(given, "like", bound)
+def _like(arguments: Arguments, bound: Bound) -> object:
+    found = _texts(arguments, "like", bound)
     return None if found is None else like(found[0], found[1], bound)
 
 
 def like(text: str, pattern: str, bound: Bound) -> bool:
-    """Whether a text is as a pattern with `*` and `?` says. Only the last `*` is ever gone back to,
-    so the work is bounded by the product of the lengths; a regular expression has no such bound.
+    """Return whether a text matches a pattern with `*` and `?`. The match backtracks only to the
+    last `*`, so its cost is at most the product of the lengths; a regular expression has no such
+    bound.
     """
-    place = spot = 0
-    star, kept = -1, 0
-    while place < len(text):
+    text_at = pattern_at = 0
+    star, retry_at = -1, 0
+    while text_at < len(text):
         bound.pay(1)
-        if spot < len(pattern) and pattern[spot] == "*":
-            star, kept = spot, place
-            spot += 1
-        elif spot < len(pattern) and pattern[spot] in ("?", text[place]):
-            place, spot = place + 1, spot + 1
+        if pattern_at < len(pattern) and pattern[pattern_at] == "*":
+            star, retry_at = pattern_at, text_at
+            pattern_at += 1
+        elif pattern_at < len(pattern) and pattern[pattern_at] in ("?", text[text_at]):
+            text_at, pattern_at = text_at + 1, pattern_at + 1
         elif star >= 0:
-            kept += 1
-            place, spot = kept, star + 1
+            retry_at += 1
+            text_at, pattern_at = retry_at, star + 1
         else:
             return False
-    return not pattern[spot:].strip("*")
+    return not pattern[pattern_at:].strip("*")
 
 
-def _coalesce(given: Arguments, _: Bound) -> object:
-    return next((value for value in given if value is not None), None)
+def _coalesce(arguments: Arguments, _: Bound) -> object:
+    return next((value for value in arguments if value is not None), None)
 
 
-def _exists(given: Arguments, _: Bound) -> object:
-    return given[0] is not None
+def _exists(arguments: Arguments, _: Bound) -> object:
+    return arguments[0] is not None
 
 
-def _members(given: Arguments, name: str, bound: Bound) -> Sequence[object] | None:
-    """One list, or the arguments themselves."""
-    if len(given) > 1:
-        return given
-    value = given[0]
+def _members(arguments: Arguments, name: str, bound: Bound) -> Sequence[object] | None:
+    """Return the members of a single list argument, or the arguments themselves."""
+    if len(arguments) > 1:
+        return arguments
+    value = arguments[0]
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        raise Failure(f"{name} of {type_of(value)}; it wants a list")
+        raise Failure(f"{name} expects a list, not {type_of(value)}")
     bound.pay(len(value))
     return value
 
 
-def _least(given: Arguments, bound: Bound) -> object:
-    return _extreme(given, "min", "<", bound)
+def _least(arguments: Arguments, bound: Bound) -> object:
+    return _extreme(arguments, "min", "<", bound)
 
 
-def _greatest(given: Arguments, bound: Bound) -> object:
-    return _extreme(given, "max", ">", bound)
+def _greatest(arguments: Arguments, bound: Bound) -> object:
+    return _extreme(arguments, "max", ">", bound)
 
 
-def _extreme(given: Arguments, name: str, sign: str, bound: Bound) -> object:
-    members = [value for value in _members(given, name, bound) or () if value is not None]
+def _extreme(arguments: Arguments, name: str, sign: str, bound: Bound) -> object:
+    members = [value for value in _members(arguments, name, bound) or () if value is not None]
     if not members:
         return None
-    if not (all(map(is_number, members)) or all(isinstance(each, str) for each in members)):
-        raise Failure(f"{name} wants numbers, or texts, and not both")
-    return reduce(lambda best, each: each if ordered(each, sign, best) else best, members)
+    if not (all(map(is_number, members)) or all(isinstance(member, str) for member in members)):
+        raise Failure(f"{name} expects either numbers or strings, not both")
+    return reduce(lambda best, value: value if ordered(value, sign, best) else best, members)
 
 
-def _sum(given: Arguments, bound: Bound) -> object:
-    members = _members(given, "sum", bound)
+def _sum(arguments: Arguments, bound: Bound) -> object:
+    members = _members(arguments, "sum", bound)
     if members is None:
         return None
     total: object = 0
@@ -156,16 +157,16 @@ def _sum(given: Arguments, bound: Bound) -> object:
     return total
 
 
-def _any(given: Arguments, bound: Bound) -> object:
-    return any(map(truth, _members(given, "any", bound) or ()))
+def _any(arguments: Arguments, bound: Bound) -> object:
+    return any(map(truth, _members(arguments, "any", bound) or ()))
 
 
-def _all(given: Arguments, bound: Bound) -> object:
-    return all(map(truth, _members(given, "all", bound) or ()))
+def _all(arguments: Arguments, bound: Bound) -> object:
+    return all(map(truth, _members(arguments, "all", bound) or ()))
 
 
-def _text(given: Arguments, _: Bound) -> object:
-    value = given[0]
+def _text(arguments: Arguments, _: Bound) -> object:
+    value = arguments[0]
     match value:
         case None | str():
             return value
@@ -174,24 +175,24 @@ def _text(given: Arguments, _: Bound) -> object:
         case int() | float():
             return str(value)
         case _:
-            raise Failure(f"text of {type_of(value)}; it wants a number, or true or false")
+            raise Failure(f"text expects a number, a boolean or a string, not {type_of(value)}")
 
 
-def _number(given: Arguments, _: Bound) -> object:
-    value = given[0]
+def _number(arguments: Arguments, _: Bound) -> object:
+    value = arguments[0]
     if value is None or is_number(value):
         return value
     if not isinstance(value, str):
-        raise Failure(f"number of {type_of(value)}; it wants a text")
+        raise Failure(f"number expects a string or a number, not {type_of(value)}")
     text = value.strip()
     if len(text) > 64 or not text.isascii():
-        raise Failure("this text is no number")
+        raise Failure("the string is not a number")
     for read in (int, float):
         try:
             return fitting(read(text.replace("_", "x")))
         except ValueError:
             continue
-    raise Failure("this text is no number")
+    raise Failure("the string is not a number")
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {

@@ -1,7 +1,7 @@
-"""What an expression is made of. Room: core/expressions.
+"""Defines the syntax tree of an expression.
 
-A chain such as `a + b + c` is one node, and so is a path such as `a.b[0]`: what is long is wide
-here and never deep, so that neither reading nor evaluating can run out of stack.
+A chain such as `a + b + c` is one node, and so is a path such as `a.b[0]`. A long expression makes
+a wide tree, never a deep one, so parsing and evaluation cannot exhaust the stack.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A value and the keys that lead into it; of a name, the name is the first key."""
+    """A value and the keys to look up in it. For a name, the name is the first key."""
 
     of: "Node | None"
     keys: "tuple[Node, ...]"
@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`not` or a minus in front."""
+    """A leading `not` or minus."""
 
     sign: str
     of: "Node"
@@ -54,7 +54,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Operators of one rank, from left to right."""
+    """Operators of one precedence, from left to right."""
 
     first: "Node"
     links: tuple[Link, ...]
@@ -66,11 +66,11 @@ Node: TypeAlias = Union["Literal", "Lookup", "Listing", "Call", "Negation", "Cha
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Something that the expression reads, as far as it can be known without evaluating it."""
+    """A path that the expression reads, as far as it is known without evaluation."""
 
     keys: tuple[str | int, ...]
     at: int
-    # Whether there are keys behind these that depend on values.
+    # Whether further keys follow that depend on values.
     is_open: bool = False
 
 

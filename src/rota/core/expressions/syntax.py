@@ -1,4 +1,4 @@
-"""Reads an expression, or says where it cannot. Room: core/expressions.
+"""Parses expressions with this grammar.
 
 or          and ("or" and)*
 and         not ("and" not)*
@@ -40,18 +40,18 @@ REGULAR: Final = frozenset({"matches", "regex", "match", "search"})
 
 
 def parse(text: object, *, names: Iterable[str], field: str = "expression") -> Expression:
-    """Read an expression over these names; `InvalidExpression` says where it is wrong."""
+    """Parse an expression over these names. Raises `InvalidExpression` with the position."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidExpression(field, text, "an expression such as input.count > 3", 0)
+        raise InvalidExpression(field, text, "expected an expression such as input.count > 3", 0)
     if len(text) > MOST_CHARACTERS:
-        wanted = f"an expression of at most {MOST_CHARACTERS} characters"
+        wanted = f"must have at most {MOST_CHARACTERS} characters"
         raise InvalidExpression(field, text, wanted, MOST_CHARACTERS)
     if "\x00" in text:
-        raise InvalidExpression(field, text, "text without NUL characters", text.index("\x00"))
+        raise InvalidExpression(field, text, "must not contain NUL characters", text.index("\x00"))
     try:
         return _parsed(text, tuple(names))
     except Unreadable as found:
-        wanted = f"at character {found.at + 1}, {found.wanted}"
+        wanted = f"at character {found.at + 1}: {found.wanted}"
         raise InvalidExpression(field, text, wanted, found.at) from None
 
 
@@ -73,7 +73,7 @@ class _Reader:
     def whole(self) -> Node:
         node = self._either()
         if self._next.sort is not Sort.END:
-            raise self._refusal("an operator such as and, or, ==, + or the end here")
+            raise self._refusal("expected an operator such as and, or, == or +, or the end")
         return node
 
     @property
@@ -94,13 +94,13 @@ class _Reader:
 
     def _expect(self, sign: str) -> None:
         if not self._is(sign):
-            raise self._refusal(f"a {sign} here")
+            raise self._refusal(f"expected {sign}")
         self._place += 1
 
     def _either(self) -> Node:
         self._depth += 1
         if self._depth > MOST_DEPTH:
-            raise self._refusal(f"at most {MOST_DEPTH} levels of brackets")
+            raise self._refusal(f"expected at most {MOST_DEPTH} levels of brackets")
         first = self._both()
         links = []
         while self._is("or"):
@@ -122,8 +122,8 @@ class _Reader:
         while self._is("not"):
             signs.append(self._take())
         node = self._comparison()
-        # However many there are, one or two say the same, and are not deep.
-        for sign in _few(signs):
+        # Any number of signs is equivalent to one or two, which keeps the tree shallow.
+        for sign in _reduce_signs(signs):
             node = Negation("not", node, sign.at)
         return node
 
@@ -134,7 +134,7 @@ class _Reader:
             return first
         link = Link(str(sign.value), self._sum(), sign.at)
         if self._is(*COMPARING):
-            raise self._refusal("and between two comparisons: a < b and b < c")
+            raise self._refusal("comparisons cannot be chained; write a < b and b < c")
         return Chain(first, (link,), first.at)
 
     def _sign(self) -> Token | None:
@@ -165,18 +165,18 @@ class _Reader:
         while self._is("-"):
             signs.append(self._take())
         node = self._value()
-        for sign in _few(signs):
+        for sign in _reduce_signs(signs):
             node = Negation("-", node, sign.at)
         return node
 
     def _value(self) -> Node:
         token = self._next
-        named = token.sort is Sort.NAME and token.value not in WORDS
-        if named and self._tokens[self._place + 1][:2] == (Sort.SIGN, "("):
-            return self._followed(self._call(), token.at)
-        if named:
+        is_name = token.sort is Sort.NAME and token.value not in WORDS
+        if is_name and self._tokens[self._place + 1][:2] == (Sort.SIGN, "("):
+            return self._with_keys(self._call(), token.at)
+        if is_name:
             return self._path()
-        return self._followed(self._primary(), token.at)
+        return self._with_keys(self._primary(), token.at)
 
     def _primary(self) -> Node:
         token = self._next
@@ -192,7 +192,7 @@ class _Reader:
         if self._is("["):
             self._take()
             return Listing(self._parts("]"), token.at)
-        raise self._refusal("a value here: a number, a text, a name, a list or a bracket")
+        raise self._refusal("expected a value: a number, a string, a name, a list or a bracket")
 
     def _parts(self, end: str) -> tuple[Node, ...]:
         parts: list[Node] = []
@@ -208,24 +208,28 @@ class _Reader:
         name = str(token.value)
         function = FUNCTIONS.get(name)
         if name in REGULAR:
-            raise self._refusal("like() with * and ? instead of a regular expression", token.at)
+            raise self._refusal(
+                "regular expressions are not supported; use like() with * and ?", token.at
+            )
         if function is None:
-            raise self._refusal(f"one of the functions {', '.join(FUNCTIONS)}", token.at)
+            raise self._refusal(
+                f"unknown function; known functions: {', '.join(FUNCTIONS)}", token.at
+            )
         self._take()
-        given = self._parts(")")
-        if not function.least <= len(given) <= function.most:
-            raise self._refusal(f"{function.wanted} for {name}", token.at)
-        return Call(name, given, token.at)
+        arguments = self._parts(")")
+        if not function.least <= len(arguments) <= function.most:
+            raise self._refusal(f"{name} takes {function.wanted}", token.at)
+        return Call(name, arguments, token.at)
 
     def _path(self) -> Node:
         token = self._take()
         if token.value not in self._names:
-            raise self._refusal(f"one of the names {', '.join(self._names)}", token.at)
+            raise self._refusal(f"unknown name; known names: {', '.join(self._names)}", token.at)
         keys = (Literal(token.value, token.at), *self._keys())
-        self._note(keys)
+        self._record_path(keys)
         return Lookup(None, keys, token.at)
 
-    def _followed(self, node: Node, at: int) -> Node:
+    def _with_keys(self, node: Node, at: int) -> Node:
         keys = self._keys()
         return Lookup(node, keys, at) if keys else node
 
@@ -238,24 +242,24 @@ class _Reader:
                 continue
             token = self._take()
             if token.sort is not Sort.NAME:
-                wanted = 'a name after the dot; what is no name goes into brackets: a["x-y"]'
+                wanted = 'expected a name after the dot; use brackets for other keys: a["x-y"]'
                 raise self._refusal(wanted, token.at)
             keys.append(Literal(token.value, token.at))
         return tuple(keys)
 
-    def _note(self, keys: tuple[Node, ...]) -> None:
-        """Remember what is read, up to the first key that depends on a value."""
-        known: list[str | int] = []
+    def _record_path(self, keys: tuple[Node, ...]) -> None:
+        """Record the path that is read, up to the first key that depends on a value."""
+        constant: list[str | int] = []
         for key in keys:
             if not isinstance(key, Literal) or not isinstance(key.value, str | int):
                 break
-            known.append(key.value)
-        self.paths.append(Path(tuple(known), keys[0].at, len(known) < len(keys)))
+            constant.append(key.value)
+        self.paths.append(Path(tuple(constant), keys[0].at, len(constant) < len(keys)))
 
 
 def _chain(first: Node, links: list[Link]) -> Node:
     return Chain(first, tuple(links), first.at) if links else first
 
 
-def _few(signs: list[Token]) -> list[Token]:
+def _reduce_signs(signs: list[Token]) -> list[Token]:
     return signs[-2 + len(signs) % 2 :]

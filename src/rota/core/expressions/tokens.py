@@ -1,4 +1,4 @@
-"""Cuts the text of an expression into words, each with its place. Room: core/expressions."""
+"""Splits the text of an expression into tokens with their positions."""
 
 import re
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ WORD: Final = re.compile(
 MOST_NUMBER: Final = 1e64
 ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-# What people write who come from another language, and what is right here.
+# Signs of other languages, and what to write instead.
 MEANT: Final = {"=": "==", "&": "and", "|": "or", "!": "not", "$": "a name without $"}
 
 
 @dataclass(eq=False)
-class Unreadable(Exception):  # never leaves this room
-    """What would be right at a place of the text."""
+class Unreadable(Exception):  # never leaves this package
+    """A syntax error: what is expected, and at which position."""
 
     wanted: str
     at: int
@@ -46,7 +46,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The words of a text; the last one is the end."""
+    """Yield the tokens of a text; the last one is the end."""
     place = 0
     while place < len(text):
         found = WORD.match(text, place)
@@ -76,20 +76,20 @@ def _number(word: str, at: int) -> int | float:
         return int(word)
     number = float(word)
     if number > MOST_NUMBER:
-        raise Unreadable("a smaller number", at)
+        raise Unreadable("the number is too large", at)
     return number
 
 
 def _unescaped(text: str, at: int) -> str:
     for found in ESCAPE.finditer(text):
         if found[1] not in ESCAPES:
-            raise Unreadable("n, t, r, a quote or a backslash after a backslash", at)
+            raise Unreadable("expected n, t, r, a quote or a backslash after a backslash", at)
     return ESCAPE.sub(lambda found: ESCAPES[found[1]], text)
 
 
 def _wanted(char: str) -> str:
     if char in "\"'":
-        return "a closing quote to this one"
+        return "expected a closing quote for this one"
     if char in MEANT:
-        return f"{MEANT[char]} instead of {char}"
-    return "a number, a text in quotes, a name or an operator"
+        return f"use {MEANT[char]} instead of {char}"
+    return "expected a number, a quoted string, a name or an operator"

@@ -1,15 +1,15 @@
-"""What the values of expressions are to each other: equal, smaller, true; and what work may cost.
+"""Compares the values of expressions and limits the cost of an evaluation.
 
-Room: core/expressions. Values are JSON's, and types are never mixed up: 1 is neither true nor "1".
+Values are JSON values, and types are strict: 1 is neither true nor "1".
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-# Some ten milliseconds: conditions are asked while a worker has other things to do.
+# About ten milliseconds: the worker evaluates conditions between other work.
 MOST_STEPS: Final = 50_000
-# A text or list that an expression makes may not be longer than a payload.
+# A string or list that an expression builds may not be longer than a payload.
 MOST_TEXT: Final = 256 * 1024
 MOST_LIST: Final = 50_000
 MOST_NUMBER: Final = 10**64
@@ -17,40 +17,40 @@ MOST_DEPTH: Final = 64
 
 
 @dataclass(eq=False)
-class Failure(Exception):  # never leaves this room
-    """What an operator or function could not do; evaluation adds the place."""
+class Failure(Exception):  # never leaves this package
+    """Why an operator or function failed; the evaluation adds the position."""
 
     reason: str
 
 
 @dataclass(slots=True)
 class Bound:
-    """What an evaluation may still cost."""
+    """The steps that an evaluation may still take."""
 
     left: int = MOST_STEPS
 
     def pay(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise Failure("it takes too many steps to evaluate")
+            raise Failure("the evaluation takes too many steps")
 
 
 def truth(value: object) -> bool:
-    """null, false, 0, and what is empty are false."""
+    """Return whether a value counts as true. null, false, 0 and empty values count as false."""
     return bool(value)
 
 
 def type_of(value: object) -> str:
-    """The word for a value's type, for people."""
+    """Return the name of a value's type for an error message."""
     match value:
         case None:
             return "null"
         case bool():
-            return "true or false"
+            return "a boolean"
         case int() | float():
             return "a number"
         case str():
-            return "a text"
+            return "a string"
         case list() | tuple():
             return "a list"
         case _:
@@ -62,10 +62,10 @@ def is_number(value: object) -> bool:
 
 
 def equal(left: object, right: object, bound: Bound, depth: int = 0) -> bool:
-    """As JSON has it, down to the last field."""
+    """Return whether two JSON values are equal, compared recursively."""
     bound.pay(1)
     if depth > MOST_DEPTH:
-        raise Failure("the values are too deep to be compared")
+        raise Failure("the values are nested too deeply to compare")
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -82,7 +82,7 @@ def equal(left: object, right: object, bound: Bound, depth: int = 0) -> bool:
 
 
 def ordered(left: object, sign: str, right: object) -> bool:
-    """Numbers and texts have an order, each among themselves; everything else is false."""
+    """Compare two numbers or two strings; False for all other types."""
     if is_number(left) and is_number(right):
         return _ordered(left, sign, right)  # type: ignore[arg-type]
     if isinstance(left, str) and isinstance(right, str):
@@ -103,7 +103,7 @@ def _ordered(left: str | float, sign: str, right: str | float) -> bool:
 
 
 def inside(value: object, whole: object, bound: Bound) -> bool:
-    """`in`: a part of a text, a member of a list, a key of an object."""
+    """Implement `in`: a substring, a member of a list or a key of an object."""
     match whole:
         case None:
             return False
@@ -111,15 +111,15 @@ def inside(value: object, whole: object, bound: Bound) -> bool:
             bound.pay(len(whole) // 64 + 1)
             return isinstance(value, str) and value in whole
         case list() | tuple():
-            return any(equal(value, each, bound) for each in whole)
+            return any(equal(value, member, bound) for member in whole)
         case Mapping():
             return isinstance(value, str) and value in whole
         case _:
-            raise Failure(f"nothing is in {type_of(whole)}")
+            raise Failure(f"in expects a string, a list or an object, not {type_of(whole)}")
 
 
 def at_key(value: object, key: object) -> object:
-    """What lies under a key; null if there is nothing."""
+    """Return the value under a key; null if there is none."""
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 # the first is fast
         return value.get(key) if isinstance(key, str) else None
     if isinstance(value, list | tuple) and isinstance(key, int) and not isinstance(key, bool):

@@ -1,20 +1,21 @@
-"""Graphs: jobs whose run is many runs that wait for each other (D1 to D6). Room: core/graphs.
+"""Defines graphs: jobs whose run consists of many step runs with dependencies (D1 to D6).
 
-A graph is read once (contract/graph.py: all that can be wrong with it is refused then), and a run
-of it is a board, one character for each step. `advance` is the whole rule book: given a board and
-the endings that came in, it says which steps start with which payload, which are skipped and why,
-and how the run ends. It is pure, asks only the children of what was decided, and comes to the same
-board in whatever order and batches the endings arrive. Runs, marks and locks are flow/graphs.
+contract/graph.py reads and validates a graph once. The state of a graph run is a string with one
+character per step, its *step states*. `advance_graph` holds all the rules: given the step states
+and the steps that ended, it returns the steps to start with their payloads, the steps to skip with
+the reason, and the final state of the run. It is pure, evaluates only the children of decided
+steps, and gives the same step states for any order and batching of the endings. The engine creates
+runs, consumes step completions and takes locks.
 
-How an engine uses it:
+How the engine uses it:
 
     graph = read_graph(definition)
-    board = first_board(graph)
-    ended = {}                      # nothing ended: look at every waiting step
-    wanted = results_wanted(graph, board, ended)
+    states = initial_step_states(graph)
+    ended = {}                      # no endings: evaluate every waiting step
+    needed = find_needed_results(graph, states, ended)
     … read the results of these steps …
-    after = advance(graph, board, ended, Scope(input=payload, results=…))
-    … make the runs of after.ready, keep after.board; when after.final is there, it is over …
+    after = advance_graph(graph, states, ended, GraphScope(input=payload, results=…))
+    … create the runs of after.ready and store after.step_states; after.final is set at the end …
 """
 
 from rota.core.graphs.advancing import Advanced, advance, note, results_wanted

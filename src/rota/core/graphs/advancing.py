@@ -1,7 +1,7 @@
-"""What the endings of steps mean for the others: the rule book of graphs. Room: core/graphs.
+"""Decides which steps of a graph run start, are skipped or fail after other steps end.
 
-A step is decided when all its parents are final, and its fate depends on nothing but their states
-and results. So the order in which endings arrive cannot matter, and neither can who brings them.
+A step is decided when all its parents are final, and the decision depends only on their states and
+results. So neither the order of the endings nor the process that reports them matters.
 """
 
 from collections import deque
@@ -32,8 +32,9 @@ _BAD: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advanced:
-    """What follows. `ready` are live on the board and want runs: with `payloads` (JSON), or members
-    over `items`. `failed` are dead without a run, for the reason that stands there.
+    """The result of advancing a graph run. Steps in `ready` are live and need runs: with `payloads`
+    (JSON), or as map members over `items`. Steps in `failed` failed without a run, for the given
+    reason.
     """
 
     board: str
@@ -46,8 +47,8 @@ class Advanced:
 
 
 def note(board: str, ended: Mapping[int, StepState]) -> str:
-    """Write endings on a board and decide nothing: what a paused graph run does with them. A step
-    that is final already keeps its ending, so the same news may come twice.
+    """Record endings in the step states without deciding anything, as a paused graph run does. A
+    step that is already final keeps its state, so recording an ending twice is harmless.
     """
     if not ended:
         return board
@@ -59,21 +60,21 @@ def note(board: str, ended: Mapping[int, StepState]) -> str:
 
 
 def advance(graph: Graph, board: str, ended: Mapping[int, StepState], scope: Scope) -> Advanced:
-    """Note the endings and decide all that follows from them. Without endings every waiting step is
-    looked at: that is how a run starts, resumes, and begins another round.
+    """Record the endings and decide all steps that depend on them. Without endings, every waiting
+    step is evaluated: that is how a run starts, resumes and starts another round.
     """
     work = _Advancing(graph, note(board, ended), scope)
-    work.decide(_touched(graph, work.states, ended))
-    return work.done()
+    work.decide(_affected_steps(graph, work.states, ended))
+    return work.result()
 
 
 def results_wanted(graph: Graph, board: str, ended: Mapping[int, StepState]) -> frozenset[int]:
-    """The steps whose result or error `advance` may ask for with these arguments. A few more than
-    it will: whether a step is skipped, so that the next one is decided too, is not known before.
+    """Return the steps whose result or error `advance_graph` may read with these arguments. It may
+    return a few more than needed, because it is not yet known which steps are skipped.
     """
     states = list(note(board, ended))
     wanted: set[int] = set()
-    queue = deque(_touched(graph, states, ended))
+    queue = deque(_affected_steps(graph, states, ended))
     while queue:
         step = graph.steps[queue.popleft()]
         if states[step.index] == StepState.WAITING and _decidable(step, states):
@@ -83,7 +84,9 @@ def results_wanted(graph: Graph, board: str, ended: Mapping[int, StepState]) -> 
     return frozenset(wanted)
 
 
-def _touched(graph: Graph, states: Sequence[str], ended: Mapping[int, StepState]) -> Iterable[int]:
+def _affected_steps(
+    graph: Graph, states: Sequence[str], ended: Mapping[int, StepState]
+) -> Iterable[int]:
     if not ended:
         return [index for index in graph.order if states[index] == StepState.WAITING]
     return dict.fromkeys(child for index in ended for child in graph.steps[index].children)
@@ -103,20 +106,20 @@ class _Advancing:
         self._skipped: dict[int, str] = {}
         self._failed: dict[int, str] = {}
 
-    def decide(self, touched: Iterable[int]) -> None:
-        queue = deque(touched)
+    def decide(self, affected: Iterable[int]) -> None:
+        queue = deque(affected)
         while queue:
             step = self._graph.steps[queue.popleft()]
             if self.states[step.index] != StepState.WAITING or not _decidable(step, self.states):
                 continue
-            state = self._fate(step)
+            state = self._decide_step(step)
             self.states[step.index] = state.value
             if state in FINAL:
                 queue.extend(step.children)
 
-    def _fate(self, step: Step) -> StepState:
+    def _decide_step(self, step: Step) -> StepState:
         try:
-            reason = self._hindrance(step)
+            reason = self._skip_reason(step)
             if reason is None:
                 self._prepare(step)
                 return StepState.LIVE
@@ -126,14 +129,14 @@ class _Advancing:
         self._skipped[step.index] = reason
         return StepState.SKIPPED
 
-    def _hindrance(self, step: Step) -> str | None:
-        """Why a step does not run; None if it does."""
+    def _skip_reason(self, step: Step) -> str | None:
+        """Return why a step does not run; None if it does."""
         if isinstance(step.when, When):
-            return _hindrance(step.when, {self.states[parent] for parent in step.needs})
-        # A parent whose state the condition does not ask about must have succeeded: nobody who
-        # writes `steps.count.result > 3` means "and run even if the other parent failed".
-        quiet = {self.states[parent] for parent in step.needs if parent not in step.asked}
-        reason = _hindrance(When.SUCCESS, quiet)
+            return _skip_reason(step.when, {self.states[parent] for parent in step.needs})
+        # A parent whose state the condition does not read must have succeeded: an author who writes
+        # `steps.count.result > 3` does not mean "and run even if the other parent failed".
+        unread = {self.states[parent] for parent in step.needs if parent not in step.asked}
+        reason = _skip_reason(When.SUCCESS, unread)
         if reason is not None or is_true(step.when, self._environment()):
             return reason
         return CONDITION
@@ -150,7 +153,7 @@ class _Advancing:
                 return
         self._payloads[step.index] = payload_for(self._graph, step.index, board, self._scope)
 
-    def done(self) -> Advanced:
+    def result(self) -> Advanced:
         board = "".join(self.states)
         return Advanced(
             board=board,
@@ -163,8 +166,8 @@ class _Advancing:
         )
 
 
-def _hindrance(when: When, parents: set[str]) -> str | None:
-    """Why parents in these states do not let a step run; None if they do."""
+def _skip_reason(when: When, parents: set[str]) -> str | None:
+    """Return why parents in these states prevent a step from running; None if they do not."""
     match when:
         case When.ALWAYS:
             return None

@@ -1,7 +1,7 @@
-"""The states of all steps of a graph run, one character each. Room: core/graphs.
+"""Encodes the states of all steps of a graph run as one character each.
 
-A board is a text as long as the graph has steps: small enough to be written with every change, and
-readable in a row of the database (`ssfkw` says it all).
+The step states are a string with one character per step, such as `ssfkw`: small enough to store
+with every change, and readable in a database row.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ class StepState(StrEnum):
 
 OPEN: Final = frozenset({StepState.WAITING, StepState.LIVE})
 FINAL: Final = frozenset(StepState) - OPEN
-# As people, expressions and the API say it.
+# The words that expressions, the API and the user interfaces use.
 WORDS: Final[Mapping[str, str]] = {state.value: state.name.lower() for state in StepState}
 
 
@@ -34,7 +34,7 @@ def first_board(graph: Graph) -> str:
 
 
 def state_of(run: RunState) -> StepState:
-    """What the state of a step's run is on the board."""
+    """Convert the state of a step's run to a step state."""
     match run:
         case RunState.SUCCEEDED:
             return StepState.SUCCEEDED
@@ -47,20 +47,20 @@ def state_of(run: RunState) -> StepState:
 
 
 def counts(board: str) -> dict[str, int]:
-    """How many steps are in each state, by its word."""
+    """Count the steps in each state, by the state's word."""
     found = Counter(board)
     return {WORDS[state]: found[state] for state in WORDS if found[state]}
 
 
 def cancelled_board(board: str) -> str:
-    """Nothing starts any more: what waits is cancelled, what lives is left to end."""
+    """Cancel all waiting steps and leave live steps to end."""
     return board.replace(StepState.WAITING, StepState.CANCELLED)
 
 
 def restarted(graph: Graph, board: str) -> frozenset[int]:
-    """The steps that another round does again: those that failed or were cancelled, and everything
-    behind them. What was skipped because of them gets its chance; what ran because of them (an
-    alarm, a clean-up) was decided by an ending that is no longer true.
+    """Return the steps that another round repeats: failed and cancelled steps and all their
+    descendants. Steps that were skipped because of them get another chance. Steps that ran because
+    of them (an alarm, a clean-up) depended on an ending that no longer holds.
     """
     again: set[int] = set()
     for index in graph.order:
@@ -72,7 +72,7 @@ def restarted(graph: Graph, board: str) -> frozenset[int]:
 
 
 def restart(graph: Graph, board: str) -> str:
-    """The board of another round: what is done again waits, the rest keeps its ending."""
+    """Return the step states of another round: repeated steps wait, the others keep their state."""
     again = restarted(graph, board)
     return "".join(
         StepState.WAITING.value if index in again else state for index, state in enumerate(board)

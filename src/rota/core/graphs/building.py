@@ -1,7 +1,7 @@
-"""Builds a graph of its steps, or says what is wrong with them and where. Room: core/graphs.
+"""Builds a graph from validated steps and checks its size.
 
-Each step is right by itself (draft.py) and the steps hang together (shape.py); what their
-expressions name is checked here: only ancestors, because only those are final when a step starts.
+step_draft.py validates each step, shape.py the dependencies. This module also checks that
+expressions read ancestors only, because only those are final when a step starts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from rota.core.graphs.shape import Shape
 
 
 def build_graph(drafts: Sequence[StepDraft], shape: Shape, inner: Mapping[int, Graph]) -> Graph:
-    """Return the graph of these steps; `inner` has the sub-graphs by the place of their step."""
+    """Return the graph of these steps; `inner` maps step indexes to sub-graphs."""
     built = [
         _build_step(place, draft, shape, inner.get(place)) for place, draft in enumerate(drafts)
     ]
@@ -23,16 +23,18 @@ def build_graph(drafts: Sequence[StepDraft], shape: Shape, inner: Mapping[int, G
 
 
 def check_graph_size(graph: Graph, field: str) -> Graph:
-    """Refuse a graph with too many steps, sub-graphs included, or too long a definition."""
+    """Reject a graph with too many steps, including sub-graphs, or too large a definition."""
     steps = _count_steps(graph)
     if steps > MOST_STEPS:
-        raise InvalidInput(field, f"{steps} steps", f"at most {MOST_STEPS}, with sub-graphs")
+        wanted = f"expected at most {MOST_STEPS}, including sub-graphs"
+        raise InvalidInput(field, f"{steps} steps", wanted)
     try:
         length = len(graph_json(graph).encode())
     except UnicodeEncodeError:
-        raise InvalidInput(field, "a text", "text without lone surrogates") from None
+        raise InvalidInput(field, "a text", "must not contain lone surrogates") from None
     if length > MOST_BYTES:
-        raise InvalidInput(field, f"{length} bytes of JSON", f"at most {MOST_BYTES // 1024} KB")
+        wanted = f"expected at most {MOST_BYTES // 1024} KB"
+        raise InvalidInput(field, f"{length} bytes of JSON", wanted)
     return graph
 
 

@@ -1,4 +1,4 @@
-"""The chain of steps that decided how long a graph run took. Room: core/graphs."""
+"""Computes the critical path: the chain of steps that determined a graph run's duration."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,15 +8,16 @@ from rota.core.graphs.graph import Graph
 
 
 class Times(NamedTuple):
-    """When a step's run started and ended; of one that is still at work, the end is now."""
+    """When a step's run started and ended; for a step that still runs, the end is now."""
 
     started_at: datetime
     ended_at: datetime
 
 
 def critical_path(graph: Graph, times: Mapping[int, Times]) -> tuple[int, ...]:
-    """From the step that ended last back to the beginning, each time to the parent that ended last:
-    it is what its child waited for. Steps without times (skipped, waiting) are passed over.
+    """Return the critical path from the first to the last step. It goes back from the step that
+    ended last, each time to the parent that ended last, because its child waited for it. Steps
+    without times (skipped, waiting) are left out.
     """
     if not times:
         return ()
@@ -29,7 +30,7 @@ def critical_path(graph: Graph, times: Mapping[int, Times]) -> tuple[int, ...]:
 
 
 def _latest(graph: Graph, place: int, times: Mapping[int, Times]) -> int | None:
-    """The nearest ancestor with times that ended last."""
+    """Return the nearest ancestor with times that ended last."""
     best: int | None = None
     seen: set[int] = set()
     layer = list(graph.steps[place].needs)

@@ -1,6 +1,6 @@
-"""A step that is right by itself, and what its fields mean. Room: core/graphs.
+"""Validates the fields of a single step.
 
-How a step is written as a document is contract/graph.py; how steps hang together is shape.py.
+contract/graph.py reads steps from documents; shape.py checks the dependencies between steps.
 """
 
 import re
@@ -15,18 +15,18 @@ from rota.core.graphs.scope import NAMES
 from rota.core.graphs.templates import NOTHING, Allowance, Placed, Template
 
 STEP_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
-STEP_NAME_WANTED: Final = "letters, digits, _ and -, a letter or _ first, at most 64 of them"
+STEP_NAME_WANTED: Final = "1–64 letters, digits, _ or -, starting with a letter or _"
 PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,2})?)%", re.ASCII)
-TOLERANCE_WANTED: Final = "a number of members, or a share such as 5%"
+TOLERANCE_WANTED: Final = "a number of members or a percentage such as 5%"
 MAP_ITEMS_MAX: Final = 1_000_000
 WHENS: Final = {choice.value: choice for choice in When}
-# What a condition may cost that reads nothing: it is asked while the graph is read.
+# The cost limit of a constant condition, which is evaluated while the graph is parsed.
 CONSTANT_COST_MAX: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDraft:
-    """A step before it knows the others. `path` says where it stands."""
+    """A step before its dependencies are resolved. `path` is its location in the document."""
 
     path: str
     name: str
@@ -42,7 +42,7 @@ class StepDraft:
 
     @property
     def expressions(self) -> list[Placed]:
-        """Each expression of the step, with where it stands."""
+        """All expressions of the step, with their locations."""
         found = [*self.payload.expressions]
         if isinstance(self.when, Expression):
             found.append(Placed(f"{self.path}.when", self.when))
@@ -61,18 +61,18 @@ def _map_expressions(map_: Map, path: str) -> Iterator[Placed]:
 
 
 def check_step_name(name: str, path: str) -> str:
-    """Refuse a name that expressions could not refer to."""
+    """Reject a name that expressions could not refer to."""
     if not STEP_NAME.fullmatch(name):
-        raise InvalidInput(path, name, STEP_NAME_WANTED)
+        raise InvalidInput(path, name, f"expected {STEP_NAME_WANTED}")
     return name
 
 
 def check_needs(names: Sequence[str], path: str) -> tuple[str, ...]:
-    """Refuse a step that is named twice."""
+    """Reject a step that is listed twice."""
     seen: set[str] = set()
     for place, name in enumerate(names):
         if name in seen:
-            raise InvalidInput(f"{path}[{place}]", name, "each step once")
+            raise InvalidInput(f"{path}[{place}]", name, "listed twice; list each step once")
         seen.add(name)
     return tuple(names)
 
@@ -80,15 +80,17 @@ def check_needs(names: Sequence[str], path: str) -> tuple[str, ...]:
 def parse_when(
     text: str, needs: Sequence[str], path: str, allowance: Allowance
 ) -> When | Expression:
-    """Read a condition: one of the choices, or an expression that can be true."""
+    """Parse a condition: one of the `When` choices, or an expression that can be true."""
     choice = WHENS.get(text)
     if choice is When.FAILURE and not needs:
-        raise InvalidInput(path, text, "steps in needs that can fail, or it would never run")
+        raise InvalidInput(
+            path, text, "requires needs: without a step that can fail, this step would never run"
+        )
     if choice is not None:
         return choice
     expression = allowance.parse(text, names=NAMES, field=path)
     if not expression.paths and not _is_true(expression):
-        raise InvalidInput(path, text, "a condition that can be true, or it would never run")
+        raise InvalidInput(path, text, "the condition is never true, so the step would never run")
     return expression
 
 
@@ -100,10 +102,10 @@ def _is_true(constant: Expression) -> bool:
 
 
 def parse_tolerance(value: int | str, path: str) -> Tolerance:
-    """Read how many members of a map may fail: a number, or a share such as 5%."""
+    """Parse how many members of a map may fail: a number or a percentage such as 5%."""
     if isinstance(value, int):
         return Tolerance(count=value)
     found = PERCENT.fullmatch(value)
     if found is None or float(found[1]) > 100:
-        raise InvalidInput(path, value, TOLERANCE_WANTED)
+        raise InvalidInput(path, value, f"expected {TOLERANCE_WANTED}")
     return Tolerance(percent=float(found[1]))

@@ -1,7 +1,7 @@
-"""Draws a graph: as text for a terminal, as Mermaid and as DOT for others. Room: core/graphs.
+"""Draws a graph as text for a terminal, as Mermaid and as DOT.
 
-Text is a tree: every step stands under the parent that is furthest from the beginning, and says
-what else it waits for. It stays readable where lines that cross would not.
+The text is a tree: each step is below its deepest parent and lists the other steps it waits for.
+This stays readable where crossing lines would not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ SYMBOLS: Final[Mapping[str, str]] = {
     "cancelled": "⊘",
     "skipped": "–",
 }
-# Fill and line of each state, for Mermaid and DOT.
+# Fill and line colour of each state, for Mermaid and DOT.
 COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "waiting": ("#f5f5f5", "#9e9e9e"),
     "live": ("#dbeafe", "#1d4ed8"),
@@ -28,12 +28,12 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "skipped": ("#f5f5f5", "#9e9e9e"),
 }
 SHOWN: Final = 3
-# What Mermaid reads as nothing but itself, beside letters and digits.
+# Characters, besides letters and digits, that need no escape in Mermaid.
 PLAIN: Final = " _-.,:/"
 
 
 class Drawn(NamedTuple):
-    """What is told of a step beside its definition."""
+    """Annotations of a step in a drawing, in addition to its definition."""
 
     state: str | None = None
     note: str = ""
@@ -44,7 +44,7 @@ UNKNOWN: Final = Drawn()
 
 
 def text(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
-    """A line for each step; those on the critical path end with a star."""
+    """Return one line per step; steps on the critical path end with a star."""
     above = _above(graph)
     rows = [(f"{branch}{_label(step, drawn)}", step) for branch, step in _tree(graph, above)]
     width = max(len(left) for left, _ in rows)
@@ -67,14 +67,14 @@ def _kind(step: Step) -> str:
 
 
 def _rest(graph: Graph, step: Step, above: list[int | None], drawn: Mapping[int, Drawn]) -> str:
-    told = drawn.get(step.index, UNKNOWN)
+    annotation = drawn.get(step.index, UNKNOWN)
     others = [graph.steps[parent].name for parent in step.needs if parent != above[step.index]]
-    parts = [_when(step), told.note]
+    parts = [_when(step), annotation.note]
     if others:
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         parts.append(f"also after {', '.join(others[:SHOWN])}{more}")
-    said = "; ".join(part for part in parts if part)
-    return f"{said}  ★" if told.is_critical else said
+    details = "; ".join(part for part in parts if part)
+    return f"{details}  ★" if annotation.is_critical else details
 
 
 def _when(step: Step) -> str:
@@ -84,7 +84,7 @@ def _when(step: Step) -> str:
 
 
 def _above(graph: Graph) -> list[int | None]:
-    """The parent that each step is drawn under."""
+    """Return the parent below which each step is drawn."""
     depths = [0] * len(graph.steps)
     above: list[int | None] = [None] * len(graph.steps)
     for place in graph.order:
@@ -95,7 +95,7 @@ def _above(graph: Graph) -> list[int | None]:
 
 
 def _tree(graph: Graph, above: list[int | None]) -> Iterator[tuple[str, Step]]:
-    """Steps with the branches that stand in front of them, each behind the one it hangs on."""
+    """Yield the steps with their branch prefixes, in tree order."""
     under: dict[int | None, list[int]] = {}
     for step in graph.steps:
         under.setdefault(above[step.index], []).append(step.index)
@@ -111,51 +111,51 @@ def _tree(graph: Graph, above: list[int | None]) -> Iterator[tuple[str, Step]]:
 
 
 def mermaid(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
-    """A flowchart, as Mermaid has it."""
+    """Return the lines of a Mermaid flowchart."""
     lines = ["flowchart TD"]
     for step in graph.steps:
-        told = drawn.get(step.index, UNKNOWN)
-        parts = [step.name, _kind(step), told.note]
+        annotation = drawn.get(step.index, UNKNOWN)
+        parts = [step.name, _kind(step), annotation.note]
         label = "<br/>".join(_entity(part) for part in parts if part)
         lines.append(f'    s{step.index}["{label}"]')
     for step in graph.steps:
-        said = _entity(_when(step))
-        arrow = f'-->|"{said}"|' if said else "-->"
+        condition = _entity(_when(step))
+        arrow = f'-->|"{condition}"|' if condition else "-->"
         lines += [f"    s{parent} {arrow} s{step.index}" for parent in step.needs]
-    found = sorted({told.state for told in drawn.values() if told.state is not None})
-    for state in found:
+    items = sorted(drawn.items())
+    for state in sorted({item.state for _, item in items if item.state is not None}):
         fill, stroke = COLOURS[state]
-        mine = [f"s{place}" for place, told in sorted(drawn.items()) if told.state == state]
+        members = [f"s{place}" for place, item in items if item.state == state]
         lines.append(f"    classDef {state} fill:{fill},stroke:{stroke}")
-        lines.append(f"    class {','.join(mine)} {state}")
-    critical = [place for place, told in sorted(drawn.items()) if told.is_critical]
+        lines.append(f"    class {','.join(members)} {state}")
+    critical = [place for place, item in items if item.is_critical]
     lines += [f"    style s{place} stroke-width:4px" for place in critical]
     return lines
 
 
-def _entity(said: str) -> str:
-    """A text inside quotes; what Mermaid would read as its own is written as an entity."""
-    return "".join(char if char.isalnum() or char in PLAIN else f"#{ord(char)};" for char in said)
+def _entity(label: str) -> str:
+    """Escape a label for Mermaid: special characters become entities."""
+    return "".join(char if char.isalnum() or char in PLAIN else f"#{ord(char)};" for char in label)
 
 
 def dot(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
-    """A digraph, as Graphviz has it."""
+    """Return the lines of a Graphviz digraph."""
     lines = ["digraph steps {", "    rankdir=TB;"]
     lines.append('    node [shape=box, style="rounded,filled"];')
     for step in graph.steps:
-        told = drawn.get(step.index, UNKNOWN)
-        parts = [step.name, _kind(step), told.note]
+        annotation = drawn.get(step.index, UNKNOWN)
+        parts = [step.name, _kind(step), annotation.note]
         label = r"\n".join(_quoted(part) for part in parts if part)
-        fill, stroke = COLOURS[told.state or "waiting"]
-        width = 3 if told.is_critical else 1
-        look = f'fillcolor="{fill}", color="{stroke}", penwidth={width}'
-        lines.append(f'    s{step.index} [label="{label}", {look}];')
+        fill, stroke = COLOURS[annotation.state or "waiting"]
+        width = 3 if annotation.is_critical else 1
+        style = f'fillcolor="{fill}", color="{stroke}", penwidth={width}'
+        lines.append(f'    s{step.index} [label="{label}", {style}];')
     for step in graph.steps:
-        said = _quoted(_when(step))
-        look = f' [label="{said}"]' if said else ""
-        lines += [f"    s{parent} -> s{step.index}{look};" for parent in step.needs]
+        condition = _quoted(_when(step))
+        attributes = f' [label="{condition}"]' if condition else ""
+        lines += [f"    s{parent} -> s{step.index}{attributes};" for parent in step.needs]
     return [*lines, "}"]
 
 
-def _quoted(said: str) -> str:
-    return said.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+def _quoted(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")

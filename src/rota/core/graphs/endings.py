@@ -1,4 +1,4 @@
-"""How a graph run ends, with what result and for which reason. Room: core/graphs."""
+"""Computes the final state, the result and the error of a graph run."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ NAMED: Final = 5
 
 
 def end_state(graph: Graph, board: str) -> RunState | None:
-    """The state that a graph run ends in; None while a step is open."""
+    """Return the final state of a graph run; None while a step is open."""
     if any(state in board for state in OPEN):
         return None
     if StepState.FAILED in board and _failed(graph, board):
@@ -24,19 +24,19 @@ def end_state(graph: Graph, board: str) -> RunState | None:
 
 
 def graph_error(graph: Graph, board: str) -> str | None:
-    """Which steps are the reason that a graph run is dead."""
+    """Return the error of a dead graph run: its failed steps."""
     failed = [graph.steps[index].name for index in _failed(graph, board)]
     if not failed:
         return None
     if len(failed) == 1:
-        return f"the step {failed[0]} failed"
+        return f"step {failed[0]} failed"
     more = f" and {len(failed) - NAMED} more" if len(failed) > NAMED else ""
     return f"{len(failed)} steps failed: {', '.join(failed[:NAMED])}{more}"
 
 
 def last_steps(graph: Graph, board: str) -> list[int]:
-    """The steps that succeeded and that nothing ran after: an alarm that was not needed does not
-    make the step before it less of a last one.
+    """Return the steps that succeeded and after which nothing ran. A skipped child, such as an
+    alarm that was not needed, does not count.
     """
     return [
         step.index
@@ -47,8 +47,8 @@ def last_steps(graph: Graph, board: str) -> list[int]:
 
 
 def graph_result(graph: Graph, board: str, scope: Scope) -> str | None:
-    """The results of the last steps by name, as JSON; None if that is too large for a result, or
-    if none of them has one.
+    """Return the results of the last steps by name, as JSON; None if none has a result, or if the
+    JSON is too large for a result.
     """
     found = {
         graph.steps[index].name: scope.result(index)

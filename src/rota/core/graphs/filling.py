@@ -1,4 +1,4 @@
-"""Payloads of steps and members, with their places filled. Room: core/graphs."""
+"""Builds the payloads of steps and map members from their templates."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,13 +12,13 @@ from rota.core.submission import json_text
 
 
 def needs_results(graph: Graph, index: int) -> frozenset[int]:
-    """The steps whose result or error the condition, payload or map of this step reads."""
+    """Return the steps whose result or error this step's condition, payload or map reads."""
     return frozenset(read.step for read in graph.steps[index].reads if read.part != "state")
 
 
 def payload_for(graph: Graph, index: int, board: str, scope: Scope) -> str | None:
-    """The payload of a step as JSON; of a map over a source, the source's. `ExpressionFailed` or
-    `InvalidInput` says why there is none.
+    """Return the payload of a step as JSON; for a map over a source, the source's payload. Raises
+    `ExpressionFailed` or `InvalidInput` if it cannot be built.
     """
     step = graph.steps[index]
     if step.map is None:
@@ -27,7 +27,7 @@ def payload_for(graph: Graph, index: int, board: str, scope: Scope) -> str | Non
 
 
 def items_for(graph: Graph, index: int, board: str, scope: Scope) -> Sequence[object] | int | None:
-    """What a map goes over: a list, or the number n for 0 to n - 1. None for a source."""
+    """Return the items of a map: a list, or n for 0 to n - 1; None for a source."""
     map_ = graph.steps[index].map
     if map_ is None or map_.over is None:
         return None
@@ -36,7 +36,7 @@ def items_for(graph: Graph, index: int, board: str, scope: Scope) -> Sequence[ob
         return found
     if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
         return found
-    raise InvalidInput("map.over", found, "a list, or a whole number of members")
+    raise InvalidInput("map.over", found, "expected a list or a whole number of at least 0")
 
 
 def _over(map_: Map, values: dict[str, object]) -> object:
@@ -48,12 +48,13 @@ def _over(map_: Map, values: dict[str, object]) -> object:
 def member_payloads(
     graph: Graph, index: int, board: str, scope: Scope
 ) -> Callable[[object, int], str | None]:
-    """A function that makes the payload of a member from its item and its number. Made once for
-    a batch: a million members fill in nothing but these two. Without a payload, it is the item.
+    """Return a function that builds the payload of a map member from its item and index. One
+    function serves a whole batch, so members fill in only these two values. Default payload: the
+    item.
     """
     step = graph.steps[index]
     if step.payload.raw is None:
-        return lambda item, _: _given(item, None)
+        return lambda item, _: _payload_json(item, None)
     if step.payload.is_constant:
         text = json_text(step.payload.raw, "payload")
         return lambda _, __: text
@@ -61,7 +62,7 @@ def member_payloads(
 
     def payload(item: object, number: int) -> str | None:
         values["item"], values["index"] = item, number
-        return _given(step.payload.fill(values), step.payload.raw)
+        return _payload_json(step.payload.fill(values), step.payload.raw)
 
     return payload
 
@@ -69,10 +70,10 @@ def member_payloads(
 def _text(template: Template, graph: Graph, board: str, scope: Scope) -> str | None:
     if template.is_constant:
         return json_text(template.raw, "payload")
-    return _given(template.fill(environment(graph, board, scope)), template.raw)
+    return _payload_json(template.fill(environment(graph, board, scope)), template.raw)
 
 
-def _given(payload: object, template: object) -> str | None:
-    """What was made of a template and data; the data may not name secrets."""
+def _payload_json(payload: object, template: object) -> str | None:
+    """Return the payload as JSON. Only the template may reference secrets, the data may not."""
     text = json_text(payload, "payload")
     return None if text is None else only_written(text, template)

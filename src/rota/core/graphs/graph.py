@@ -1,7 +1,7 @@
-"""A graph, its steps, and how large they may be. Room: core/graphs.
+"""Defines a graph, its steps and their limits.
 
-Steps know each other by their place in the graph: a board, a run and a mark carry that number, and
-the name only stands in the definition.
+Steps refer to each other by their index in the graph. Step states, runs and step completions use
+that index; the name appears only in the definition.
 """
 
 import math
@@ -19,15 +19,15 @@ MOST_EDGES: Final = 5_000
 MOST_DEPTH: Final = 100
 MOST_CHILDREN: Final = 500
 MOST_BYTES: Final = 1024 * 1024
-# A graph in a graph in a graph: deeper ones are drawn by nobody.
+# Levels of nested graphs.
 MOST_LEVELS: Final = 5
 MOST_AT_ONCE: Final = 100_000
-# What a step may say about its attempts; the rest it has from the graph's job.
+# Policy fields that a step may set itself; all others come from the graph's job.
 POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 
 
 class When(StrEnum):
-    """What the parents must have come to, all of them being final."""
+    """The condition on the final states of all parents."""
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -36,7 +36,7 @@ class When(StrEnum):
 
 
 class Read(NamedTuple):
-    """What an expression reads of another step: `state`, `result`, `error` or `results`."""
+    """A field of another step that an expression reads: `state`, `result`, `error` or `results`."""
 
     step: int
     part: str
@@ -44,19 +44,19 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """How many members of a map may fail: a number, or a share of all."""
+    """How many members of a map may fail: a number or a percentage."""
 
     count: int = 0
     percent: float | None = None
 
     def bears(self, failed: int, total: int) -> bool:
-        """Whether so many failures are still fine."""
+        """Return whether this number of failures is tolerated."""
         return failed <= self.most(total)
 
     def most(self, total: int) -> int:
         if self.percent is None:
             return self.count
-        # A hair more, so that 5 % of 20 is 1 whatever binary fractions make of it.
+        # The epsilon makes 5 % of 20 equal 1 despite floating-point errors.
         return math.floor(total * self.percent / 100 + 1e-9)
 
 
@@ -70,7 +70,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Map:
-    """A step with many members: over a list or a number, or over what a source yields."""
+    """A step with many members: over a list, a number, or the items of a source."""
 
     over: Expression | Template | None = None
     source: Source | None = None
@@ -80,8 +80,8 @@ class Map:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One node. `policy` is what it says of its own, `asked` the parents whose state or error its
-    condition reads, and `reads` all that its condition, payload and map read.
+    """One node of a graph. `policy` holds its own policy fields, `asked` the parents whose state or
+    error its condition reads, and `reads` everything that its condition, payload and map read.
     """
 
     index: int
@@ -103,7 +103,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """`order` has every step behind those it needs."""
+    """A validated graph. `order` is a topological order of its steps."""
 
     steps: tuple[Step, ...]
     places: Mapping[str, int]

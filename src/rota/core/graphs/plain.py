@@ -1,6 +1,6 @@
-"""A graph as JSON has it: what is stored, shown and compared. Room: core/graphs.
+"""Converts a graph to JSON for storage, display and comparison.
 
-What a step does not say is not written out, so that a graph comes back as its author wrote it.
+Fields with their default are omitted, so the result matches what the author wrote.
 """
 
 from rota.core.expressions import Expression
@@ -14,7 +14,7 @@ def graph_plain(graph: Graph) -> dict[str, object]:
 
 
 def graph_json(graph: Graph) -> str:
-    """The canonical form, by which definitions are interned."""
+    """Return the canonical JSON, by which definitions are interned."""
     return canonical(graph_plain(graph))
 
 
@@ -34,8 +34,8 @@ def _step(graph: Graph, step: Step) -> dict[str, object]:
         plain["graph"] = graph_plain(step.graph)
     if step.may_fail:
         plain["may_fail"] = True
-    said = {"queue": step.queue, "priority": step.priority, **step.policy}
-    return plain | {key: value for key, value in said.items() if value is not None}
+    options = {"queue": step.queue, "priority": step.priority, **step.policy}
+    return plain | {key: value for key, value in options.items() if value is not None}
 
 
 def _map(map_: Map) -> dict[str, object]:

@@ -1,8 +1,8 @@
-"""What expressions of a graph can see. Room: core/graphs.
+"""Provides the values that expressions of a graph can read.
 
 input                         the payload of the graph run
 graph.run_id  .scheduled_at  .attempt
-steps.<name>.state            succeeded, failed, cancelled or skipped; null while it is open
+steps.<name>.state            succeeded, failed, cancelled or skipped; null while the step is open
 steps.<name>.result  .error   of a step that ended
 steps.<name>.results          of a map, the results of its members in order
 item, index                   in the payload of a map's member
@@ -23,8 +23,8 @@ OF_GRAPH: Final = ("run_id", "scheduled_at", "attempt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What the engine knows of a graph run. The mappings are by step, and may look things up when
-    they are asked; `results_wanted` says what may be asked for.
+    """The engine's data about a graph run. The mappings are keyed by step index and may load values
+    lazily; `find_needed_results` returns the steps that may be read.
     """
 
     input: object = None
@@ -40,17 +40,17 @@ class Scope:
 
 
 def environment(graph: Graph, board: str, scope: Scope) -> dict[str, object]:
-    """What the names stand for."""
-    told = {
+    """Return the values of the names that expressions may use."""
+    run = {
         "run_id": scope.run_id,
         "scheduled_at": scope.scheduled_at,
         "attempt": scope.attempt,
     }
-    return {"input": scope.input, "graph": told, "steps": _Steps(graph, board, scope)}
+    return {"input": scope.input, "graph": run, "steps": _Steps(graph, board, scope)}
 
 
 class _Steps(Mapping[str, object]):
-    """Steps by name, looked up only when an expression asks."""
+    """Steps by name, looked up lazily."""
 
     __slots__ = ("_board", "_graph", "_scope")
 

@@ -1,7 +1,4 @@
-"""How the steps of a graph hang together: no cycle, no unknown step, not too large.
-
-Room: core/graphs.
-"""
+"""Checks and computes the dependencies of a graph's steps: no cycles, no unknown steps, limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +13,7 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Shape:
-    """By place of the step. `order` has every step behind those it needs."""
+    """The dependencies by step index. `order` is a topological order."""
 
     places: dict[str, int]
     needs: tuple[tuple[int, ...], ...]
@@ -25,7 +22,7 @@ class Shape:
 
     @cached_property
     def ancestors(self) -> tuple[int, ...]:
-        """Of each step, the set of its ancestors as the bits of a number."""
+        """The ancestors of each step, as a bit set."""
         found = [0] * len(self.needs)
         for place in self.order:
             for parent in self.needs[place]:
@@ -41,7 +38,8 @@ def shaped(drafts: Sequence[StepDraft], field: str) -> Shape:
     needs = _needs(drafts, places)
     edges = sum(map(len, needs))
     if edges > MOST_EDGES:
-        raise InvalidInput(f"{field}.steps", f"{edges} needs", f"at most {MOST_EDGES} in all")
+        wanted = f"expected at most {MOST_EDGES} in total"
+        raise InvalidInput(f"{field}.steps", f"{edges} needs", wanted)
     children = _children(drafts, needs)
     order = _order(needs, children)
     if len(order) < len(drafts):
@@ -55,7 +53,7 @@ def _places(drafts: Sequence[StepDraft]) -> dict[str, int]:
     for place, draft in enumerate(drafts):
         first = places.setdefault(draft.name, place)
         if first != place:
-            wanted = f"a name that steps[{first}] does not have"
+            wanted = f"must be unique; steps[{first}] has the same name"
             raise InvalidInput(f"{draft.path}.name", draft.name, wanted)
     return places
 
@@ -64,19 +62,20 @@ def _needs(drafts: Sequence[StepDraft], places: dict[str, int]) -> tuple[tuple[i
     for draft in drafts:
         for place, name in enumerate(draft.needs):
             if name == draft.name:
-                raise InvalidInput(f"{draft.path}.needs[{place}]", name, "another step than itself")
+                wanted = "a step cannot need itself"
+                raise InvalidInput(f"{draft.path}.needs[{place}]", name, wanted)
             if name not in places:
-                wanted = f"the name of a step{_near(name, places)}"
+                wanted = f"no such step{_suggest_step(name, places)}"
                 raise InvalidInput(f"{draft.path}.needs[{place}]", name, wanted)
     return tuple(tuple(places[name] for name in draft.needs) for draft in drafts)
 
 
-def _near(name: str, places: dict[str, int]) -> str:
-    """The few names there are, to help with a slip of the pen."""
+def _suggest_step(name: str, places: dict[str, int]) -> str:
+    """Return a hint with the names of a small graph, or with a name that differs only in case."""
     if len(places) > SHOWN:
-        same = [each for each in places if each.casefold() == name.casefold()]
-        return f"; there is {same[0]}" if same else ""
-    return f"; there are {', '.join(places)}"
+        same = [step for step in places if step.casefold() == name.casefold()]
+        return f"; did you mean {same[0]}?" if same else ""
+    return f"; known steps: {', '.join(places)}"
 
 
 def _children(
@@ -88,7 +87,7 @@ def _children(
             children[parent].append(place)
     for draft, found in zip(drafts, children, strict=True):
         if len(found) > MOST_CHILDREN:
-            wanted = f"at most {MOST_CHILDREN} steps that need it; a map has room for more"
+            wanted = f"at most {MOST_CHILDREN} steps may need one step; use a map for more"
             raise InvalidInput(draft.path, f"{len(found)} steps need {draft.name}", wanted)
     return tuple(map(tuple, children))
 
@@ -96,10 +95,10 @@ def _children(
 def _order(
     needs: tuple[tuple[int, ...], ...], children: tuple[tuple[int, ...], ...]
 ) -> tuple[int, ...]:
-    """Every step behind those it needs; steps of a cycle, and what is behind it, are left out."""
+    """Return the steps in topological order, without cycles and their descendants."""
     missing = [len(parents) for parents in needs]
     order = [place for place, count in enumerate(missing) if count == 0]
-    for place in order:  # grows while it is walked
+    for place in order:  # grows during the iteration
         for child in children[place]:
             missing[child] -= 1
             if missing[child] == 0:
@@ -110,7 +109,9 @@ def _order(
 def _cycle(
     drafts: Sequence[StepDraft], needs: tuple[tuple[int, ...], ...], left: set[int]
 ) -> InvalidInput:
-    """Every step that is left needs one that is left, so walking that way comes to a cycle."""
+    """Return the error for a cycle. Every remaining step needs another remaining step, so following
+    the needs leads to a cycle.
+    """
     walk: list[int] = []
     place = min(left)
     while place not in walk:
@@ -119,15 +120,15 @@ def _cycle(
     cycle = walk[walk.index(place) :]
     first = min(cycle)
     start = cycle.index(first)
-    # Turned so that it begins with the first of them, and goes from parent to child.
+    # Rotated to start with the first step, and reversed to go from parent to child.
     around = [first, *reversed(cycle[start + 1 :] + cycle[:start]), first]
-    names = [drafts[each].name for each in around]
+    names = [drafts[index].name for index in around]
     if len(names) > SHOWN:
         names = [*names[: SHOWN - 2], "…", names[-2], names[-1]]
     need = around[-2]
     place = needs[first].index(need)
     path = f"{drafts[first].path}.needs[{place}]"
-    return InvalidInput(path, drafts[need].name, f"no cycle; this is one: {' → '.join(names)}")
+    return InvalidInput(path, drafts[need].name, f"needs form a cycle: {' → '.join(names)}")
 
 
 def _check_depth(
@@ -137,5 +138,5 @@ def _check_depth(
     for place in order:
         depth[place] = 1 + max((depth[parent] for parent in needs[place]), default=0)
         if depth[place] > MOST_DEPTH:
-            wanted = f"at most {MOST_DEPTH} steps one after the other"
+            wanted = f"expected at most {MOST_DEPTH} consecutive steps"
             raise InvalidInput(f"{drafts[place].path}.needs", drafts[place].name, wanted)

@@ -1,6 +1,6 @@
-"""Payloads with places to fill: `{"rows": {"$": "steps.extract.result.rows"}}`. Room: core/graphs.
+"""Compiles payload templates: `{"rows": {"$": "steps.extract.result.rows"}}`.
 
-A template is compiled once: what has no places is a constant and costs nothing.
+A template is compiled once; a part without placeholders is a constant and costs nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ from rota.core.expressions import Bound, Expression, evaluate, parse
 
 PLACE: Final = "$"
 MOST_WRITTEN: Final = 100_000
-# A short one is work, too.
+# The minimum cost of an expression, because parsing a short one takes time, too.
 LEAST: Final = 10
 
 
 @dataclass(slots=True)
 class Allowance:
-    """How much may still be written in expressions: reading them all is done while others wait.
-    In a definition that `is_stored`, unknown fields are ignored.
+    """The characters of expressions that a graph may still contain. It limits the time to parse a
+    graph, which blocks other requests. If `is_stored`, unknown fields are ignored.
     """
 
     left: int = MOST_WRITTEN
@@ -29,13 +29,15 @@ class Allowance:
     def parse(self, text: object, *, names: Iterable[str], field: str) -> Expression:
         self.left -= max(len(text), LEAST) if isinstance(text, str) else 0
         if self.left < 0:
-            wanted = f"at most {MOST_WRITTEN:,} characters of expressions in a graph"
+            wanted = (
+                f"the expressions of a graph may have at most {MOST_WRITTEN:,} characters in total"
+            )
             raise InvalidInput(field, text, wanted)
         return parse(text, names=names, field=field)
 
 
 class Placed(NamedTuple):
-    """An expression and where it stands in what was handed in."""
+    """An expression and its location in the document."""
 
     field: str
     expression: Expression
@@ -53,7 +55,7 @@ class _List:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """`raw` is what was handed in, `body` the same with its places compiled."""
+    """A payload template: `raw` as given, `body` with its placeholders compiled."""
 
     raw: object
     body: object
@@ -64,7 +66,7 @@ class Template:
         return not self.expressions
 
     def fill(self, values: Mapping[str, object]) -> object:
-        """The payload; `ExpressionFailed` if a place cannot be filled."""
+        """Return the payload. Raises `ExpressionFailed` if a placeholder cannot be filled."""
         return self.raw if self.is_constant else _filled(self.body, values, Bound())
 
 
@@ -74,7 +76,7 @@ NOTHING: Final = Template(None, None)
 def template(
     raw: object, *, names: Iterable[str], field: str, allowance: Allowance | None = None
 ) -> Template:
-    """Compile a payload; wrong JSON and wrong expressions are refused with their path."""
+    """Compile a payload. Errors in its JSON or expressions carry their path."""
     if raw is None:
         return NOTHING
     payload_text(raw, field)
@@ -84,7 +86,7 @@ def template(
 
 
 class _Compiling:
-    """A path is written out only where it is told: a key may be as long as a payload."""
+    """Compiles one template. Paths are formatted only for errors: a key may be very long."""
 
     def __init__(self, field: str, names: tuple[str, ...], allowance: Allowance) -> None:
         self._field = field
@@ -96,17 +98,17 @@ class _Compiling:
         before = len(self.found)
         if isinstance(raw, dict):
             if PLACE in raw:
-                return self._place(raw, self._field + "".join(map(_written, path)))
+                return self._place(raw, self._field + "".join(map(_format_path_part, path)))
             parts = [(key, self.body(raw[key], (*path, key))) for key in raw]
             return _Object(tuple(parts)) if len(self.found) > before else raw
         if isinstance(raw, list | tuple):
-            rows = [self.body(each, (*path, place)) for place, each in enumerate(raw)]
+            rows = [self.body(item, (*path, place)) for place, item in enumerate(raw)]
             return _List(tuple(rows)) if len(self.found) > before else raw
         return raw
 
     def _place(self, raw: Mapping[str, object], field: str) -> Expression:
         if len(raw) > 1:
-            wanted = f'an object with "{PLACE}" alone: {{"{PLACE}": "input.x"}}'
+            wanted = f'"{PLACE}" must be the only key: {{"{PLACE}": "input.x"}}'
             raise InvalidInput(field, raw, wanted)
         place = f"{field}.{PLACE}"
         expression = self._allowance.parse(raw[PLACE], names=self._names, field=place)
@@ -114,7 +116,7 @@ class _Compiling:
         return expression
 
 
-def _written(part: str | int) -> str:
+def _format_path_part(part: str | int) -> str:
     return f"[{part}]" if isinstance(part, int) else f".{part[:SHOWN]}"
 
 

@@ -1,4 +1,4 @@
-"""Jobs as a file declares them: what may be declared, and how it differs from what is there.
+"""Defines manifests: jobs declared in a file, and their differences from existing jobs.
 
-Room: core/manifest. Pure: reading a file is sdk/code, looking and writing is flow/submit/applying.
+Pure: the SDK reads files, and the engine reads and writes jobs.
 """

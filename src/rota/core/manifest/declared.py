@@ -1,8 +1,8 @@
-"""A job as a file declares it, and a file of them. Room: core/manifest.
+"""Validates a manifest: the jobs and calendars that a file declares.
 
-What is declared must mean the same however often it is applied: a rule that counts from the moment
-it is saved (`immediate`, `after`) is refused. Everything that is left out has its default, except
-`paused`: None leaves a job as somebody paused or resumed it.
+Applying a manifest must be idempotent, so a rule that counts from the time of saving (`immediate`,
+`after`) is invalid. Omitted fields have their default. Default of `paused`: None, which leaves the
+job paused or active as it is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,17 +13,17 @@ from rota.core.errors import InvalidInput
 from rota.core.submission import MOST_LABEL, JobSpec, check_visible_name, within
 from rota.core.time.calendars import Calendar
 
-# The label that says whose a job is. Labels that begin like it are ours.
+# Labels with this prefix are reserved for Rota; the second one holds a job's project.
 OURS: Final = "rota."
 PROJECT: Final = "rota.project"
 ON_DEMAND: Final = {"on_demand": True}
 UNSTEADY: Final = ("immediate", "after")
-STEADY: Final = "a rule that means the same however often it is applied, such as cron, every or at"
+STEADY: Final = "depends on when it is saved; use cron, every or at instead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """One job of a file; `paused` is None if the file does not say."""
+    """One declared job. Default of `paused`: None, which keeps the current state."""
 
     spec: JobSpec
     paused: bool | None = None
@@ -35,7 +35,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The jobs of one project: nothing else belongs to it, and nothing of it belongs to others."""
+    """All jobs and calendars of one project. A job belongs to at most one project."""
 
     project: str
     jobs: tuple[Declared, ...]
@@ -45,7 +45,7 @@ class Manifest:
 def manifest(
     project: str, jobs: Sequence[Declared], calendars: Sequence[Calendar] = ()
 ) -> Manifest:
-    """Check what was declared, and give each job the label of its project."""
+    """Validate the declarations and add the project's label to each job."""
     project = check_visible_name(project, "project", most=MOST_LABEL)
     seen: dict[str, int] = {}
     owned = []
@@ -54,10 +54,11 @@ def manifest(
             name = check_visible_name(job.name, "name")
             first = seen.setdefault(name, place)
             if first != place:
-                raise InvalidInput("name", name, f"a name that jobs[{first}] does not have")
+                wanted = f"must be unique; jobs[{first}] has the same name"
+                raise InvalidInput("name", name, wanted)
             _check(job.spec)
         labels = {**job.spec.labels, PROJECT: project}
-        # A job that only runs on demand has no schedule, rather than one that never comes.
+        # A job that runs on demand only has no schedule.
         schedule = None if job.spec.schedule == ON_DEMAND else job.spec.schedule
         spec = replace(job.spec, name=name, labels=labels, schedule=schedule)
         owned.append(replace(job, spec=spec))
@@ -72,7 +73,8 @@ def _check_calendars(calendars: Sequence[Calendar]) -> Iterator[Calendar]:
         with within(f"calendars[{place}].calendar"):
             check_visible_name(calendar.name, "name")
             if calendar.name in seen:
-                raise InvalidInput("name", calendar.name, "a name that none before it has")
+                wanted = "must be unique; an earlier calendar has the same name"
+                raise InvalidInput("name", calendar.name, wanted)
         seen.add(calendar.name)
         yield calendar
 
@@ -83,5 +85,5 @@ def _check(spec: JobSpec) -> None:
             raise InvalidInput(f"schedule.{rule}", spec.schedule[rule], STEADY)
     for key in spec.labels:
         if key.startswith(OURS):
-            wanted = f"a label that does not begin with {OURS}"
+            wanted = f"labels that start with {OURS} are reserved"
             raise InvalidInput(f"labels.{key}", spec.labels[key], wanted)

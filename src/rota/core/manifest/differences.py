@@ -1,11 +1,11 @@
-"""What is different between two plain values, field by field. Room: core/manifest."""
+"""Finds the differences between two JSON values, field by field."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 
 class Difference(NamedTuple):
-    """One field, by its path; None is also what a field is that is not there."""
+    """One changed field, by its path. None also means that the field is missing."""
 
     field: str
     before: object
@@ -13,7 +13,7 @@ class Difference(NamedTuple):
 
 
 def differences(before: object, after: object, path: str = "") -> Iterator[Difference]:
-    """Objects are compared by their fields, lists as a whole: a place in a list is no name."""
+    """Yield the differences. Objects are compared by field, lists as a whole."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
             inner = f"{path}.{key}" if path else str(key)
@@ -23,7 +23,7 @@ def differences(before: object, after: object, path: str = "") -> Iterator[Diffe
 
 
 def same(left: object, right: object) -> bool:
-    """As JSON has it: 1 and 1.0 are one number, and true is none."""
+    """Return whether two JSON values are equal: 1 equals 1.0, and true equals no number."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, dict) and isinstance(right, dict):

@@ -1,4 +1,4 @@
-"""The next ticks of a declared job. Room: core/manifest."""
+"""Computes the next start times of a declared job."""
 
 import re
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from rota.core.time.cron import Cron
 from rota.core.time.schedule import STEP, Schedule
 
 SHOWN: Final = 3
-# An H at the beginning of a field or of a part of one; other letters are names of days and months.
+# An H at the start of a field or a part of it; elsewhere H is part of a day or month name.
 SPREAD: Final = re.compile(r"(?:^|[\s,])H", re.IGNORECASE)
 
 
 def depends_on_id(schedule: Schedule) -> bool:
-    """Whether its times are spread by the id of its job, which a new job has not yet."""
+    """Return whether the times depend on the id of the job, which a new job does not have yet."""
     crons = (rule.text for rule in schedule.rules if isinstance(rule, Cron))
     return schedule.jitter is not None or any(SPREAD.search(text) for text in crons)
 
@@ -33,8 +33,8 @@ def upcoming(
     is_new: bool,
     budget: SearchBudget | None = None,
 ) -> tuple[datetime, ...]:
-    """When its next runs start. Of a capped job that ran already only one is known. The later ones
-    are left out if the search for them takes more steps than `budget` has.
+    """Return the next start times. For a job with a run cap that has already run, only the first
+    one is known. Later times are omitted if the search needs more steps than `budget` has.
     """
     if not schedule.has_ticks:
         return ()
@@ -60,7 +60,7 @@ def standing(
     calendars: Mapping[str, Calendar],
     budget: SearchBudget | None = None,
 ) -> tuple[datetime, ...]:
-    """The next runs of a job that has a tick to come: from that tick on."""
+    """Return the next start times of an existing job, starting with its next tick."""
     if schedule is None or next_tick is None:
         return ()
     if schedule.follows_end:

@@ -1,8 +1,8 @@
-"""The ticks between a cursor and now, however many there are.
+"""Searches and counts the ticks between a cursor and now.
 
-Room: core/time. An outage of a day leaves 86,400 ticks of a schedule that runs every second; this
-finds the first, the last, the newest few and the number of them without walking through all. Which
-of them run is misfire.py.
+An outage of a day leaves 86,400 ticks of a schedule that runs every second. This module finds the
+first, the last, the newest few and their number without iterating over all of them. misfire.py
+decides which of them run.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,16 +21,17 @@ from rota.core.time.interval import Every
 from rota.core.time.planning import Planned, last_in
 from rota.core.time.schedule import STEP, Schedule, nominal
 
-# Where counting gives up and says "at least": 2 ms of cron. A cluster that comes back after a day
-# has this to do for each of its jobs before their next ticks are due.
+# Counting stops here and reports "at least": 2 ms of cron. After a day's outage, a cluster does
+# this for each of its jobs before their next ticks are due.
 COUNTED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where a schedule stands: the nominal time it has been dealt with up to, how many runs it had,
-    and when the last one ended (which only a fixed delay needs). `until` is when it was replaced by
-    another: ticks with a later time are not its own.
+    """The progress of a schedule. All ticks up to `cursor` (nominal time) are decided.
+
+    `fired` is the number of runs so far. `last_end` is when the last run ended; only a fixed delay
+    uses it. `until` is when another schedule replaced this one: it has no later ticks.
     """
 
     cursor: datetime
@@ -41,7 +42,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """`number` ticks from `first` to `last`, both included; more than that if `at_least`."""
+    """`number` ticks from `first` to `last`, inclusive; more if `at_least`."""
 
     number: int
     first: datetime
@@ -51,7 +52,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """All questions about one backlog share one budget, which grows with what may be caught up."""
+    """The overdue ticks of one schedule.
+
+    All searches share one budget, which grows with `max_catchup`.
+    """
 
     schedule: Schedule
     progress: Progress
@@ -63,7 +67,7 @@ class Backlog:
         object.__setattr__(self, "budget", SearchBudget(limit))
 
     def following(self, after: datetime) -> Planned | None:
-        """The next planned tick after any instant, as if nothing had been run since."""
+        """Return the next planned tick after an instant, as if nothing had run since."""
         return planning.next_tick(
             self.schedule,
             after,
@@ -74,15 +78,15 @@ class Backlog:
         )
 
     def last(self, first: Planned, high: datetime, fits: Callable[[Planned], bool]) -> Planned:
-        """The last tick that fits; `first` does, and most of those that do are before `high`."""
+        """Return the last tick that fits. `first` fits; most fitting ticks are before `high`."""
         if self.schedule.follows_end:
             return first
         return last_in(self.following, first, high, at=_at, fits=fits)
 
     def newest(self, last: Planned) -> Iterator[Planned]:
-        """The ticks from this one back to the cursor."""
-        # The distance to the tick before is guessed from the one after; a first guess of a second
-        # is doubled until it reaches.
+        """Yield the ticks from this one back to the cursor."""
+        # The distance to the previous tick is estimated from the following one. The first estimate,
+        # one second, doubles until it reaches a tick.
         reach = timedelta(seconds=1)
         item: Planned | None = last
         while item is not None:
@@ -93,7 +97,7 @@ class Backlog:
             item = before
 
     def before(self, item: Planned) -> Planned | None:
-        """The tick before this one, if it is after the cursor."""
+        """Return the previous tick, if it is after the cursor."""
         return next(islice(self.newest(item), 1, None), None)
 
     def _before(self, item: Planned, reach: timedelta) -> Planned | None:
@@ -109,7 +113,7 @@ class Backlog:
         return None
 
     def count(self, after: datetime, last: Planned) -> Count | None:
-        """How many ticks are planned after an instant, up to and with `last`."""
+        """Count the ticks planned after an instant, up to and including `last`."""
         first = self.following(after)
         if first is None or first.tick.at > last.tick.at:
             return None
@@ -124,16 +128,16 @@ class Backlog:
         return Count(number=number, first=start, last=end, at_least=number == COUNTED)
 
     def passed_over(self, last: Planned) -> Count | None:
-        """How many ticks up to `last` were passed over for a blackout."""
+        """Count the ticks up to `last` that were skipped because of a blackout."""
         if not self.schedule.calendars or self.schedule.follows_end:
             return None
-        made = list(islice(self._made(last.tick.at), COUNTED))
-        planned = {item.tick.at for item in self._planned(self.progress.cursor, made[-1])}
-        gone = [at for at in made if at not in planned]
-        if not gone:
+        nominal_ticks = list(islice(self._nominal(last.tick.at), COUNTED))
+        planned = {item.tick.at for item in self._planned(self.progress.cursor, nominal_ticks[-1])}
+        skipped = [at for at in nominal_ticks if at not in planned]
+        if not skipped:
             return None
-        capped = len(made) == COUNTED
-        return Count(number=len(gone), first=gone[0], last=gone[-1], at_least=capped)
+        capped = len(nominal_ticks) == COUNTED
+        return Count(number=len(skipped), first=skipped[0], last=skipped[-1], at_least=capped)
 
     def _planned(self, after: datetime, until: datetime) -> Iterator[Planned]:
         item = self.following(after)
@@ -141,8 +145,8 @@ class Backlog:
             yield item
             item = self.following(item.tick.at)
 
-    def _made(self, until: datetime) -> Iterator[datetime]:
-        """The ticks that the rules make, before the calendars."""
+    def _nominal(self, until: datetime) -> Iterator[datetime]:
+        """Yield the ticks that the rules produce, before calendars apply."""
         tick = nominal(self.schedule, self.progress.cursor, budget=self.budget)
         while tick is not None and tick.at <= until:
             yield tick.at

@@ -1,12 +1,12 @@
-"""Bounds the work of one search by a number of steps.
+"""Limits the work of one search to a number of steps.
 
-Room: core/time. Rules and calendars are written by people, and a few legal lines may describe more
-work than a process can do between two heartbeats. So each search counts its steps and gives up
-beyond its budget, with an error that says what to change. A budget counts steps and reads no clock:
-the same schedule is accepted or refused on every machine, whatever was computed before. Whoever
-computes off the event loop brings a `check`, which ends a search that nobody waits for any more.
+Users write rules and calendars, and a few valid lines may describe more work than a process can do
+between two heartbeats. So each search counts its steps and stops when its budget is spent, with an
+error that says what to change. A budget counts steps and reads no clock: a schedule is accepted or
+rejected the same way on every machine, regardless of caches. A caller that computes off the event
+loop passes a `check`, which stops a search whose result is no longer needed.
 
-A step is about 10 µs: one rule asked for its next time, or one blackout passed over.
+A step takes about 10 µs: finding one rule's next time, or skipping one blackout.
 """
 
 from collections.abc import Callable
@@ -18,27 +18,27 @@ from rota.core.errors import SearchTooLong
 NEXT_TICK_STEPS_MAX: Final = 5_000
 # The times, notes and warnings of one preview.
 PREVIEW_STEPS_MAX: Final = 10_000
-# All ticks that a pause, an outage or an edit left behind: for finding and counting them, and for
-# each that may run.
+# All overdue ticks after a pause, an outage or an edit: for finding and counting them, and for each
+# one that may run.
 CATCH_UP_STEPS_MAX: Final = 10_000
 STEPS_PER_CAUGHT_UP_MAX: Final = 40
-# The distances between the ticks that come next.
+# The distances between the next ticks of one schedule.
 CADENCE_STEPS_MAX: Final = 10_000
-# The same for all schedules that are handed in together.
+# The same for all schedules of one request.
 CADENCES_STEPS_MAX: Final = 200_000
-# Ticks of a past range that are listed or counted.
+# Listing or counting the ticks of a past range.
 PAST_STEPS_MAX: Final = 400_000
-# Days of an RRULE, and windows of a calendar, that cost as much as one step.
+# How many days of an RRULE, or windows of a calendar, cost one step.
 DAYS_PER_STEP: Final = 8
 WINDOWS_PER_STEP: Final = 4
-# How many steps are taken between two calls of `check`: about two milliseconds.
+# The number of steps between two calls of `check`: about two milliseconds.
 STEPS_PER_CHECK: Final = 256
 
 Check = Callable[[], object]
 
 
 class SearchBudget:
-    """The steps that a search has left. It may be shared by several searches of one answer."""
+    """The steps that a search may still take. Several searches may share one budget."""
 
     __slots__ = ("_check", "_visited", "limit", "spent", "unchecked")
 
@@ -50,7 +50,7 @@ class SearchBudget:
         self._visited: set[tuple[int, int]] = set()
 
     def spend(self, steps: int = 1) -> None:
-        """Take some steps. Raise `SearchTooLong` beyond the limit, or what `check` raises."""
+        """Spend steps. Raises `SearchTooLong` beyond the limit, or any exception from `check`."""
         self.spent += steps
         if self.spent > self.limit:
             raise SearchTooLong(limit=self.limit)
@@ -61,11 +61,11 @@ class SearchBudget:
                 self._check()
 
     def visit(self, place: tuple[int, int], steps: int) -> None:
-        """Pay for a part of a calendar at the first visit, even if another search computed it."""
+        """Spend steps for a part of a calendar on the first visit, even if it is cached."""
         if place not in self._visited:
             self._visited.add(place)
             self.spend(steps)
 
     def part(self, limit: int) -> "SearchBudget":
-        """A budget of its own for one of many searches, with the same check."""
+        """Return a separate budget with the same check for one of many searches."""
         return SearchBudget(limit, check=self._check)

@@ -1,8 +1,8 @@
-"""How close together the ticks of a schedule come. Room: core/time.
+"""Finds the shortest time between two ticks of a schedule.
 
-Found by looking at the ticks that come next, of each rule and of all together: a rule that is dense
-only on one day of the year is seen in its own ticks, however many another has before that day.
-Calendars and jitter are left out, which move single ticks and not the cadence.
+Looks at the next ticks of each rule and of all rules together. A rule that is dense on one day of
+the year only is detected in its own ticks, even if another rule has many ticks before that day.
+Calendars and jitter are ignored: they move single ticks and do not change the cadence.
 """
 
 from collections.abc import Iterator
@@ -15,15 +15,16 @@ from rota.core.time.budget import CADENCE_STEPS_MAX, SearchBudget
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.schedule import Schedule, nominal
 
-# Two hours of minutes: what is dense at all is dense within the first ticks.
+# Two hours of minutes: a dense schedule is dense within its first ticks.
 LOOKED_AT: Final = 128
 
 
 def shortest_period(
     schedule: Schedule, since: datetime, budget: SearchBudget | None = None
 ) -> timedelta | None:
-    """The smallest time between two of the next ticks; None if there are not two. Of a fixed delay
-    it is the delay, because a run may take no time at all.
+    """Return the shortest time between two of the next ticks; None if there are fewer than two.
+
+    For a fixed delay the result is the delay, because a run may take no time at all.
     """
     budget = SearchBudget(CADENCE_STEPS_MAX) if budget is None else budget
     first = schedule.rules[0]
@@ -33,9 +34,9 @@ def shortest_period(
         if isinstance(first, Every):
             return first.interval
         return _shortest(schedule, since, budget)
-    alone = [replace(schedule, rules=(rule,)) for rule in schedule.rules]
-    found = [_shortest(each, since, budget) for each in (*alone, schedule)]
-    return min((each for each in found if each is not None), default=None)
+    single = [replace(schedule, rules=(rule,)) for rule in schedule.rules]
+    periods = [_shortest(candidate, since, budget) for candidate in (*single, schedule)]
+    return min((period for period in periods if period is not None), default=None)
 
 
 def _shortest(schedule: Schedule, since: datetime, budget: SearchBudget) -> timedelta | None:

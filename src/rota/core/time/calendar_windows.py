@@ -1,12 +1,12 @@
-"""The windows of a calendar in one part of time, as instants in order, merged.
+"""Computes the windows of a calendar in one part of time, as merged instants in order.
 
-Room: core/time. Windows are on a wall clock. They are merged there first: times of a day whose
-windows touch become one stretch, however many an RRULE names; then windows of different rules that
-touch. Only the edges of what is left are looked up in the zone.
+Windows are on the wall clock and are merged there first: adjacent windows of one day become one
+stretch, however many times an RRULE names; then adjacent windows of different rules are merged.
+Only the remaining edges are converted with the zone.
 
-How long a part of time is depends on the calendar: a year for a few windows a week, a day for
-hundreds a day. So no question costs more than a few milliseconds, and each part knows how many
-steps of a search it is worth (budget.py).
+The length of a part depends on the calendar: a year for a few windows a week, a day for hundreds a
+day. So a lookup costs at most a few milliseconds, and each part knows its cost in search steps
+(budget.py).
 """
 
 from bisect import bisect_left, bisect_right
@@ -29,7 +29,7 @@ from rota.core.time.zones import EPOCH, EPOCH_LOCAL, SECOND, span_at
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
-# About how many windows a part of time may have, and how long it may be.
+# The approximate number of windows in a part of time, and its maximum length.
 WINDOWS_PER_PART: Final = 256
 PART_DAYS_MAX: Final = 366
 DAY_S: Final = 86_400
@@ -37,7 +37,7 @@ DAY_S: Final = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """From one local time up to another, once."""
+    """A single window from one local time until before another."""
 
     start: datetime
     end: datetime
@@ -45,7 +45,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weekly:
-    """A part of every week, as distances from Monday 00:00; past the week's end if it wraps."""
+    """A part of every week, as offsets from Monday 00:00; may extend past the week's end."""
 
     start: timedelta
     end: timedelta
@@ -53,7 +53,7 @@ class Weekly:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Yearly:
-    """A day of every year that has it."""
+    """A day of every year in which it exists."""
 
     month: int
     day: int
@@ -61,7 +61,7 @@ class Yearly:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recurring:
-    """As long as `length`, whenever the rule says."""
+    """A window of `length` at each time of the rule."""
 
     rule: Rrule
     length: timedelta
@@ -71,7 +71,7 @@ LocalWindow = tuple[datetime, datetime]
 
 
 class CalendarPart(NamedTuple):
-    """The windows that touch first <= instant < last; `steps` is what it costs to work them out."""
+    """The windows that overlap first <= instant < last; `steps` is the cost to compute them."""
 
     first: datetime
     last: datetime
@@ -90,17 +90,18 @@ class LocalWindows:
     recurring: tuple[Recurring, ...]
 
     def number_of(self, instant: datetime) -> int:
-        """The number of the part of time that holds this instant."""
+        """Return the number of the part of time that contains this instant."""
         return (instant - EPOCH) // self.length
 
     @cached_property
     def length(self) -> timedelta:
-        """How long a part of time is."""
-        a_day = len(self.weekly) / 7 + sum(len(each) for each in self._stretches)
-        return timedelta(days=max(1, min(PART_DAYS_MAX, int(WINDOWS_PER_PART / max(a_day, 0.1)))))
+        """The length of a part of time."""
+        per_day = len(self.weekly) / 7 + sum(map(len, self._stretches))
+        days = int(WINDOWS_PER_PART / max(per_day, 0.1))
+        return timedelta(days=max(1, min(PART_DAYS_MAX, days)))
 
     def between(self, low: datetime, high: datetime, budget: SearchBudget) -> list[LocalWindow]:
-        """The windows with end > low and start < high, merged, in order."""
+        """Return the windows with end > low and start < high, merged, in order."""
         found = [*self._ranges_between(low, high), *self._weekly_between(low, high)]
         found += self._yearly_between(low, high)
         for recurring, stretches in zip(self.recurring, self._stretches, strict=True):
@@ -110,16 +111,16 @@ class LocalWindows:
 
     @cached_property
     def _merged_ranges(self) -> list[LocalWindow]:
-        return merged((each.start, each.end) for each in self.ranges)
+        return merged((window.start, window.end) for window in self.ranges)
 
     @cached_property
     def _stretches(self) -> tuple[tuple[tuple[timedelta, timedelta], ...], ...]:
-        """Of each recurring window, the merged stretches of one day, from its midnight."""
-        return tuple(_stretches_of(each) for each in self.recurring)
+        """Per recurring window, the merged stretches of one day as offsets from midnight."""
+        return tuple(map(_stretches_of, self.recurring))
 
     @cached_property
     def _days_of_year(self) -> frozenset[tuple[int, int]]:
-        return frozenset((each.month, each.day) for each in self.yearly)
+        return frozenset((yearly.month, yearly.day) for yearly in self.yearly)
 
     def _ranges_between(self, low: datetime, high: datetime) -> Iterable[LocalWindow]:
         found = self._merged_ranges
@@ -151,7 +152,7 @@ def _end(window: LocalWindow) -> datetime:
 
 
 def merged(windows: Iterable[LocalWindow]) -> list[LocalWindow]:
-    """The same times with as few windows as possible: none touches another, none is empty."""
+    """Merge windows: the result has no adjacent, overlapping or empty windows."""
     found: list[LocalWindow] = []
     for start, end in sorted(windows):
         if found and start <= found[-1][1]:
@@ -180,7 +181,7 @@ def _recurrences(
     between: LocalWindow,
     budget: SearchBudget,
 ) -> Iterator[LocalWindow]:
-    """The windows of a rule between two local times, and perhaps a few outside."""
+    """Yield the windows of a rule between two local times, and possibly a few outside."""
     rule, part = recurring.rule, recurring.rule.part
     low, high = seconds_of(between[0] - recurring.length), seconds_of(between[1])
     yield from _one_by_one(recurring, rule.dates[bisect_left(rule.dates, low) :], high)
@@ -196,7 +197,7 @@ def _recurrences(
     for number in days_from(part, first // DAY_S + EPOCH_DAY, horizon=horizon, budget=budget):
         day = number - EPOCH_DAY
         if day in uneven:
-            yield from _one_by_one(recurring, (day * DAY_S + each for each in part.times), high)
+            yield from _one_by_one(recurring, (day * DAY_S + time_s for time_s in part.times), high)
             continue
         if part.until is not None and day * DAY_S > part.until:
             return
@@ -207,13 +208,13 @@ def _recurrences(
 
 
 def _uneven_days(rule: Rrule, part: Part) -> frozenset[int]:
-    """The days on which some of the times may not count."""
+    """Return the days on which some times may be excluded."""
     ends = () if part.until is None else (part.until,)
-    return frozenset(each // DAY_S for each in (part.start, *ends, *rule.excluded))
+    return frozenset(local // DAY_S for local in (part.start, *ends, *rule.excluded))
 
 
 def _one_by_one(recurring: Recurring, times: Iterable[int], high: int) -> Iterator[LocalWindow]:
-    """The windows that begin at these local times, which may be left out by the rule."""
+    """Yield the windows that start at these local times, except those that the rule excludes."""
     rule, part = recurring.rule, recurring.rule.part
     for local in times:
         if local >= high:
@@ -228,7 +229,7 @@ def _one_by_one(recurring: Recurring, times: Iterable[int], high: int) -> Iterat
 
 
 def part_of_time(windows: LocalWindows, zone: ZoneInfo, number: int) -> CalendarPart:
-    """Work out the windows that touch one part of time."""
+    """Compute the windows that overlap one part of time."""
     first = EPOCH + number * windows.length
     last = first + windows.length
     low, high = _local_bounds(zone, first, last)
@@ -243,22 +244,22 @@ def part_of_time(windows: LocalWindows, zone: ZoneInfo, number: int) -> Calendar
 
 
 def _local_bounds(zone: ZoneInfo, first: datetime, last: datetime) -> LocalWindow:
-    """Local times between which all windows lie that touch first <= instant < last."""
+    """Return local bounds for all windows that overlap first <= instant < last."""
     moment, end = (first - EPOCH) // SECOND, (last - EPOCH) // SECOND
     offsets: set[int] = set()
     while moment <= end:
         span = span_at(zone, moment)
         offsets |= {span.before, span.offset, span.after}
         moment = span.end
-    # Where a clock is set back, an instant in a window may show an earlier time than its start.
+    # When the clock is set back, an instant in a window may have a local time before its start.
     spread = timedelta(seconds=max(offsets) - min(offsets) + 1)
     low = first.replace(tzinfo=None) + timedelta(seconds=min(offsets)) - spread
     return low, last.replace(tzinfo=None) + timedelta(seconds=max(offsets)) + spread
 
 
 class _Edges:
-    """Turns the edges of windows into instants. They come in order, so that most of them lie in the
-    span of constant offset that the last one was in.
+    """Converts the edges of windows to instants. Edges come in order, so most of them are in the
+    same span of constant offset as the previous one.
     """
 
     def __init__(self, zone: ZoneInfo) -> None:
@@ -267,8 +268,8 @@ class _Edges:
         self._offset = timedelta(0)
 
     def instant(self, local: datetime, overlap: DstOverlap) -> datetime:
-        """An edge that comes twice is taken so that the blackout is the longer one; an edge in a
-        gap is where the clock jumps.
+        """Convert one edge. If its local time occurs twice, the choice makes the blackout longer;
+        in a gap, the edge is the instant of the jump.
         """
         if self._from <= local < self._to:
             return (local - self._offset).replace(tzinfo=UTC)

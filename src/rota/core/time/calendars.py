@@ -1,11 +1,11 @@
-"""Named calendars: the times in which nothing may start.
+"""Defines named calendars: the blackouts during which no run may start.
 
-Room: core/time. A calendar is a zone and four kinds of windows on its wall clock: dated ranges
-(single days among them), a part of every week, a day of every year, and what an RRULE starts. The
-question is always the same, "is this instant inside, and until when?". So the windows of a part of
-time are worked out once, merged (calendar_windows.py), and then found by bisection. What happens to
-a tick that is inside is planning.py; documents and iCalendar
-files are contract/calendar.py and contract/ics.py.
+A calendar has a zone and four kinds of windows on its wall clock: dated ranges (including single
+days), a part of every week, a day of every year, and windows that an RRULE starts. A lookup asks
+whether an instant is inside a window, and until when. The windows of one part of time are computed
+and merged once (calendar_windows.py), and bisection then finds them. planning.py decides what
+happens to a tick inside; contract/calendar.py and contract/ics.py read documents and iCalendar
+files.
 """
 
 from bisect import bisect_right
@@ -31,15 +31,15 @@ from rota.core.time.calendar_windows import (
 __all__ = ["DAY", "WEEK", "Blackout", "Calendar", "Range", "Recurring", "Weekly", "Yearly"]
 
 STEP = timedelta(microseconds=1)
-# Blackouts that touch are taken together, this far; a calendar may well cover everything.
+# Adjacent blackouts are joined up to this length; a calendar may cover all time.
 JOINED = timedelta(days=8 * 366)
-# Parts of time that a calendar remembers. A year with few windows is one part.
+# Parts of time that a calendar caches. A year with few windows is one part.
 PARTS_KEPT_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blackout:
-    """start <= instant < end, and the calendars that say so."""
+    """A blackout with start <= instant < end, and the names of its calendars."""
 
     start: datetime
     end: datetime
@@ -48,7 +48,7 @@ class Blackout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calendar:
-    """`parts` keeps what was worked out; it can be lost without harm."""
+    """A named calendar. `parts` is a cache of computed windows."""
 
     name: str
     timezone: str = "UTC"
@@ -66,15 +66,15 @@ class Calendar:
         object.__setattr__(self, "windows", windows)
 
     def covers(self, instant: datetime, budget: SearchBudget | None = None) -> Blackout | None:
-        """The blackout that holds this instant, if there is one."""
+        """Return the blackout that contains this instant, if any."""
         found = self.find(instant, budget)
         return None if found is None else Blackout(start=found[0], end=found[1], name=self.name)
 
     def find(
         self, instant: datetime, budget: SearchBudget | None = None
     ) -> tuple[datetime, datetime, bool] | None:
-        """Where the blackout that holds this instant begins and ends, and whether that is all of
-        it: another part of time may have windows that touch it.
+        """Return the start and end of the blackout that contains this instant, and whether it is
+        complete: a window in the next part of time may continue it.
         """
         part = self.part_at(instant, budget)
         place = bisect_right(part.starts, instant) - 1
@@ -84,7 +84,7 @@ class Calendar:
         return start, end, part.first < start and end < part.last
 
     def part_at(self, instant: datetime, budget: SearchBudget | None = None) -> CalendarPart:
-        """The part of time around an instant, with the windows in it."""
+        """Return the part of time around an instant, with its windows."""
         number = self.windows.number_of(instant)
         part = self.parts.get(number)
         if part is None:
@@ -100,7 +100,7 @@ class Calendar:
 def blackout_at(
     calendars: Iterable[Calendar], instant: datetime, budget: SearchBudget | None = None
 ) -> Blackout | None:
-    """The blackout that holds this instant in any of the calendars, with all that touch it."""
+    """Return the blackout that contains this instant in any calendar, with adjacent ones joined."""
     calendars = tuple(calendars)
     found = _covered(calendars, instant, budget)
     if found is None:

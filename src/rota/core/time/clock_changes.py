@@ -1,9 +1,9 @@
-"""Where the clocks of a zone are changed, and what that does to rules that follow elapsed time.
+"""Finds the clock changes of a zone and their effect on rules that follow elapsed time.
 
-Room: core/time. A rule that follows elapsed time is not moved by a change of clocks. One that runs
-in every hour does not notice; but one with some hours only (`*/20 2 * * *`) loses its times in the
-hour that the clock jumps over, and runs twice in the one that comes twice. Wall-clock rules say so
-themselves, in the notes of their ticks (walls.py).
+A clock change does not move the ticks of a rule that follows elapsed time. A rule that runs in
+every hour is not affected. A rule with some hours only (`*/20 2 * * *`) loses its times in the hour
+that the clock jumps over, and runs twice in the hour that occurs twice. Ticks of wall-clock rules
+carry a note instead (wall_clock.py).
 """
 
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ from rota.core.time.schedule import STEP, Rule, Schedule, nominal
 
 NO_TIME = timedelta(0)
 HOURS = 24
-# Times of one change that are counted. A rule of every second has 3600 in an hour.
+# Times counted per clock change. A rule of every second has 3600 in an hour.
 TIMES_COUNTED_MAX = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockChange:
-    """Where the clocks of a zone are changed, by how much, and what they show before and after."""
+    """A clock change: the instant, the shift, and the local times before and after."""
 
     at: datetime
     by: timedelta
@@ -38,8 +38,8 @@ class ClockChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedTimes:
-    """The local times of a schedule that a change of clocks takes away, or has come twice: `count`
-    of them, or more if `at_least`.
+    """The local times of a schedule that a clock change drops or repeats: `count` of them, or more
+    if `at_least`.
     """
 
     change: ClockChange
@@ -54,20 +54,20 @@ class ChangedTimes:
 
     @property
     def words(self) -> str:
-        """3 times from 02:00 to 02:40 do not run: the clock jumps over them"""
+        """For example "3 times from 02:00 to 02:40 do not run: the clock jumps over them"."""
         first, last = zones.clock(self.first), zones.clock(self.last)
         one = self.count == 1
-        said = first if one else f"{self.count} times from {first} to {last}"
+        times = first if one else f"{self.count} times from {first} to {last}"
         if self.at_least:
-            said = f"more than {self.count} times from {first} on"
+            times = f"more than {self.count} times from {first} on"
         if self.are_lost:
             verb, them = ("does not", "it") if one else ("do not", "them")
-            return f"{said} {verb} run: the clock jumps over {them}"
-        return f"{said} {'runs' if one else 'run'} twice: the clock is set back"
+            return f"{times} {verb} run: the clock jumps over {them}"
+        return f"{times} {'runs' if one else 'run'} twice: the clock is set back"
 
 
 def clock_changes(zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[ClockChange]:
-    """The changes of a zone's clocks after `start` and before `end`."""
+    """Yield the clock changes of a zone after `start` and before `end`."""
     moment, last = int(start.timestamp()), int(end.timestamp())
     while (span := zones.span_at(zone, moment)).end < last:
         moment = span.end
@@ -83,11 +83,11 @@ def clock_changes(zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[Cl
 
 
 def changed_times(schedule: Schedule, start: datetime, end: datetime) -> Iterator[ChangedTimes]:
-    """What changes of clocks do to the rules of a schedule that follow elapsed time."""
+    """Yield the effects of clock changes on a schedule's rules that follow elapsed time."""
     rules = tuple(rule for rule in schedule.rules if runs_in_some_hours(rule))
     if not rules:
         return
-    # Local times are the ticks of the same rules in UTC, which has no changes.
+    # The local times are the ticks of the same rules in UTC, which has no clock changes.
     local = replace(
         schedule, rules=rules, timezone="UTC", window=Window(), jitter=None, calendars=()
     )
@@ -108,7 +108,7 @@ def changed_times(schedule: Schedule, start: datetime, end: datetime) -> Iterato
 
 
 def runs_in_some_hours(rule: Rule) -> bool:
-    """Whether a rule follows elapsed time, and has some hours of the day only."""
+    """Return whether a rule follows elapsed time and runs in some hours of the day only."""
     if isinstance(rule, Cron):
         return rule.interval_like and not rule.hour.full
     if isinstance(rule, Rrule) and rule.part is not None and rule.interval_like:
@@ -118,15 +118,15 @@ def runs_in_some_hours(rule: Rule) -> bool:
 
 
 def _counted_times(local: Schedule, change: ClockChange) -> tuple[list[datetime], bool]:
-    """The local times of a schedule that a gap leaves out, or that come twice; and whether there
+    """Return the local times of a schedule that a clock change drops or repeats, and whether there
     are more.
     """
     found: list[datetime] = []
     try:
-        for each in _local_times(local, change):
+        for local_time in _local_times(local, change):
             if len(found) == TIMES_COUNTED_MAX:
                 return found, True
-            found.append(each)
+            found.append(local_time)
     except SearchTooLong:
         return found, True
     return found, False

@@ -1,10 +1,10 @@
-"""How many ticks of many schedules fall into each part of a span. Room: core/time.
+"""Counts how many ticks of many schedules fall into each part of a span.
 
-Schedules that are alike are counted once. Cron expressions and intervals, alone or together, with a
-window and with calendars that leave ticks out, are counted exactly and without walking their ticks
-(tick_counts.py). The rest is walked tick by tick: recurrence rules, jitter, calendars that move
-ticks. A walk has a budget; a schedule with more ticks goes on at the rate that was counted so far,
-and is marked as an estimate. What fires, and when, is planning.py's alone.
+Identical schedules are counted once. Cron expressions and intervals, alone or combined, with a
+window and with calendars that drop ticks, are counted exactly without iteration (tick_counts.py).
+Recurrence rules, jitter and calendars that move ticks are counted tick by tick. That iteration has
+a budget; a schedule with more ticks is extrapolated from the rate so far and marked as an estimate.
+planning.py alone decides what fires and when.
 """
 
 from bisect import bisect_right
@@ -31,17 +31,17 @@ from rota.core.time.tick_counts import (
     microseconds_of,
 )
 
-# Ticks that are walked for one answer, some 10 µs each, and for each schedule at least.
+# Ticks iterated for one result, about 10 µs each, and the minimum per schedule.
 WALKED_TICKS_MAX: Final = 20_000
 WALKED_TICKS_MIN: Final = 16
-# Steps of search that a walked tick may take on average: a union of many rules asks each of them.
+# Search steps per iterated tick on average: a union of many rules evaluates each of them.
 STEPS_PER_TICK_MAX: Final = 4
 STEPS_PER_GROUP: Final = 500
-# Steps through the calendars of a schedule whose ticks are counted and not walked.
+# Search steps in the calendars of a schedule whose ticks are counted without iteration.
 COUNT_STEPS_MAX: Final = 20_000
-# Ticks of the sparser rules of one combined schedule that are held against its densest rule.
+# Ticks of the sparser rules of a combined schedule that are compared with its densest rule.
 COMBINED_TICKS_MAX: Final = 50_000
-# A third and a third and a third are one.
+# Absorbs float errors, so that three thirds make one.
 ROUNDING: Final = 1e-6
 
 Pieces = list[tuple[int, int]]
@@ -49,10 +49,10 @@ Pieces = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alike:
-    """Schedules that have the same ticks: one of them, and how many there are.
+    """A group of schedules with the same ticks: one of them, and their number.
 
-    `fired` ticks of a capped schedule were decided, and `next_at` is the first that was not.
-    Default: from the beginning of the span on.
+    For a schedule with a run cap, `fired` is the number of decided ticks and `next_at` the first
+    undecided one. Default: the start of the span.
     """
 
     schedule: Schedule
@@ -61,13 +61,13 @@ class Alike:
     next_at: datetime | None = None
 
     def times(self, factor: int) -> "Alike":
-        """The same for so many times as many."""
+        """Return a group with `factor` times as many schedules."""
         return self if factor <= 1 else replace(self, number=self.number * factor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """From `since` on and before `until`, in parts of `width`."""
+    """The span since <= t < until, in parts of `width`."""
 
     since: datetime
     until: datetime
@@ -83,7 +83,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TickCount:
-    """The ticks of one schedule in the span; `parts` has those of its parts that have any."""
+    """The ticks of one schedule in the span; `parts` holds the non-empty parts."""
 
     parts: Mapping[int, int] = field(default_factory=dict)
     ticks: int = 0
@@ -92,7 +92,7 @@ class TickCount:
 
 @dataclass(slots=True)
 class Crowding:
-    """`parts` has those with ticks; `each` is the count of every one of the schedules."""
+    """The ticks of all schedules. `parts` holds the non-empty parts, `each` one count per group."""
 
     parts: Counter[int] = field(default_factory=Counter)
     each: list[TickCount] = field(default_factory=list)
@@ -109,7 +109,7 @@ def crowding(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     check: Check | None = None,
 ) -> Crowding:
-    """The ticks of all groups within the span. `check` is called between steps, and may raise."""
+    """Count the ticks of all groups in the span. `check` is called between steps and may raise."""
     found = Crowding()
     left, walks = WALKED_TICKS_MAX, sum(not _is_countable(group.schedule) for group in groups)
     for group in groups:
@@ -120,7 +120,7 @@ def crowding(
                 steps = SearchBudget(COUNT_STEPS_MAX, check=check)
                 counted = _count(group, span, calendars, steps)
             else:
-                # What the ones before did not need is for the rest.
+                # Later groups share what earlier groups did not use.
                 limit = max(WALKED_TICKS_MIN, left // walks)
                 steps = SearchBudget(STEPS_PER_GROUP + STEPS_PER_TICK_MAX * limit, check=check)
                 walk = _Walk(span)
@@ -129,7 +129,7 @@ def crowding(
         except SearchTooLong:
             counted = TickCount(is_estimate=True)
         except InvalidSchedule:
-            # A calendar that is gone: the scheduler tells of it, a picture need not.
+            # A missing calendar: the scheduler reports it, so this overview ignores it.
             counted = TickCount()
         found.each.append(counted)
         for part, ticks in counted.parts.items():
@@ -138,7 +138,7 @@ def crowding(
 
 
 def _is_countable(schedule: Schedule) -> bool:
-    """Whether its ticks can be counted without walking them."""
+    """Return whether the ticks can be counted without iteration."""
     moves = schedule.calendars and schedule.on_blackout is not OnBlackout.SKIP
     simple = all(isinstance(rule, Cron | Every | Once) for rule in schedule.rules)
     return simple and schedule.jitter is None and not moves
@@ -151,7 +151,7 @@ def _count(
     low, high = microseconds_of(span.since), microseconds_of(span.until)
     start, cap = low, _ticks_left(group)
     if cap is not None and group.next_at is not None:
-        # What fires before the span uses up the cap, too.
+        # Ticks before the span count towards the cap, too.
         start = microseconds_of(group.next_at)
     pieces = _free_pieces(schedule, named(schedule, calendars), (min(start, low), high), steps)
     pieces = [(max(first, start), last) for first, last in pieces if last > start]
@@ -174,8 +174,8 @@ def _count(
 
 
 def _ticks_left(group: Alike) -> int | None:
-    most = group.schedule.window.max_runs
-    return None if most is None else max(0, most - group.fired)
+    max_runs = group.schedule.window.max_runs
+    return None if max_runs is None else max(0, max_runs - group.fired)
 
 
 def _count_between(union: Sequence[TickCounter], first: int, last: int) -> int:
@@ -193,7 +193,7 @@ def _count_piece(
     grid: tuple[int, int],
     parts: Counter[int],
 ) -> None:
-    """Add the ticks of one piece of time to the parts of the span that it touches."""
+    """Add the ticks of one piece of time to the parts of the span that it overlaps."""
     first, last = piece
     low, width = grid
     if first >= last:
@@ -210,14 +210,14 @@ def _count_piece(
 
 
 def _capped(parts: Counter[int], cap: int) -> Counter[int]:
-    """The first so many ticks."""
-    kept: Counter[int] = Counter()
+    """Keep only the first `cap` ticks."""
+    capped: Counter[int] = Counter()
     for part in sorted(parts):
         if cap <= 0:
             break
-        kept[part] = min(parts[part], cap)
-        cap -= kept[part]
-    return kept
+        capped[part] = min(parts[part], cap)
+        cap -= capped[part]
+    return capped
 
 
 def _counter(schedule: Schedule, rule: object, low: int, high: int) -> TickCounter:
@@ -232,23 +232,23 @@ def _counter(schedule: Schedule, rule: object, low: int, high: int) -> TickCount
             at = microseconds_of(rule.at)
             return ListedCounter((at,) if low <= at < high else ())
         case _:
-            raise AssertionError("only rules that are countable come here")
+            raise AssertionError("rule is not countable")
 
 
 def _united(
     counters: Sequence[TickCounter], low: int, high: int
 ) -> tuple[tuple[TickCounter, ...], bool]:
-    """Counters that together count each instant once, and whether that is only an estimate."""
+    """Return counters that together count each instant once, and whether that is an estimate."""
     if len(counters) == 1:
         return tuple(counters), False
-    sizes = {id(each): each.count_before(high) - each.count_before(low) for each in counters}
-    densest = max(counters, key=lambda each: sizes[id(each)])
-    others = [each for each in counters if each is not densest]
-    if sum(sizes[id(each)] for each in others) > COMBINED_TICKS_MAX:
+    sizes = {id(one): one.count_before(high) - one.count_before(low) for one in counters}
+    densest = max(counters, key=lambda one: sizes[id(one)])
+    others = [one for one in counters if one is not densest]
+    if sum(sizes[id(one)] for one in others) > COMBINED_TICKS_MAX:
         return tuple(counters), True
-    listed = {at for each in others for at in each.instants()}
-    beside = [at for at in listed if densest.count_before(at + 1) == densest.count_before(at)]
-    return (densest, ListedCounter(tuple(sorted(beside)))), False
+    listed = {at for one in others for at in one.instants()}
+    extra = [at for at in listed if densest.count_before(at + 1) == densest.count_before(at)]
+    return (densest, ListedCounter(tuple(sorted(extra)))), False
 
 
 def _free_pieces(
@@ -257,7 +257,7 @@ def _free_pieces(
     span: tuple[int, int],
     steps: SearchBudget,
 ) -> Pieces:
-    """The pieces of a span in which ticks count: inside the window, outside of all blackouts."""
+    """Return the pieces of a span in which ticks count: inside the window, outside blackouts."""
     window, (low, high) = schedule.window, span
     if window.start is not None:
         low = max(low, microseconds_of(window.start))
@@ -292,7 +292,7 @@ def _blackouts(
 def _walked(
     group: Alike, span: Span, calendars: Mapping[str, Calendar], steps: SearchBudget
 ) -> Iterator[datetime]:
-    """When its ticks start: all that may fall into the span, and perhaps a few around it."""
+    """Yield the start times of all ticks that may fall into the span, and possibly a few more."""
     schedule = group.schedule
     after, until = _reach(schedule, span, named(schedule, calendars), steps)
     if _ticks_left(group) is not None and group.next_at is not None:
@@ -305,8 +305,8 @@ def _walked(
 def _reach(
     schedule: Schedule, span: Span, calendars: Sequence[Calendar], steps: SearchBudget
 ) -> tuple[datetime, datetime]:
-    """The nominal times whose ticks may start in the span: later by jitter, or at the end of a
-    blackout; or earlier, before one.
+    """Return the range of nominal times whose ticks may start in the span. Jitter and deferral
+    start a tick later than its nominal time; advancing starts it earlier.
     """
     spread = schedule.jitter.window if schedule.jitter else timedelta(0)
     after, until = span.since - spread - STEP, span.until - STEP
@@ -327,38 +327,38 @@ class _Walk:
     looked_at: int = 0
 
     def count(self, ahead: Iterator[datetime], *, limit: int) -> TickCount:
-        """Count at most so many; beyond, the rest is an estimate."""
+        """Count at most `limit` ticks and estimate the rest."""
         parts: Counter[int] = Counter()
         last = self.span.since
         try:
-            # One more than the budget tells whether it was enough.
+            # One more than the limit shows whether there are more ticks.
             for at in islice(ahead, limit + 1):
                 last = at
                 if self.looked_at == limit:
-                    return self._go_on(parts, at)
+                    return self._extrapolate(parts, at)
                 self.looked_at += 1
-                self._note(parts, at)
+                self._add(parts, at)
         except SearchTooLong:
-            # The search for more took too many steps.
-            return self._go_on(parts, last)
+            # The search budget is spent.
+            return self._extrapolate(parts, last)
         return TickCount(parts, parts.total())
 
-    def _note(self, parts: Counter[int], at: datetime) -> None:
+    def _add(self, parts: Counter[int], at: datetime) -> None:
         if 0 <= (part := self.span.part(at)) < self.span.parts and at < self.span.until:
             parts[part] += 1
 
-    def _go_on(self, parts: Counter[int], at: datetime) -> TickCount:
-        """From this instant on at the rate that was counted so far."""
+    def _extrapolate(self, parts: Counter[int], at: datetime) -> TickCount:
+        """Extrapolate from this instant at the rate counted so far."""
         span = self.span
-        # The part in which the count ended is estimated as a whole.
-        begins = max(0, span.part(at))
+        # The part in which the count ended is estimated completely.
+        first = max(0, span.part(at))
         elapsed = max(at - span.since, STEP)
         rate, left = parts.total() * (span.width / elapsed), 0.0
-        kept = Counter({part: ticks for part, ticks in parts.items() if part < begins})
-        for part in range(begins, span.parts):
+        estimate = Counter({part: ticks for part, ticks in parts.items() if part < first})
+        for part in range(first, span.parts):
             left += rate
             number = int(left + ROUNDING)
             left -= number
             if number:
-                kept[part] = number
-        return TickCount(kept, kept.total(), is_estimate=True)
+                estimate[part] = number
+        return TickCount(estimate, estimate.total(), is_estimate=True)

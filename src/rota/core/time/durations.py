@@ -1,8 +1,8 @@
-"""Lengths of time as people write them: `90s`, `1h30m`, `PT15M`.
+"""Parses and formats durations such as `90s`, `1h30m` and `PT15M`.
 
-Room: core/time. Reads both spellings, writes ISO 8601 for machines and words for people. A bare
-number is refused, because half of the world means milliseconds. Months and years are refused,
-because their length depends on the date; that is what cron and RRULE are for.
+Parses both notations; writes ISO 8601 for machines and words for people. A bare number is invalid,
+because it could mean seconds or milliseconds. Months and years are invalid, because their length
+depends on the date; use cron or RRULE for them.
 """
 
 import re
@@ -13,7 +13,7 @@ from rota.core.errors import InvalidInput
 LONGEST = timedelta(days=3653)
 WANTED = "a duration such as 90s, 15m, 1h30m, 2d or PT15M"
 
-# Twelve digits are more than ten years of milliseconds, and little enough to multiply.
+# Twelve digits hold more than ten years of milliseconds and cannot overflow a float.
 COUNT = r"(\d{1,12})"
 FRACTION = r"(\d{1,12}(?:\.\d{1,6})?)"
 COMPACT = re.compile(
@@ -36,16 +36,16 @@ def parse(
     longest: timedelta = LONGEST,
     error: type[InvalidInput] = InvalidInput,
 ) -> timedelta:
-    """Read a duration in either spelling; out of bounds and unreadable are the given error."""
+    """Parse a duration in either notation. Raises `error` if it is malformed or out of bounds."""
     if not isinstance(text, str):
-        raise error(field, text, f"{WANTED}; a number alone has no unit")
+        raise error(field, text, f"expected {WANTED}; a number alone has no unit")
     length = _read(text.strip()) if len(text) <= TEXT_LIMIT else None
     if length is None:
-        raise error(field, text, WANTED)
+        raise error(field, text, f"expected {WANTED}")
     if length < shortest:
-        raise error(field, text, f"at least {words(shortest)}")
+        raise error(field, text, f"must be at least {words(shortest)}")
     if length > longest:
-        raise error(field, text, f"at most {words(longest)}")
+        raise error(field, text, f"must be at most {words(longest)}")
     return length
 
 
@@ -57,12 +57,12 @@ def _read(text: str) -> timedelta | None:
     if all(count is None for count in counts):
         return None
     seconds = sum(count * unit for count, unit in zip(counts, UNITS, strict=False) if count)
-    # A number that no timedelta holds is simply too long, as ten times the longest is.
+    # Too large for a timedelta: cap it at a value that is rejected as too long anyway.
     return timedelta(seconds=min(seconds, 10 * LONGEST.total_seconds()))
 
 
 def iso(length: timedelta) -> str:
-    """The one spelling that is stored and answered: `PT15M`, `P1DT2H`, `PT0.5S`."""
+    """Format a duration for storage and responses: `PT15M`, `P1DT2H`, `PT0.5S`."""
     days, seconds = length.days, length.seconds
     hours, seconds = divmod(seconds, 3600)
     minutes, seconds = divmod(seconds, 60)
@@ -78,10 +78,10 @@ def iso(length: timedelta) -> str:
 
 
 def words(length: timedelta) -> str:
-    """For a person: `15 minutes`, `1 hour 30 minutes`, `2.5 seconds`."""
+    """Format a duration for people: `15 minutes`, `1 hour 30 minutes`, `2.5 seconds`."""
     minutes, seconds = divmod(length.seconds, 60)
     hours, minutes = divmod(minutes, 60)
     counts: list[tuple[float, str]] = [(length.days, "day"), (hours, "hour"), (minutes, "minute")]
     counts.append((seconds + length.microseconds / 1e6, "second"))
-    said = [f"{count:g} {unit}{'' if count == 1 else 's'}" for count, unit in counts if count]
-    return " ".join(said) or "0 seconds"
+    parts = [f"{count:g} {unit}{'' if count == 1 else 's'}" for count, unit in counts if count]
+    return " ".join(parts) or "0 seconds"

@@ -1,8 +1,8 @@
-"""Elapsed time: a fixed rate from an anchor, a fixed delay from the end of the last run.
+"""Computes ticks by elapsed time: a fixed rate from an anchor, or a fixed delay after each run.
 
-Room: core/time. Arithmetic on instants only, so daylight saving cannot touch it: a day here is 24
-hours, and "every day at nine" is cron. Ticks are computed from the anchor and never from the tick
-before, so they do not drift however late somebody looks.
+Arithmetic on instants only, so daylight saving has no effect: a day is 24 hours here, and "every
+day at nine" needs cron. Ticks of a fixed rate are computed from the anchor, never from the previous
+tick, so they do not drift.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ class Every:
     anchor: datetime
 
     def next_at(self, after: datetime) -> datetime:
-        """The first of these instants after `after`."""
+        """Return the first of these instants after `after`."""
         if after < self.anchor:
             return self.anchor
         return self.anchor + ((after - self.anchor) // self.interval + 1) * self.interval
 
     def count(self, after: datetime, until: datetime) -> int:
-        """How many of these instants are in (after, until]."""
+        """Count these instants in (after, until]."""
         if until < self.anchor or until <= after:
             return 0
         upto = (until - self.anchor) // self.interval + 1
@@ -36,19 +36,19 @@ class Every:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EveryAfterEnd:
-    """Fixed delay, end to start: the terminal time of the last run + delay.
+    """Fixed delay, end to start: the end of the last run + delay.
 
-    Before the first run the anchor stands for that end.
+    Before the first run, the anchor is used as that end.
     """
 
     delay: timedelta
     anchor: datetime
 
     def next_at(self, after: datetime, *, last_end: datetime | None, fired: int) -> datetime | None:
-        """The next instant; None while the last run has not ended.
+        """Return the next instant; None while the last run has not ended.
 
-        A tick that was passed over (paused, blacked out) counts as ended when it was decided. So
-        there is always a next one: a schedule must not look enabled and never fire again.
+        A tick that did not run (paused, blacked out) counts as ended when it was decided. So there
+        is always a next tick: an enabled schedule must fire again.
         """
         if last_end is None and fired:
             return None

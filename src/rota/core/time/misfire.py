@@ -1,11 +1,11 @@
-"""What to do with ticks that were not run in time.
+"""Decides what happens to ticks that did not run in time (misfires).
 
-Room: core/time. An outage, a pause and an edit leave ticks behind; the schedule's policy says which
-of them still run. Every tick that was due is then either in `run` or counted in exactly one of
-`recorded`: nothing disappears, and no number of missed ticks is an error (Kubernetes' jobs that
-died after a hundred). Time and memory stay small however long the outage was: the newest ticks
-are found by bisection from now backwards, the rest is one row with a count. Inserting runs and
-writing the ledger is flow/schedule.
+An outage, a pause or an edit leaves overdue ticks; the schedule's misfire policy decides which of
+them still run. Every due tick is either in `run` or counted in exactly one row of `recorded`: no
+tick disappears, and no number of missed ticks is an error (a Kubernetes CronJob stops after a
+hundred). Time and memory stay small however long the outage was: bisection from now backwards finds
+the newest ticks, and the rest is one row with a count. The scheduler inserts the runs and writes
+the history.
 """
 
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ from rota.core.time.schedule import Schedule
 
 
 class Outcome(StrEnum):
-    """How a tick that does not run is kept in the ledger."""
+    """How history records a tick that does not run."""
 
-    MISSED = "missed"  # planned, not paused, not blacked out, and not run
-    COALESCED = "coalesced"  # another run stands for it
+    MISSED = "missed"  # planned, neither paused nor blacked out, and not run
+    COALESCED = "coalesced"  # another run replaces it
     PAUSED = "paused"
-    SKIPPED = "skipped"  # blacked out, or in the past of an edit
+    SKIPPED = "skipped"  # blacked out, or before an edit
 
 
 class Reason(StrEnum):
@@ -42,8 +42,8 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """`count` ticks from `first` to `last`, both included; more than that if `at_least`. `into` is
-    the nominal time of the run that stands for them.
+    """`count` ticks from `first` to `last`, inclusive, that do not run; more if `at_least`. `into`
+    is the nominal time of the run that replaces them.
     """
 
     outcome: Outcome
@@ -57,7 +57,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What runs, in order; what is written down instead; and the cursor to go on from."""
+    """The ticks that run, in order; the history rows for the rest; and the next cursor."""
 
     run: tuple[Planned, ...]
     recorded: tuple[Recorded, ...]
@@ -80,11 +80,11 @@ def catch_up(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     choice: CatchUp | None = None,
 ) -> Decision:
-    """Decide about all ticks after the cursor that are due; `choice` overrides the policy once.
+    """Decide all due ticks after the cursor. `choice` overrides the policy once.
 
-    After an outage, ticks not older than `late_after` are on time and run, whatever the policy; if
-    there are only such, nothing was missed. An edit begins at now: it does not fire the past
-    unless it is told to. What the schedule before the edit still owes is `settle`.
+    After an outage, ticks not older than `late_after` are on time and run under every policy; if
+    there are only such ticks, nothing was missed. An edit starts at `now`. Default: it does not
+    fire past ticks. `settle_replaced_schedule` decides the ticks that the old schedule owes.
     """
     backlog = Backlog(schedule=schedule, progress=progress, calendars=calendars)
     case = _Case(backlog, now, cause, choice or schedule.misfire.choice(cause))
@@ -93,9 +93,11 @@ def catch_up(
     if first is None or not case.is_due(first):
         return Decision(run=(), recorded=(), cursor=cursor)
     last = backlog.last(first, now, case.is_due)
-    run = case.chosen(first, last)
-    recorded = tuple(row for row in case.rows(first, last, run) if row is not None)
-    return Decision(run=case.timed(run), recorded=recorded, cursor=max(cursor, last.tick.at))
+    run = case.choose_runs(first, last)
+    recorded = tuple(row for row in case.history_rows(first, last, run) if row is not None)
+    return Decision(
+        run=case.schedule_runs(run), recorded=recorded, cursor=max(cursor, last.tick.at)
+    )
 
 
 def settle(
@@ -105,11 +107,11 @@ def settle(
     *,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
 ) -> Decision:
-    """What a schedule still owes at the moment it is replaced: the ticks that are due, and the one
+    """Decide the ticks that a schedule still owes when it is replaced: the due ticks, and the one
     whose nominal time has passed but whose jittered time has not (Temporal lost it).
     """
     decision = catch_up(schedule, progress, now, calendars=calendars)
-    flying = planning.next_tick(
+    in_flight = planning.next_tick(
         schedule,
         decision.cursor,
         calendars=calendars,
@@ -117,8 +119,8 @@ def settle(
         fired=progress.fired + len(decision.run),
     )
     run = decision.run
-    if flying is not None and flying.tick.at <= now:
-        run = (*run, flying)
+    if in_flight is not None and in_flight.tick.at <= now:
+        run = (*run, in_flight)
     return replace(decision, run=run, cursor=max(now, progress.cursor))
 
 
@@ -131,7 +133,7 @@ class _Case:
 
     def is_due(self, planned: Planned) -> bool:
         until = self.backlog.progress.until
-        # A tick that was brought forward is due before its nominal time.
+        # A tick that was moved before a blackout is due before its nominal time.
         if until is not None and min(planned.tick.at, planned.due_at) > until:
             return False
         if self.cause is Cause.EDIT:
@@ -152,21 +154,21 @@ class _Case:
             return False
         return not self.is_too_late(planned)
 
-    def chosen(self, first: Planned, last: Planned) -> tuple[Planned, ...]:
-        """The ticks that run: the newest that may, as many as may."""
+    def choose_runs(self, first: Planned, last: Planned) -> tuple[Planned, ...]:
+        """Return the ticks that run: the newest allowed ones, up to the limit."""
         schedule, progress = self.backlog.schedule, self.backlog.progress
-        most = schedule.misfire.max_catchup
+        limit = schedule.misfire.max_catchup
         if self.choice is CatchUp.ONCE and (self.cause is not Cause.OUTAGE or self.is_late(first)):
-            most = 1
+            limit = 1
         if schedule.window.max_runs is not None:
-            most = min(most, schedule.window.max_runs - progress.fired)
-        newest = islice(takewhile(self.may_run, self.backlog.newest(last)), most)
+            limit = min(limit, schedule.window.max_runs - progress.fired)
+        newest = islice(takewhile(self.may_run, self.backlog.newest(last)), limit)
         return tuple(reversed(tuple(newest)))
 
-    def rows(
+    def history_rows(
         self, first: Planned, last: Planned, run: tuple[Planned, ...]
     ) -> list[Recorded | None]:
-        """What is written down for the ticks that are due and do not run."""
+        """Return the history rows for the due ticks that do not run."""
         rows = [_row(self.backlog.passed_over(last), Outcome.SKIPPED, Reason.BLACKOUT)]
         rest = self.backlog.before(run[0]) if run else last
         if rest is None:
@@ -185,8 +187,8 @@ class _Case:
             rows.append(_row(counted, Outcome.COALESCED, Reason.CAUGHT_UP, into=into))
         return rows
 
-    def timed(self, run: tuple[Planned, ...]) -> tuple[Planned, ...]:
-        """Keep late runs out of a blackout that has begun since, and to the pace."""
+    def schedule_runs(self, run: tuple[Planned, ...]) -> tuple[Planned, ...]:
+        """Set the start times of late runs: outside blackouts and at the configured pace."""
         pace = self.backlog.schedule.misfire.pace
         distance = timedelta(0) if pace is None else pace.distance
         calendars = planning.named(self.backlog.schedule, self.backlog.calendars)
@@ -198,8 +200,8 @@ class _Case:
                 blackout = blackout_at(calendars, max(start, self.now), self.backlog.budget)
                 if blackout is not None:
                     start = blackout.end + place * distance
-                    notes = (*notes, f"put off to the end of {blackout.name}")
-            # What it passed over is in a row of its own.
+                    notes = (*notes, f"postponed to the end of {blackout.name}")
+            # The ticks that it skipped have a history row of their own.
             timed.append(replace(planned, due_at=start, notes=notes, skipped=()))
         return tuple(timed)
 

@@ -1,8 +1,8 @@
-"""The ticks of a past range, a part at a time, from either end. Room: core/time.
+"""Lists and counts the ticks of a past range, page by page, from either end.
 
-A schedule only knows what comes next. To go backwards, a stretch before the end is walked forwards,
-halved while it holds too many ticks and doubled while it holds none, so that a step costs about as
-much whether ticks are seconds or years apart.
+A schedule can only be searched forwards. To go backwards, a stretch before the end is searched
+forwards; it is halved while it has too many ticks and doubled while it has none. A page therefore
+costs about the same whether ticks are seconds or years apart.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,17 @@ from rota.core.time.budget import PAST_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.schedule import STEP, Schedule
 
-# The first stretch that is looked at backwards.
+# The first stretch of a backward search.
 STRETCH: Final = timedelta(hours=1)
-# A range with more ticks than are counted is sampled in so many parts.
+# A range with more ticks than the counting limit is sampled in this many parts.
 PARTS: Final = 400
 TRIES: Final = 10
-# Multiples of it leave no gap: no two samples lie at the same time of the day for long.
+# Multiples of the golden ratio spread samples evenly over the times of day.
 GOLDEN: Final = 0.6180339887498949
 
 
 class Part(NamedTuple):
-    """Some ticks, in the order in which they are wanted, and how far the range is done with."""
+    """One page of ticks in the requested order, and where the next page starts."""
 
     ticks: tuple[datetime, ...]
     reached: datetime
@@ -39,7 +39,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """The ticks of a schedule with since <= tick < until. All questions share one budget."""
+    """The ticks of a schedule with since <= tick < until. All searches share one budget."""
 
     schedule: Schedule
     since: datetime
@@ -50,12 +50,12 @@ class Past:
     )
 
     def oldest(self, most: int) -> Part:
-        """The first `most` ticks. All of them are done when `reached` is `until`."""
+        """Return the first `most` ticks. The range is complete when `reached` is `until`."""
         ticks = tuple(islice(self._walk(self.since, self.until), most))
         return Part(ticks, self.until if len(ticks) < most else ticks[-1] + STEP)
 
     def newest(self, most: int) -> Part:
-        """The last `most` ticks, the latest first. All are done when `reached` is `since`."""
+        """Return the last `most` ticks, newest first. Complete when `reached` is `since`."""
         found: list[datetime] = []
         high, stretch = self.until, STRETCH
         while high > self.since and len(found) < most:
@@ -71,16 +71,18 @@ class Past:
         return Part(tuple(found[:most]), found[most - 1])
 
     def count(self, most: int) -> Number:
-        """How many there are: counted up to `most`, guessed from samples beyond."""
+        """Count the ticks: exactly up to `most`, beyond that estimated from samples."""
         first = tuple(islice(self._walk(self.since, self.until), most + 1))
         if len(first) <= most:
             return Number(len(first), is_guess=False)
         return Number(self._guess(most, first[-1] - first[0]), is_guess=True)
 
     def _guess(self, most: int, seen: timedelta) -> int:
-        """From about `most` ticks in samples of equal length, one in each part of the range, each
-        at another place in its part: ticks may come in bursts, such as an hour of every day. `seen`
-        is how long so many ticks take at the beginning, which may be in a burst or not.
+        """Estimate the number of ticks from samples that contain about `most` ticks.
+
+        Each part of the range has one sample of equal length at a different position, because ticks
+        may come in bursts, such as one hour of every day. `seen` is the time that the first `most`
+        ticks span, which may be inside a burst or not.
         """
         part = (self.until - self.since) / PARTS
         sample, found = min(part, max(seen / PARTS, STEP)), 0

@@ -1,15 +1,15 @@
-"""The next tick of a schedule, with the time at which it really starts.
+"""Finds the next tick of a schedule and its actual start time.
 
-Room: core/time. Takes the nominal ticks (schedule.py) through the run cap, the calendars and the
-jitter. Always evaluated from a stored cursor, the nominal time of the last tick that was dealt
-with, and never from the clock: then whoever asks, and whenever, gets the same answer. The cursor
-after a tick is that tick's `at`, whatever its `due_at`.
+Applies the run cap, the calendars and the jitter to the nominal ticks (schedule.py). The search
+starts from a stored cursor, the nominal time of the last decided tick, and never from the clock. So
+it gives the same result at any time and on any node. The cursor after a tick is that tick's `at`,
+regardless of its `due_at`.
 
-- skip: ticks in a blackout are passed over, the next one after it is the answer.
-- defer: the last tick in a blackout stands for all of them and is due at its end. The last and not
-  the first, so that the cursor is past them all; and the newest time is the useful one.
-- advance: the first tick in a blackout stands for all of them and is due a second before it. If
-  that moment is not after the cursor, they are passed over.
+- skip: ticks in a blackout are dropped; the result is the next tick after it.
+- defer: the last tick in a blackout replaces all of them and is due at its end. The last one, so
+  that the cursor is past all of them, and because the newest time is the useful one.
+- advance: the first tick in a blackout replaces all of them and is due a second before it. If that
+  instant is not after the cursor, they are dropped.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,14 +30,14 @@ T = TypeVar("T")
 
 NO_CALENDARS: Mapping[str, Calendar] = MappingProxyType({})
 SECOND = timedelta(seconds=1)
-# How often jitter may be cut at a blackout before it is given up.
+# How often jitter may be shortened at a blackout before it is dropped.
 CUTS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A blackout that ticks were passed over for: from `first` to before the tick that was planned
-    instead, or to the end of the blackout if that is earlier.
+    """A blackout that dropped ticks: from `first` until the tick that was planned instead, or until
+    the end of the blackout if that is earlier.
     """
 
     first: Tick
@@ -46,7 +46,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """`tick` is the identity and the next cursor; `due_at` is when it starts."""
+    """A tick that starts at `due_at`. `tick` is its identity and the next cursor."""
 
     tick: Tick
     due_at: datetime
@@ -63,11 +63,11 @@ def next_tick(
     fired: int = 0,
     budget: SearchBudget | None = None,
 ) -> Planned | None:
-    """The first tick with `tick.at` > `after`; None where there is none in the next eight years.
+    """Return the first tick with `tick.at` > `after`; None if there is none within eight years.
 
-    `last_end` is the terminal time of the last run and `fired` how many there were; the first
-    matters to a fixed delay only, the second to that and to the run cap. `SearchTooLong` if the
-    search takes more steps than `budget` has; without one it has a budget of its own.
+    `last_end` is when the last run ended; only a fixed delay uses it. `fired` is the number of runs
+    so far; a fixed delay and the run cap use it. Raises `SearchTooLong` if the search needs more
+    steps than `budget` has. Default budget: `NEXT_TICK_STEPS_MAX`.
     """
     if schedule.simple is not None:
         if budget is not None:
@@ -76,8 +76,8 @@ def next_tick(
             schedule.simple, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
         )
         return None if tick is None else Planned(tick=tick, due_at=tick.at)
-    most = schedule.window.max_runs
-    if most is not None and fired >= most:
+    max_runs = schedule.window.max_runs
+    if max_runs is not None and fired >= max_runs:
         return None
     budget = SearchBudget() if budget is None else budget
     try:
@@ -94,7 +94,7 @@ Following = Callable[[datetime], Tick | None]
 
 
 class _Search(NamedTuple):
-    """What a search asks, and the steps that it may take."""
+    """The inputs of a search, and the steps that it may take."""
 
     following: Following
     calendars: tuple[Calendar, ...]
@@ -105,12 +105,12 @@ class _Search(NamedTuple):
 
 
 def named(schedule: Schedule, calendars: Mapping[str, Calendar]) -> tuple[Calendar, ...]:
-    """The schedule's calendars; one that is gone must not quietly open the blackout."""
+    """Return the schedule's calendars. A missing calendar must not silently lift its blackouts."""
     try:
         return tuple(calendars[name] for name in schedule.calendars)
     except KeyError as missing:
-        known = ", ".join(sorted(calendars)) or "none"
-        wanted = f"a calendar that exists; there are: {known}"
+        existing = ", ".join(sorted(calendars)) or "none"
+        wanted = f"no such calendar; existing calendars: {existing}"
         raise InvalidSchedule("calendars", missing.args[0], wanted) from None
 
 
@@ -123,9 +123,9 @@ def plan(
     fired: int = 0,
     budget: SearchBudget | None = None,
 ) -> Iterator[Planned]:
-    """The ticks with after < `tick.at` <= until, in order. Not for fixed delays, whose next tick
-    nobody knows before the run has ended. A `budget` is for all of them; without one, each has its
-    own.
+    """Yield the ticks with after < `tick.at` <= until, in order. Yields none for a fixed delay,
+    whose next tick is unknown until the run has ended. All ticks share `budget`. Default: one
+    budget per tick.
     """
     while not schedule.follows_end:
         planned = next_tick(schedule, after, calendars=calendars, fired=fired, budget=budget)
@@ -152,17 +152,17 @@ def _through_calendars(schedule: Schedule, after: datetime, search: _Search) -> 
             return _spread(schedule, start, search)
         skipped.append(Skipped(first=tick, blackout=blackout))
         since = blackout.end - STEP
-    wanted = "calendars that leave time free: all ticks of the next years are blacked out"
+    wanted = "all ticks within 8 years are blacked out; use calendars that leave time free"
     raise InvalidSchedule("calendars", ", ".join(schedule.calendars), wanted)
 
 
 def _moved(
     schedule: Schedule, tick: Tick, blackout: Blackout, following: Following
 ) -> Planned | None:
-    """Where a tick inside a blackout goes, or None if it is to be passed over."""
+    """Move a tick out of a blackout. Returns None if the tick is dropped."""
     end = schedule.window.end
     if schedule.on_blackout is OnBlackout.ADVANCE:
-        note = f"brought forward, before {blackout.name}"
+        note = f"moved to before {blackout.name}"
         return Planned(tick=tick, due_at=blackout.start - SECOND, notes=(note,))
     if schedule.on_blackout is OnBlackout.SKIP or (end is not None and blackout.end >= end):
         return None
@@ -190,10 +190,10 @@ def last_in(
     at: Callable[[T], datetime],
     fits: Callable[[T], bool],
 ) -> T:
-    """The last item that fits, by bisection: a blackout or an outage may hold millions of ticks.
+    """Find the last item that fits, by bisection: an outage may contain millions of ticks.
 
-    `first` fits, and nothing does after one that does not. Items after `high` are found too, but
-    one by one.
+    `first` fits, and after an item that does not fit none does. Items after `high` are found too,
+    but one by one.
     """
     last = first
     while True:
@@ -212,7 +212,7 @@ def last_in(
 
 
 def _spread(schedule: Schedule, start: Planned, search: _Search) -> Planned:
-    """Add the jitter: before the next tick, before the window's end, in no blackout."""
+    """Add the jitter, limited by the next tick, the window's end and blackouts."""
     base, jitter = start.due_at, schedule.jitter
     if jitter is None or base < start.tick.at:
         return start

@@ -1,7 +1,7 @@
-"""What a schedule says about its limits and about ticks that cannot run as planned.
+"""Defines a schedule's policies: its window, blackout handling and misfire handling.
 
-Room: core/time. Values with their defaults; what they lead to is decided in planning.py and
-misfire.py. Read from documents in contract/schedule.py.
+Values with defaults. planning.py and misfire.py apply them; contract/schedule.py reads them from
+documents.
 """
 
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-# Below this an ordinary failover would drop ticks (Kubernetes needs more than 10 s and says so).
+# Below this an ordinary failover would drop ticks (Kubernetes documents a minimum of 10 s).
 DEADLINE_MIN: Final = timedelta(seconds=30)
 CATCHUP_MAX: Final = 1000
 
 
 class OnBlackout(StrEnum):
-    """What becomes of a tick inside a blackout."""
+    """What happens to a tick inside a blackout."""
 
     SKIP = "skip"
     DEFER = "defer"
@@ -23,7 +23,7 @@ class OnBlackout(StrEnum):
 
 
 class CatchUp(StrEnum):
-    """Which of the ticks that were not run in time are run after all."""
+    """Which overdue ticks still run."""
 
     ONCE = "once"
     ALL = "all"
@@ -31,7 +31,7 @@ class CatchUp(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why ticks were not run in time."""
+    """Why ticks did not run in time."""
 
     OUTAGE = "outage"
     RESUME = "resume"
@@ -40,7 +40,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Validity: start <= tick < end, and a cap on the number of runs."""
+    """The validity of a schedule: start <= tick < end, and a cap on the number of runs."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -49,7 +49,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """At most `count` caught-up runs in each `per`."""
+    """At most `count` caught-up runs per `per`."""
 
     count: int
     per: timedelta
@@ -61,8 +61,11 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfire:
-    """`start_deadline`: a tick later than this is missed, whatever else is said. `late_after`: how
-    long after its time a tick still counts as on time; a failover must fit into it.
+    """The misfire policy of a schedule.
+
+    `start_deadline`: a tick later than this is missed under every other setting. Default: none.
+    `late_after`: how long after its time a tick still counts as on time; a failover must fit into
+    it. Default: 60 s.
     """
 
     on_outage: CatchUp = CatchUp.ONCE
@@ -74,7 +77,7 @@ class Misfire:
     late_after: timedelta = timedelta(seconds=60)
 
     def choice(self, cause: Cause) -> CatchUp:
-        """What this policy says about ticks that were missed for that cause."""
+        """Return the choice for ticks that were missed for this cause."""
         choices = {
             Cause.OUTAGE: self.on_outage,
             Cause.RESUME: self.on_resume,

@@ -1,8 +1,8 @@
-"""What a schedule will do, before it is saved.
+"""Previews a schedule before it is saved.
 
-Room: core/time. The sentence, the next times as they will really be, what daylight saving and the
-calendars do to them, and what its author may not have meant. The times come from planning.py, the
-same that fires: a preview that could differ from what happens would be worse than none.
+A preview has the description, the next actual start times, the effects of daylight saving and
+calendars on them, and warnings about likely mistakes. planning.py computes the times, as it does
+for the scheduler, so a preview cannot differ from what happens.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,17 +27,17 @@ from rota.core.time.sentence import sentence
 from rota.core.time.tick import DstGap, Tick
 
 MOST = 100
-# Changes of clocks are looked for this far ahead: the next one in each direction.
+# How far ahead to look for clock changes: includes the next one in each direction.
 AHEAD = timedelta(days=400)
 NOTED = 4
-# Ticks around all changes of clocks that are looked at for notes.
+# Ticks around all clock changes that are inspected for notes.
 NOTED_TICKS_MAX = 500
 DENSE = timedelta(seconds=10)
 NO_TIME = timedelta(0)
 
 
 class Follows(StrEnum):
-    """What a schedule follows when clocks are changed."""
+    """What a schedule follows when clocks change."""
 
     ELAPSED_TIME = "elapsed_time"
     WALL_CLOCK = "wall_clock"
@@ -55,7 +55,7 @@ class Concern(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """Something its author may not have meant."""
+    """A likely mistake in a schedule."""
 
     concern: Concern
     detail: str
@@ -63,8 +63,8 @@ class Warned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upcoming:
-    """One time to come: the nominal instant, when it really starts, the nominal local time, and
-    the start on the viewer's clock.
+    """One upcoming run: the nominal instant, the actual start, the nominal local time, and the
+    start in the viewer's zone.
     """
 
     at: datetime
@@ -93,29 +93,29 @@ def preview(
     viewer: str | None = None,
     budget: SearchBudget | None = None,
 ) -> Preview:
-    """The next `count` times after an instant; of a fixed delay only the next one is known.
+    """Preview the next `count` times after an instant; for a fixed delay, only the next one.
 
-    A search that takes more steps than `budget` has ends with the times that it has found, and says
-    so in a warning. `SearchTooLong` if it has found none.
+    If the search needs more steps than `budget` has, the preview holds the times found so far and a
+    warning. Raises `SearchTooLong` if none was found.
     """
     if not 1 <= count <= MOST:
-        raise InvalidInput("count", count, f"a number from 1 to {MOST}")
+        raise InvalidInput("count", count, f"must be 1–{MOST}")
     zone = schedule.zone if viewer is None else zones.zone(viewer)
     budget = SearchBudget(PREVIEW_STEPS_MAX) if budget is None else budget
-    asked = _Asked(schedule, after, count, calendars, budget)
-    planned, is_cut = _next(asked)
+    request = _Request(schedule, after, count, calendars, budget)
+    planned, is_cut = _next(request)
     return Preview(
         sentence=sentence(schedule),
         follows=Follows.ELAPSED_TIME if schedule.interval_like else Follows.WALL_CLOCK,
         timezone=schedule.timezone,
         tzdata=zones.tzdata_version(),
         upcoming=tuple(_upcoming(item, schedule.zone, zone) for item in planned),
-        warnings=tuple(_warnings(asked, planned, is_cut=is_cut)),
+        warnings=tuple(_warnings(request, planned, is_cut=is_cut)),
     )
 
 
-class _Asked(NamedTuple):
-    """What is to be previewed, and the steps that it may take."""
+class _Request(NamedTuple):
+    """The schedule to preview, and the steps that the search may take."""
 
     schedule: Schedule
     after: datetime
@@ -124,10 +124,10 @@ class _Asked(NamedTuple):
     budget: SearchBudget
 
 
-def _next(asked: _Asked) -> tuple[tuple[Planned, ...], bool]:
-    """The next times, and whether the search for more was cut short."""
-    schedule, after, limit, calendars, budget = asked
-    # The first time must be found within the steps that saving the schedule allows.
+def _next(request: _Request) -> tuple[tuple[Planned, ...], bool]:
+    """Return the next times, and whether the search was cut short."""
+    schedule, after, limit, calendars, budget = request
+    # The first time has the same budget as when the schedule is saved.
     first = next_tick(schedule, after, calendars=calendars, budget=budget.part(NEXT_TICK_STEPS_MAX))
     if first is None:
         return (), False
@@ -140,56 +140,58 @@ def _next(asked: _Asked) -> tuple[tuple[Planned, ...], bool]:
     except SearchTooLong:
         return tuple(found), True
     except InvalidSchedule:
-        pass  # calendars leave no time free from here on, for years
+        pass  # calendars black out all following years
     return tuple(found), False
 
 
 def _upcoming(planned: Planned, zone: ZoneInfo, viewer: ZoneInfo) -> Upcoming:
     tick = planned.tick
-    passed = [
-        f"passes over {_said(skip.first.at, zone)}: {skip.blackout.name}"
-        f" until {_said(skip.blackout.end, zone)}"
+    blacked_out = [
+        f"skips {_minute(skip.first.at, zone)}: {skip.blackout.name}"
+        f" until {_minute(skip.blackout.end, zone)}"
         for skip in planned.skipped
     ]
-    noted = () if tick.note is None else (tick.note,)
+    tick_notes = () if tick.note is None else (tick.note,)
     return Upcoming(
         at=tick.at,
         due_at=planned.due_at,
         local=tick.local,
         viewed=planned.due_at.astimezone(viewer),
-        notes=(*noted, *planned.notes, *passed),
+        notes=(*tick_notes, *planned.notes, *blacked_out),
     )
 
 
-def _said(at: datetime, zone: ZoneInfo) -> str:
+def _minute(at: datetime, zone: ZoneInfo) -> str:
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
 
 
-def _warnings(asked: _Asked, planned: Sequence[Planned], *, is_cut: bool) -> Iterator[Warned]:
-    schedule = asked.schedule
+def _warnings(request: _Request, planned: Sequence[Planned], *, is_cut: bool) -> Iterator[Warned]:
+    schedule = request.schedule
     crons = [rule for rule in schedule.rules if isinstance(rule, Cron)]
     if any(cron.either_day for cron in crons):
         detail = (
-            "a day of the month and a day of the week are both given: it runs on days that match"
-            " either; day_match: all asks for both"
+            "day-of-month and day-of-week are both set: it runs on days that match either one;"
+            " set day_match: all to require both"
         )
         yield Warned(concern=Concern.EITHER_DAY, detail=detail)
-    notes = [*islice(_changes(asked), NOTED), *_changed_times(schedule, asked.after)]
+    notes = [*islice(_changes(request), NOTED), *_changed_times(schedule, request.after)]
     for note in sorted(notes)[:NOTED]:
         yield Warned(concern=Concern.DAYLIGHT_SAVING, detail=note)
     yield from _about_distance(schedule, planned)
     if schedule.jitter is None and any(_on_the_hour(cron) for cron in crons):
-        detail = "minute 0 is when most jobs run; H in its place, or jitter, spreads them"
+        detail = "many jobs run at minute 0; use H or jitter to spread the load"
         yield Warned(concern=Concern.HERD, detail=detail)
     goes_on = any(isinstance(rule, Cron | Rrule | Every) for rule in schedule.rules)
     if is_cut:
         detail = (
-            f"the search stopped after {asked.budget.limit:,} steps and shows the times that it"
-            " found; the schedule may have more"
+            f"the search stopped after {request.budget.limit:,} steps; the schedule may have more"
+            " times than shown"
         )
         yield Warned(concern=Concern.SEARCH_LIMIT, detail=detail)
-    elif goes_on and len(planned) < asked.limit:
-        detail = f"it ends: {len(planned)} more run{'' if len(planned) == 1 else 's'}"
+    elif goes_on and len(planned) < request.limit:
+        detail = (
+            f"the schedule ends after {len(planned)} more run{'' if len(planned) == 1 else 's'}"
+        )
         yield Warned(concern=Concern.ENDS, detail=detail)
 
 
@@ -208,44 +210,47 @@ def _about_distance(schedule: Schedule, planned: Sequence[Planned]) -> Iterator[
         detail = f"runs may be only {durations.words(shortest)} apart"
         yield Warned(concern=Concern.DENSE, detail=detail)
     if schedule.jitter is not None and schedule.jitter.window > shortest:
-        detail = f"ticks may be only {durations.words(shortest)} apart; jitter ends at the next one"
+        detail = (
+            f"ticks may be only {durations.words(shortest)} apart; jitter stops at the next tick"
+        )
         yield Warned(concern=Concern.JITTER_CUT, detail=detail)
 
 
-def _changes(asked: _Asked) -> Iterator[str]:
-    """What the next changes of clocks do to the wall-clock rules of this schedule."""
-    schedule = asked.schedule
+def _changes(request: _Request) -> Iterator[str]:
+    """Yield the effects of the next clock changes on the schedule's wall-clock rules."""
+    schedule = request.schedule
     if schedule.interval_like:
         return
-    # The others know instants only, and have no notes. However dense they are, they are left out.
+    # Other rules work with instants, so their ticks have no notes. They may be dense; leave them
+    # out.
     rules = tuple(rule for rule in schedule.rules if isinstance(rule, Cron | Rrule))
-    noted = replace(schedule, rules=rules)
+    wall_clock = replace(schedule, rules=rules)
     left = NOTED_TICKS_MAX
-    for change in clock_changes(schedule.zone, asked.after, asked.after + AHEAD):
+    for change in clock_changes(schedule.zone, request.after, request.after + AHEAD):
         try:
-            for planned in islice(_around(noted, change, asked), left):
+            for planned in islice(_around(wall_clock, change, request), left):
                 left -= 1
                 note = _note(schedule, planned.tick, change)
                 if note is not None:
                     yield note
         except InvalidSchedule:
-            continue  # no time is free there, or none that is found within the budget
+            continue  # all times are blacked out, or the budget ran out
 
 
 def _changed_times(schedule: Schedule, after: datetime) -> Iterator[str]:
-    """What they do to its rules that follow elapsed time in some hours."""
+    """Yield the effects on rules that follow elapsed time in some hours only."""
     for times in islice(changed_times(schedule, after, after + AHEAD), NOTED):
         yield f"{times.first:%Y-%m-%d}: {times.words}"
 
 
-def _around(schedule: Schedule, change: ClockChange, asked: _Asked) -> Iterator[Planned]:
-    """The ticks in a gap, or in the times that come twice."""
-    # A time that is skipped makes no tick to take a note from; where it would go, it is not.
+def _around(schedule: Schedule, change: ClockChange, request: _Request) -> Iterator[Planned]:
+    """Return the ticks in a gap, or at the local times that occur twice."""
+    # A skipped time produces no tick and so no note: let it run after the gap to find it.
     shown = replace(schedule, gap=DstGap.RUN_AFTER) if _skips(schedule) else schedule
     moved = abs(change.by)
     since = change.at if change.by > NO_TIME else change.at - moved
     return plan(
-        shown, since - STEP, change.at + moved, calendars=asked.calendars, budget=asked.budget
+        shown, since - STEP, change.at + moved, calendars=request.calendars, budget=request.budget
     )
 
 
@@ -258,5 +263,5 @@ def _note(schedule: Schedule, tick: Tick, change: ClockChange) -> str | None:
         return None
     note = tick.note
     if _skips(schedule) and tick.at == change.at:
-        note = f"{zones.clock(tick.local)} is skipped, because the clock jumps over it"
+        note = f"{zones.clock(tick.local)} is skipped: the clock jumps over it"
     return f"{tick.local:%Y-%m-%d}: {note}"

@@ -1,8 +1,7 @@
-"""A schedule: the rules that make ticks, with their zone, bounds and policies.
+"""Defines a schedule (rules with their zone, bounds and policies) and finds its nominal ticks.
 
-Room: core/time. The value, and the nominal ticks that its rules make together. Blackouts, jitter
-and the run cap come on top in planning.py; documents are contract/schedule.py. Nothing here reads a
-clock.
+planning.py applies blackouts, jitter and the run cap; contract/schedule.py reads and writes
+documents. Nothing here reads a clock.
 """
 
 from collections.abc import Mapping
@@ -22,34 +21,34 @@ from rota.core.time.rrule import Rrule
 from rota.core.time.tick import DstGap, DstOverlap, Tick
 from rota.core.time.trigger import Trigger
 
-# The smallest step of a datetime: "from this instant on" is "after the one before".
+# The resolution of a datetime: "at or after t" is "after t - 1 µs".
 STEP = timedelta(microseconds=1)
-# Eight years hold a 29 February even around 2100, which is not a leap year.
+# Eight years include a 29 February even around 2100, which is not a leap year.
 HORIZON = timedelta(days=8 * 366)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """One tick, at an instant (S2; S3 once its delay is added to the time of creation)."""
+    """One tick at an instant (S2, and S3 after its delay is added to the creation time)."""
 
     at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Immediate:
-    """No ticks: the only run is written together with the job (S1)."""
+    """No ticks: the single run is inserted together with the job (S1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnEvent:
-    """No ticks: a run is made when events arrive that it waits for (S7)."""
+    """No ticks: matching events create runs (S7)."""
 
     trigger: Trigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnDemand:
-    """No ticks: a run is made when somebody asks for it (S8)."""
+    """No ticks: callers create runs on demand (S8)."""
 
 
 TimeRule = Cron | Rrule | Every | Once
@@ -61,9 +60,11 @@ USUAL = Misfire()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """`seed` is what the job is called for ever (tenant and name, or its id): it decides the
-    values of a cron `H` and the offsets of the jitter. `unread` has the stored fields that only
-    newer code knows (core/documents.py). `zone` and `simple` follow from the rest.
+    """When a job runs.
+
+    `seed` is the job's permanent identity (tenant and name, or its id): it determines the values of
+    a cron `H` and the jitter offsets. `unread` holds stored fields that only newer code knows
+    (core/documents.py). `zone` and `simple` are derived from the other fields.
     """
 
     rules: tuple[Rule, ...]
@@ -92,12 +93,12 @@ class Schedule:
 
     @property
     def is_quick(self) -> bool:
-        """Whether a search for ticks takes microseconds: one rule, not an RRULE, no calendars."""
+        """Whether a search takes microseconds: one rule, no RRULE, no calendars."""
         return len(self.rules) == 1 and not self.calendars and not isinstance(self.rules[0], Rrule)
 
     @property
     def trigger(self) -> Trigger | None:
-        """The events that it waits for, if it does."""
+        """The events that start the job, if any."""
         first = self.rules[0]
         return first.trigger if isinstance(first, OnEvent) else None
 
@@ -110,8 +111,9 @@ class Schedule:
     def depends_on_seed(self) -> bool:
         """Whether two jobs with this schedule may have different ticks.
 
-        An `h` in a cron expression is an `H`, or part of a name such as THU: then the answer is
-        wrong on the safe side. The same test keeps the readings of cron apart (cron/syntax.py).
+        An `h` in a cron expression is an `H` or part of a name such as THU. In the second case the
+        result is a harmless false positive. The cache of parsed cron expressions uses the same test
+        (cron/syntax.py).
         """
         return self.jitter is not None or any(
             isinstance(rule, Cron) and "h" in rule.text.lower() for rule in self.rules
@@ -119,17 +121,17 @@ class Schedule:
 
     @property
     def interval_like(self) -> bool:
-        """Whether it follows elapsed time, so that a change of clocks moves nothing."""
+        """Whether it follows elapsed time, so that clock changes do not move its ticks."""
         return not any(
             isinstance(rule, Cron | Rrule) and not rule.interval_like for rule in self.rules
         )
 
 
 class NominalTicks:
-    """The ticks that the rules of a schedule make together, before calendars.
+    """Searches the combined ticks of a schedule's rules, before calendars apply.
 
-    It remembers the last answer of each rule, so a search that passes over many ticks asks only the
-    rules whose tick it has passed. `last_end` and `fired` matter to a fixed delay only.
+    It caches the last tick of each rule, so a search that skips many ticks evaluates only the rules
+    whose tick it has passed. Only a fixed delay uses `last_end` and `fired`.
     """
 
     __slots__ = ("_answers", "_budget", "_fired", "_last_end", "_schedule")
@@ -146,11 +148,11 @@ class NominalTicks:
         self._last_end = last_end
         self._fired = fired
         self._budget = budget
-        # Of each rule: after which instant it was asked, and its first tick after that.
+        # Per rule: the instant of the last search, and the first tick after it.
         self._answers: list[tuple[datetime, Tick | None] | None] = [None] * len(schedule.rules)
 
     def after(self, after: datetime) -> Tick | None:
-        """The first tick of any rule with `at` > `after`, inside the window."""
+        """Return the first tick of any rule with `at` > `after`, inside the window."""
         window = self._schedule.window
         if window.start is not None and after < window.start:
             after = window.start - STEP
@@ -164,8 +166,8 @@ class NominalTicks:
     def _tick_of(self, place: int, after: datetime) -> Tick | None:
         answer, rule = self._answers[place], self._schedule.rules[place]
         if answer is not None and not isinstance(rule, EveryAfterEnd):
-            asked, tick = answer
-            if asked <= after and (tick is None or after < tick.at):
+            searched_after, tick = answer
+            if searched_after <= after and (tick is None or after < tick.at):
                 return tick
         tick = _next_of(
             self._schedule,
@@ -187,7 +189,7 @@ def nominal(
     fired: int = 0,
     budget: SearchBudget | None = None,
 ) -> Tick | None:
-    """The first tick of any rule with `at` > `after`, inside the window, before calendars."""
+    """Return the first tick of any rule with `at` > `after` in the window, before calendars."""
     window = schedule.window
     if window.start is not None and after < window.start:
         after = window.start - STEP
@@ -203,8 +205,8 @@ def _checked(best: Tick | None, after: datetime, window: Window) -> Tick | None:
     if best is None or (window.end is not None and best.at >= window.end):
         return None
     if best.at <= after:
-        # A scheduler that gets the same answer twice fires for ever; it must stop here instead.
-        wanted = f"a tick later than {moments.rfc3339(after)}"
+        # If a tick repeated, the scheduler would fire it forever; fail here instead.
+        wanted = f"expected a tick later than {moments.rfc3339(after)}"
         raise InvalidSchedule(field="schedule", value=best.at, wanted=wanted)
     return best
 
@@ -248,15 +250,15 @@ def _next_of(
 
 
 def elapsed_tick(at: datetime, zone: ZoneInfo) -> Tick:
-    """The tick of a rule that knows only instants; the local time is what the wall then shows."""
+    """Return the tick of a rule that works with instants; `local` is the wall-clock time then."""
     return Tick(at=at.astimezone(UTC), local=at.astimezone(zone).replace(tzinfo=None))
 
 
 def check(schedule: Schedule, now: datetime) -> Schedule:
-    """Refuse, before it is saved, a schedule with a rule that would never fire."""
+    """Reject a schedule with a rule that would never fire, before it is saved."""
     window = schedule.window
     if window.end is not None and window.end <= now:
-        raise InvalidSchedule("window.end", moments.rfc3339(window.end), "an end in the future")
+        raise InvalidSchedule("window.end", moments.rfc3339(window.end), "must be in the future")
     if not schedule.has_ticks:
         return schedule
     since = now if window.start is None else max(now, window.start - STEP)
@@ -264,15 +266,16 @@ def check(schedule: Schedule, now: datetime) -> Schedule:
     for rule in schedule.rules:
         tick = _next_of(schedule, rule, since, last_end=None, fired=0, budget=budget)
         if tick is None or tick.at - now > HORIZON:
-            raise InvalidSchedule(*_said(rule), "a tick in the next 8 years; it would never fire")
+            wanted = "no tick within 8 years, so the schedule would never fire"
+            raise InvalidSchedule(*_field_and_value(rule), wanted)
         if window.end is not None and tick.at >= window.end:
-            wanted = f"a tick before the window's end, {moments.rfc3339(window.end)}"
-            raise InvalidSchedule(*_said(rule), wanted)
+            wanted = f"expected a tick before the window's end, {moments.rfc3339(window.end)}"
+            raise InvalidSchedule(*_field_and_value(rule), wanted)
     return schedule
 
 
-def _said(rule: Rule) -> tuple[str, object]:
-    """The field and the value to name in an error."""
+def _field_and_value(rule: Rule) -> tuple[str, object]:
+    """Return the field and the value that an error names."""
     match rule:
         case Cron():
             return "cron", rule.text

@@ -1,8 +1,8 @@
-"""A schedule in one sentence of plain English.
+"""Describes a schedule in one English sentence.
 
-Room: core/time. What a person reads before saving, so it names everything that changes when a run
-starts: the rules, the zone, the calendars, the jitter, the bounds. Dates and times to come are
-preview.py.
+Users read this sentence before they save a schedule, so it names everything that affects when a run
+starts: the rules, the zone, the calendars, the jitter and the bounds. preview.py lists the upcoming
+times.
 """
 
 from datetime import datetime, timedelta
@@ -21,36 +21,36 @@ SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hou
 DAY, FEW_DAYS = timedelta(days=1), timedelta(days=3)
 BLACKOUTS = {
     OnBlackout.SKIP: "skips {}",
-    OnBlackout.DEFER: "waits for the end of {}",
-    OnBlackout.ADVANCE: "runs before {} instead of in it",
+    OnBlackout.DEFER: "waits until {} ends",
+    OnBlackout.ADVANCE: "runs before {} instead of during it",
 }
 
 
 def sentence(schedule: Schedule) -> str:
-    """At 02:30 every day, Europe/Berlin; skips de-holidays; up to 5 minutes of jitter"""
+    """Return "At 02:30 every day, Europe/Berlin; skips holidays; up to 5 minutes of jitter"."""
     first, *others = [_rule(rule, schedule.zone) for rule in schedule.rules]
-    said = "; and ".join([first, *(other[0].lower() + other[1:] for other in others)])
+    rules = "; and ".join([first, *(other[0].lower() + other[1:] for other in others)])
     if any(isinstance(rule, Cron | Rrule | Once) for rule in schedule.rules):
-        said += f", {schedule.timezone}"
-    return "; ".join([said, *_bounds(schedule)])
+        rules += f", {schedule.timezone}"
+    return "; ".join([rules, *_bounds(schedule)])
 
 
 def _bounds(schedule: Schedule) -> list[str]:
-    said = []
+    parts = []
     if schedule.calendars:
         names = " and ".join(schedule.calendars)
-        said.append(BLACKOUTS[schedule.on_blackout].format(names))
+        parts.append(BLACKOUTS[schedule.on_blackout].format(names))
     if schedule.jitter is not None:
-        same = ", always the same" if schedule.jitter.stable else ""
-        said.append(f"up to {durations.words(schedule.jitter.window)} of jitter{same}")
+        same = ", the same for every run" if schedule.jitter.stable else ""
+        parts.append(f"up to {durations.words(schedule.jitter.window)} of jitter{same}")
     window = schedule.window
     if window.start is not None:
-        said.append(f"from {_local(window.start, schedule.zone)} on")
+        parts.append(f"starting {_local(window.start, schedule.zone)}")
     if window.end is not None:
-        said.append(f"before {_local(window.end, schedule.zone)}")
+        parts.append(f"ending before {_local(window.end, schedule.zone)}")
     if window.max_runs is not None:
-        said.append(f"at most {window.max_runs} run{'' if window.max_runs == 1 else 's'}")
-    return said
+        parts.append(f"at most {window.max_runs} run{'' if window.max_runs == 1 else 's'}")
+    return parts
 
 
 def _rule(rule: Rule, zone: ZoneInfo) -> str:
@@ -63,21 +63,23 @@ def _rule(rule: Rule, zone: ZoneInfo) -> str:
             anchor = f"{rule.anchor:%Y-%m-%d %H:%M:%S}Z"
             return f"Every {_period(rule.interval)}, counted from {anchor}"
         case EveryAfterEnd():
-            return f"{durations.words(rule.delay)} after the last run has ended"
+            return f"{durations.words(rule.delay)} after the previous run ends"
         case Once():
             return f"Once, at {_local(rule.at, zone)}"
         case Immediate():
-            return "Right away, once"
+            return "Once, immediately"
         case OnEvent():
             return trigger.sentence(rule.trigger)
         case OnDemand():
-            return "Only when somebody runs it"
+            return "On demand only"
         case _:
             assert_never(rule)
 
 
 def _period(interval: timedelta) -> str:
-    """Whole days are said in hours: "every day" would read as a time on the wall clock."""
+    """Return the interval in words. Whole days are given in hours, because "every day" would
+    suggest a wall-clock time.
+    """
     if interval >= DAY and interval <= FEW_DAYS and not interval % DAY:
         return f"{interval // HOUR} hours"
     if MINUTE < interval < 2 * MINUTE and not interval % SECOND:

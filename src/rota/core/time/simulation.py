@@ -1,9 +1,9 @@
-"""What a schedule does over a span of time, with outages: every tick, and what becomes of it.
+"""Simulates a schedule over a span of time with outages: every tick and its outcome.
 
-Room: core/time. Plays a scheduler that is there except in the outages, with the code that a real
-one uses: planning.py says which tick is next, misfire.py what is caught up. Nothing waits and no
-clock is read, so years take milliseconds. It goes on tick by tick: whoever wants an end takes what
-is needed.
+Plays a scheduler that runs except during the outages, with the code of the real scheduler:
+planning.py finds the next tick, misfire.py decides what is caught up. Nothing waits and nothing
+reads a clock, so years take milliseconds. The result is a lazy iterator: the caller stops when it
+has enough ticks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ NO_TIME = timedelta(0)
 
 
 class Happened(StrEnum):
-    """What became of a tick."""
+    """The outcome of a simulated tick."""
 
     FIRED = "fired"
     CAUGHT_UP = "caught_up"
@@ -45,21 +45,21 @@ RUNS = frozenset({Happened.FIRED, Happened.CAUGHT_UP})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outage:
-    """Nobody decides about ticks from `start` until before `end`."""
+    """No scheduler runs in start <= t < end."""
 
     start: datetime
     end: datetime
 
     def __post_init__(self) -> None:
         if self.end <= self.start:
-            wanted = f"an end after its start, {moments.rfc3339(self.start)}"
+            wanted = f"must be after the start, {moments.rfc3339(self.start)}"
             raise InvalidInput("outage", moments.rfc3339(self.end), wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One tick that runs, or a stretch of `count` that do not: from `first` to `at`, both included,
-    more of them if `at_least`. `into` is the nominal time of the run that stands for them.
+    """One tick that runs, or `count` consecutive ticks that do not: from `first` to `at`,
+    inclusive, more if `at_least`. `into` is the nominal time of the run that replaces them.
     """
 
     happened: Happened
@@ -80,8 +80,8 @@ class Event:
 
 @dataclass(kw_only=True)
 class _Play:
-    """Where the cursor stands. `put_off` is the tick that it stands before, if that was decided to
-    start later than its own time; then it is decided again.
+    """The state of the simulated scheduler. `put_off` is the next tick, if it was postponed beyond
+    its own time; it is then decided again.
     """
 
     schedule: Schedule
@@ -98,23 +98,23 @@ class _Play:
         return self.put_off or self._after(self.cursor)
 
     def decide(self, planned: Planned) -> Iterator[Event]:
-        """What becomes of the next tick, and of others that waited with it."""
-        now = self._somebody_there(max(planned.due_at, self.clock))
+        """Yield the outcome of the next tick and of all other overdue ticks."""
+        now = self._when_decided(max(planned.due_at, self.clock))
         due = planned.due_at if self.put_off is None else self._due_first(planned)
         self.clock, self.put_off = now, None
         if now <= self._late_at(planned):
-            yield from self._passed_over(planned)
+            yield from self._blacked_out(planned)
             yield self._started(planned, due)
             return
         progress = Progress(cursor=self.cursor, fired=self.fired, last_end=self.last_end)
         decision = catch_up(self.schedule, progress, now, calendars=self.calendars)
         for row in decision.recorded:
             yield self._recorded(row)
-        for station in decision.run:
-            if station.due_at > now:
-                self.cursor, self.put_off = station.tick.at - STEP, station
+        for caught_up in decision.run:
+            if caught_up.due_at > now:
+                self.cursor, self.put_off = caught_up.tick.at - STEP, caught_up
                 return
-            yield self._started(station, self._due_first(station))
+            yield self._started(caught_up, self._due_first(caught_up))
         self.cursor = max(self.cursor, decision.cursor)
 
     def _after(self, after: datetime) -> Planned | None:
@@ -126,15 +126,17 @@ class _Play:
             fired=self.fired,
         )
 
-    def _somebody_there(self, due: datetime) -> datetime:
-        """When it is decided what is due then: at once, or after the outage."""
+    def _when_decided(self, due: datetime) -> datetime:
+        """Return when a tick due at `due` is decided: at once, or after the outage."""
         for outage in self.outages:
             if outage.start <= due < outage.end:
                 due = outage.end
         return due
 
     def _late_at(self, planned: Planned) -> datetime:
-        """As flow/schedule/agenda.py has it: what is paced is looked at again in its turn."""
+        """Return when a tick becomes late, as the scheduler's agenda does: a paced tick is decided
+        again when its turn comes.
+        """
         misfire = self.schedule.misfire
         patience = misfire.late_after
         if misfire.start_deadline is not None:
@@ -142,14 +144,14 @@ class _Play:
         return (planned.due_at if misfire.pace is None else planned.tick.at) + patience
 
     def _due_first(self, planned: Planned) -> datetime:
-        """When a tick was due before it was put off."""
+        """Return when a tick was due before it was postponed."""
         own = self._after(planned.tick.at - STEP)
         return planned.due_at if own is None else own.due_at
 
     def _started(self, planned: Planned, due: datetime) -> Event:
         late = self.clock - due
-        noted = () if planned.tick.note is None else (planned.tick.note,)
-        notes: tuple[str, ...] = (*noted, *planned.notes)
+        tick_notes = () if planned.tick.note is None else (planned.tick.note,)
+        notes: tuple[str, ...] = (*tick_notes, *planned.notes)
         if late > NO_TIME:
             notes += (f"starts {durations.words(late)} late",)
         self.cursor = planned.tick.at
@@ -179,7 +181,7 @@ class _Play:
             reason=row.reason.value,
         )
 
-    def _passed_over(self, planned: Planned) -> Iterator[Event]:
+    def _blacked_out(self, planned: Planned) -> Iterator[Event]:
         for skip in planned.skipped:
             at = skip.first.at
             yield Event(
@@ -205,15 +207,15 @@ def simulate(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     takes: timedelta = NO_TIME,
 ) -> Iterator[Event]:
-    """What becomes of the ticks from `start` until before `end`, in the order it is decided.
+    """Yield the outcome of each tick in start <= tick < end, in the order of decision.
 
-    `takes` is how long a run lasts, which only a fixed delay needs to know.
+    `takes` is the duration of a run. Only a fixed delay uses it. Default: zero.
     """
     if end <= start:
-        raise InvalidInput("end", moments.rfc3339(end), f"one after {moments.rfc3339(start)}")
+        raise InvalidInput("end", moments.rfc3339(end), f"must be after {moments.rfc3339(start)}")
     if not schedule.has_ticks:
         raise InvalidInput(
-            "schedule", "a schedule without times", "cron, rrule, every, at or after"
+            "schedule", "a schedule without times", "expected cron, rrule, every, at or after"
         )
     play = _Play(
         schedule=schedule,
@@ -223,9 +225,9 @@ def simulate(
         cursor=start - STEP,
         clock=start,
     )
-    # Times that come twice say so in the notes of their ticks.
+    # A local time that occurs twice has a note on its ticks.
     changed = changed_times(schedule, start, end)
-    lost = [_lost_event(each) for each in changed if each.are_lost]
+    lost = [_lost_event(times) for times in changed if times.are_lost]
     jumped = [*_jumped_over(schedule, start, end, calendars), *lost]
     jumped.sort(key=lambda event: event.at)
     while (planned := _next_or_end(play)) is not None and planned.tick.at < end:
@@ -236,7 +238,7 @@ def simulate(
 
 
 def _next_or_end(play: _Play) -> Planned | None:
-    """The next tick; none where calendars leave no time for years, if there was one before."""
+    """Return the next tick; None if a tick has fired and calendars black out the next years."""
     try:
         return play.next()
     except InvalidSchedule:
@@ -246,7 +248,7 @@ def _next_or_end(play: _Play) -> Planned | None:
 
 
 def _lost_event(times: ChangedTimes) -> Event:
-    """Times of a rule that follows elapsed time, in a gap."""
+    """Return the event for times in a gap, for a rule that follows elapsed time."""
     at = times.change.at
     return Event(
         happened=Happened.SKIPPED,
@@ -261,8 +263,8 @@ def _lost_event(times: ChangedTimes) -> Event:
 
 
 def changes_of(schedule: Schedule, *, start: datetime, end: datetime) -> Iterator[ClockChange]:
-    """Where the clocks of its zone are changed; nowhere if it does not notice them, because it
-    follows elapsed time in all hours.
+    """Yield the clock changes of the schedule's zone. Yields none if the schedule follows elapsed
+    time in all hours, because then they do not affect it.
     """
     if not schedule.interval_like or any(map(runs_in_some_hours, schedule.rules)):
         yield from clock_changes(schedule.zone, start, end)
@@ -271,8 +273,8 @@ def changes_of(schedule: Schedule, *, start: datetime, end: datetime) -> Iterato
 def _jumped_over(
     schedule: Schedule, start: datetime, end: datetime, calendars: Mapping[str, Calendar]
 ) -> Iterator[Event]:
-    """Local times that a clock jumps over and that `dst.gap: skip` leaves out: they make no tick,
-    so they are looked for as if they did.
+    """Yield the local times that the clock jumps over and that `dst.gap: skip` drops. They produce
+    no tick, so the search uses `run_after` to find them.
     """
     if schedule.gap is not DstGap.SKIP or schedule.follows_end:
         return
@@ -284,12 +286,12 @@ def _jumped_over(
 
 
 def _gap_event(tick: Tick, note: str, change: datetime) -> Event:
-    said = note.removeprefix("moved from ").removeprefix("also stands for ")
+    jumped = note.removeprefix("moved from ").removeprefix("also covers ")
     return Event(
         happened=Happened.SKIPPED,
         at=change,
         local=tick.local,
         first=change,
         reason="dst_gap",
-        notes=(said,),
+        notes=(jumped,),
     )

@@ -1,9 +1,9 @@
-"""Decides the ticks of a pause in which the schedule was replaced.
+"""Decides the ticks of a pause during which the schedule was replaced.
 
-Room: core/time. A paused job decides nothing, so an edit in a pause cannot decide what the old
-schedule had until then either. Each schedule that the job had in the pause is one *stretch*; when
-the job is resumed all of them are decided together, by the misfire policy that the job then has.
-`once` runs the latest tick of all stretches, and `max_catchup` holds for all of them together.
+While a job is paused, its ticks are not decided, and an edit does not decide the ticks of the old
+schedule either. Each schedule that the job had during the pause is one *segment*. On resume, all
+segments are decided together by the job's current misfire policy. `once` runs the latest tick of
+all segments, and `max_catchup` applies to all of them together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from rota.core.time.schedule import Schedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """A schedule that a job had in a pause, and which of its ticks are to be decided."""
+    """A schedule that a job had during a pause, and which of its ticks are undecided."""
 
     schedule: Schedule
     progress: Progress
@@ -29,8 +29,8 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumption:
-    """When a job is resumed, and what it has then: its policy, and its calendars. `choice` is what
-    the caller asked for instead of the policy's `on_resume`.
+    """The time of a resume, and the job's policy and calendars at that time. `choice` overrides the
+    policy's `on_resume`.
     """
 
     now: datetime
@@ -40,8 +40,8 @@ class Resumption:
 
 
 def decide_stretches(stretches: Sequence[Stretch], resumption: Resumption) -> Decision:
-    """Decide the ticks of all stretches, which are in the order of time. The cursor of the answer
-    is that of the last one.
+    """Decide the ticks of all segments, which are in chronological order. The result's cursor is
+    that of the last segment.
     """
     choice = resumption.choice or resumption.misfire.on_resume
     limit = 1 if choice is CatchUp.ONCE else resumption.misfire.max_catchup
@@ -75,8 +75,8 @@ def _decide(stretch: Stretch, resumption: Resumption, choice: CatchUp, limit: in
 
 
 def _in_flight(stretch: Stretch, decision: Decision, resumption: Resumption) -> tuple[Planned, ...]:
-    """The tick of a replaced schedule whose nominal time has passed and whose jittered time has
-    not: it was not due in the pause, so it runs.
+    """Return the tick of a replaced schedule whose nominal time has passed and whose jittered time
+    has not. It was not due during the pause, so it runs.
     """
     until = stretch.progress.until
     if until is None:

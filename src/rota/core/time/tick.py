@@ -1,4 +1,4 @@
-"""One nominal time of a schedule, and how wall clocks that jump are read. Room: core/time."""
+"""Defines a tick (one nominal time of a schedule) and the daylight-saving options."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class DstGap(StrEnum):
-    """What becomes of a local time that the clock jumps over."""
+    """What happens to a local time that the clock jumps over."""
 
     RUN_AFTER = "run_after"
     SKIP = "skip"
@@ -14,7 +14,7 @@ class DstGap(StrEnum):
 
 
 class DstOverlap(StrEnum):
-    """Which of two equal local times counts when the clock is set back."""
+    """Which of two equal local times runs when the clock is set back."""
 
     FIRST = "first"
     SECOND = "second"
@@ -23,9 +23,11 @@ class DstOverlap(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """`at` is the instant (UTC) that the schedule means, before jitter; `local` the nominal wall
-    time in the schedule's zone (naive), which is the tick's identity; `note` says what DST or a
-    calendar did to it, for example "moved from 02:30, which the clock jumped over".
+    """One nominal time of a schedule.
+
+    `at` is the scheduled instant (UTC), before jitter. `local` is the nominal wall-clock time in
+    the schedule's zone (naive); it identifies the tick. `note` describes the effect of DST or a
+    calendar, for example "moved from 02:30, which the clock jumped over".
     """
 
     at: datetime

@@ -1,16 +1,16 @@
-"""Counts the ticks of cron and interval rules without walking them. Room: core/time.
+"""Counts the ticks of cron and interval rules without iterating over them.
 
-A counter answers one question: how many ticks of a rule lie before an instant, counted from where
-the span begins. The difference of two answers is the number of ticks between two instants, so a
-part of a span costs the same whether a job fires in it once or three thousand times.
+A counter returns how many ticks of a rule lie before an instant, from the start of the span. The
+difference of two counts is the number of ticks between two instants, so each part of a span costs
+the same, whether a job fires in it once or three thousand times.
 
-- An interval is arithmetic.
-- A cron expression has one pattern for every day that it names: the count before a time of day is
-  looked up in it, and the days before are counted. Between two changes of a zone's offset local
-  time is elapsed time, so the pattern is laid over each such stretch. What a change of clocks does
-  to ticks is the same as in walls.py, and a test compares the two.
+- Intervals are counted by arithmetic.
+- A cron expression has the same pattern on every day that it names: the count before a time of day
+  is a lookup in this pattern, plus the count for all earlier days. Between two changes of a zone's
+  offset, local time runs like elapsed time, so the pattern applies to each such stretch. A clock
+  change affects ticks as in wall_clock.py; a test compares the two.
 
-Instants are microseconds since 1970 (UTC) here: whole numbers are exact and quick.
+Instants are integer microseconds since 1970 (UTC) here, which are exact and fast.
 """
 
 from bisect import bisect_left
@@ -35,12 +35,12 @@ MINUTES_PER_DAY: Final = 1440
 
 
 def microseconds_of(instant: datetime) -> int:
-    """The instant as microseconds since 1970."""
+    """Convert an instant to microseconds since 1970."""
     return (instant - EPOCH) // MICROSECOND
 
 
 def instant_of(microseconds: int) -> datetime:
-    """The instant of so many microseconds since 1970."""
+    """Convert microseconds since 1970 to an instant."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -48,10 +48,10 @@ class TickCounter(Protocol):
     """The ticks of one rule between two instants."""
 
     def count_before(self, instant: int) -> int:
-        """How many of them are before this instant."""
+        """Return the number of ticks before this instant."""
 
     def instants(self) -> Iterator[int]:
-        """Each of them, in order."""
+        """Yield each tick, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +64,38 @@ class IntervalCounter:
 
     @classmethod
     def of(cls, rule: Every, low: int, high: int) -> "IntervalCounter":
-        """Find the first tick that is not before `low`."""
+        """Create the counter: find the first tick at or after `low`."""
         anchor, interval = microseconds_of(rule.anchor), rule.interval // MICROSECOND
         passed = max(0, -((anchor - low) // interval))
         return cls(first=anchor + passed * interval, interval=interval, high=high)
 
     def count_before(self, instant: int) -> int:
-        """How many ticks are before this instant."""
+        """Return the number of ticks before this instant."""
         return max(0, -((self.first - min(instant, self.high)) // self.interval))
 
     def instants(self) -> Iterator[int]:
-        """Each tick, in order."""
+        """Yield each tick, in order."""
         return iter(range(self.first, self.high, self.interval))
 
 
 @dataclass(frozen=True, slots=True)
 class ListedCounter:
-    """Ticks that are known one by one, in order."""
+    """An explicit list of ticks, in order."""
 
     ticks: tuple[int, ...]
 
     def count_before(self, instant: int) -> int:
-        """How many ticks are before this instant."""
+        """Return the number of ticks before this instant."""
         return bisect_left(self.ticks, instant)
 
     def instants(self) -> Iterator[int]:
-        """Each tick, in order."""
+        """Yield each tick, in order."""
         return iter(self.ticks)
 
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Local times `low` <= t < `high`, in seconds, that a clock with this offset shows."""
+    """Local times low <= t < high, in seconds, shown by a clock with this offset."""
 
     offset: int
     low: int
@@ -109,11 +109,11 @@ class CronCounter:
 
     pattern: "_DayPattern"
     stretches: list[_Stretch] = field(default_factory=list)
-    # Where ticks run that a jump of the clock moved, in seconds.
+    # When ticks run that the clock jumped over, in seconds.
     moved: list[int] = field(default_factory=list)
 
     def count_before(self, instant: int) -> int:
-        """How many ticks are before this instant."""
+        """Return the number of ticks before this instant."""
         second = -(-instant // SECOND_US)
         number = bisect_left(self.moved, second) if self.moved else 0
         for stretch in self.stretches:
@@ -123,7 +123,7 @@ class CronCounter:
         return number
 
     def instants(self) -> Iterator[int]:
-        """Each tick, in order."""
+        """Yield each tick, in order."""
         found = list(self.moved)
         for stretch in self.stretches:
             local = next_local(self.pattern.cron, stretch.low)
@@ -136,7 +136,7 @@ class CronCounter:
 def count_cron(
     cron: Cron, zone: ZoneInfo, low: int, high: int, *, gap: DstGap, overlap: DstOverlap
 ) -> CronCounter:
-    """Lay the pattern of an expression over a span, from `low` and before `high`."""
+    """Apply the pattern of an expression to the span low <= t < high."""
     rules = ELAPSED if cron.interval_like else Rules(gap, overlap)
     start, end = max(0, -(-low // SECOND_US)), -(-high // SECOND_US)
     found = CronCounter(_DayPattern.of(cron, start - 2 * DAY, end + 2 * DAY))
@@ -160,7 +160,7 @@ def count_cron(
 
 
 def _moved_ticks(pattern: "_DayPattern", span: Span, gap: DstGap) -> list[int]:
-    """When ticks run whose local times the clock jumped over, unless a tick runs then anyway."""
+    """Return when ticks run that the clock jumped over, except where another tick runs anyway."""
     first, last = span.start + span.before, span.start + span.offset
     if gap is DstGap.SKIP or pattern.count_before(last) == pattern.count_before(first):
         return []
@@ -179,19 +179,19 @@ def _moved_ticks(pattern: "_DayPattern", span: Span, gap: DstGap) -> list[int]:
 @dataclass(slots=True)
 class _DayPattern:
     """Which days of a span an expression names, and how many ticks of such a day lie before each
-    of its minutes.
+    minute.
     """
 
     cron: Cron
     first_day: int
-    # How many days are named before each day of the span, and one more for its end.
+    # The number of named days before each day of the span, plus one entry for the end.
     days_before: list[int]
-    # How many ticks are before each minute of a day that is named, and one more for its end.
+    # The number of ticks before each minute of a named day, plus one entry for the end.
     minutes_before: tuple[int, ...]
 
     @classmethod
     def of(cls, cron: Cron, low: int, high: int) -> "_DayPattern":
-        """Work out the days that touch these local seconds."""
+        """Compute the days that overlap these local seconds."""
         first, last = low // DAY, -(-high // DAY)
         days = [0]
         for number in range(first, last):
@@ -200,7 +200,7 @@ class _DayPattern:
         return cls(cron, first, days, _minutes_before(cron.hour.mask, cron.minute.mask, per_minute))
 
     def count_before(self, local: int) -> int:
-        """How many ticks are before this local time, from the first day on."""
+        """Return the number of ticks before this local time, from the first day on."""
         day, second = divmod(local - self.first_day * DAY, DAY)
         named, minutes = self.days_before, self.minutes_before
         number = named[day] * minutes[MINUTES_PER_DAY]
@@ -212,13 +212,13 @@ class _DayPattern:
         return number
 
     def holds(self, local: int) -> bool:
-        """Whether the expression names this local time."""
+        """Return whether the expression names this local time."""
         return self.count_before(local + 1) > self.count_before(local)
 
 
 @lru_cache(maxsize=256)
 def _minutes_before(hours: int, minutes: int, per_minute: int) -> tuple[int, ...]:
-    """How many ticks of a day are before each of its minutes."""
+    """Return the number of ticks before each minute of a day."""
     before = [0]
     for number in range(MINUTES_PER_DAY):
         hour, minute = divmod(number, 60)
@@ -228,7 +228,7 @@ def _minutes_before(hours: int, minutes: int, per_minute: int) -> tuple[int, ...
 
 
 def _is_named(cron: Cron, number: int) -> bool:
-    """Whether the expression names a day, counted from 1970-01-01."""
+    """Return whether the expression names a day, counted from 1970-01-01."""
     day = date.fromordinal(number + EPOCH_ORDINAL)
     if not cron.month.mask >> (day.month - 1) & 1:
         return False

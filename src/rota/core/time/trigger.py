@@ -1,7 +1,6 @@
-"""What a job waits for: events of a type, perhaps filtered, perhaps gathered.
+"""Defines which events start a job: types, optional filters and optional grouping.
 
-Room: core/time. The value; its form as a document is contract/trigger.py. Which jobs an event
-concerns is core/arrivals; events themselves arrive there, too.
+contract/trigger.py reads and writes triggers as documents. core/event_rules matches events.
 """
 
 import re
@@ -17,16 +16,16 @@ TRIGGER_TYPES_MAX: Final = 16
 BATCH_SIZE_MAX: Final = 1_000
 GATHERING_MIN: Final = timedelta(seconds=1)
 GATHERING_MAX: Final = timedelta(days=7)
-# How long a debounce may be put off by default, in times of its quiet.
+# Default limit of a debounce, as a multiple of its quiet time.
 DEBOUNCE_PATIENCE: Final = 10
 TYPE_PATTERN: Final = re.compile(r"[^*\s]+(?:\.\*)?|\*")
-# What an expression of a trigger may name.
+# The names that an expression of a trigger may use.
 EXPRESSION_NAMES: Final = ("event",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Events of a type, or of all types below one, for which `where` is true."""
+    """Events of a type or type prefix (`order.*`) for which `where` is true."""
 
     type: str
     where: str | None = None
@@ -34,7 +33,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debounce:
-    """One run after `quiet` without another event, with the latest; after `most` in any case."""
+    """One run with the latest event, after `quiet` without another; at the latest after `most`."""
 
     quiet: timedelta
     most: timedelta
@@ -43,7 +42,7 @@ class Debounce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """One run for `size` events, or for those that came `within` the first."""
+    """One run for up to `size` events that arrive `within` a time after the first."""
 
     size: int
     within: timedelta
@@ -52,7 +51,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllOf:
-    """One run when each of the wanted has come, `within` the first; the latest of each counts."""
+    """One run once every pattern has matched `within` a time; the latest event of each counts."""
 
     within: timedelta
     key: str | None = None
@@ -63,36 +62,39 @@ Gathering = Debounce | Batch | AllOf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """Several are wanted only with `AllOf`."""
+    """The events that start a job. Only `AllOf` has more than one pattern."""
 
     wanted: tuple[Wanted, ...]
     gathering: Gathering | None = None
 
     @property
     def types(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each.type for each in self.wanted))
+        return tuple(dict.fromkeys(pattern.type for pattern in self.wanted))
 
 
 def sentence(trigger: Trigger) -> str:
-    """For a person: after what it runs."""
-    said = [
-        f"the event {each.type}{f' with {each.where}' if each.where else ''}"
-        for each in trigger.wanted
+    """Describe in English when a job with this trigger runs."""
+    events = [
+        f"the event {pattern.type}{f' with {pattern.where}' if pattern.where else ''}"
+        for pattern in trigger.wanted
     ]
-    first = said[0]
+    first = events[0]
     match trigger.gathering:
         case None:
             return f"Whenever {first} arrives"
         case Debounce() as debounce:
-            quiet, most = durations.words(debounce.quiet), durations.words(debounce.most)
-            return f"When {first} has not come for {quiet}, or after {most}{_each(debounce)}"
+            quiet, latest = durations.words(debounce.quiet), durations.words(debounce.most)
+            waits = f"has not arrived for {quiet}, at the latest after {latest}"
+            return f"Once {first} {waits}{_per_key(debounce)}"
         case Batch() as batch:
             within = durations.words(batch.within)
-            return f"For up to {batch.size} times {first} within {within}{_each(batch)}"
+            arrivals = f"up to {batch.size} arrivals of {first} within {within}"
+            return f"Once for {arrivals}{_per_key(batch)}"
         case AllOf() as several:
             within = durations.words(several.within)
-            return f"When {' and '.join(said)} have come within {within}{_each(several)}"
+            arrived = f"{' and '.join(events)} have arrived within {within}"
+            return f"Once {arrived}{_per_key(several)}"
 
 
-def _each(gathering: Gathering) -> str:
+def _per_key(gathering: Gathering) -> str:
     return f", for each {gathering.key}" if gathering.key else ""

@@ -1,17 +1,17 @@
-"""Local times become instants: the one place that knows what daylight saving does to a tick.
+"""Converts wall-clock times to instants, including all daylight-saving rules for ticks.
 
-Room: core/time. A rule here is only "the first local time that is not before this one", in seconds
-since 1970 on a clock on the wall; cron and RRULE bring their own. This module walks the spans of
-constant offset of a zone in order of time. Inside a span local time and elapsed time run side by
-side, so the next tick is one search; what daylight saving does happens at a span's edges:
+A rule is represented by one function: "the first local time at or after this one", in wall-clock
+seconds since 1970. Cron and RRULE provide their own. This module goes through a zone's spans of
+constant offset in chronological order. Inside a span, local time and elapsed time advance together,
+so the next tick is one search. Daylight saving matters only at the edges of a span:
 
 - after a gap, local times inside it run at the span's start (`run_after`), the same minutes later
   (`shift`), or not at all (`skip`);
-- after an overlap, the span begins with local times that were there before; `first` leaves them
-  out here, `second` left them out at the end of the span before, `both` keeps both;
-- a rule that follows elapsed time is `skip` and `both`.
+- after an overlap, the span starts with local times that already occurred: `first` drops them here,
+  `second` drops them at the end of the previous span, `both` keeps both;
+- a rule that follows elapsed time uses `skip` and `both`.
 
-Going by instants makes the order of ticks strict by construction, however the rules move them.
+The search goes by instants, so ticks are strictly ordered however the rules move them.
 """
 
 from collections.abc import Callable
@@ -32,15 +32,15 @@ from rota.core.time.zones import (
     span_at,
 )
 
-# No jump of a clock is longer than the date line's 24 hours, no zone further from UTC than this;
-# see zones.MARGIN.
+# No clock jumps by more than the date line's 24 hours, and no zone is further from UTC than this;
+# see zones.YEAR_MARGIN_S.
 REACH = 2 * DAY
-# Where the arithmetic of dates ends, with room for a search.
+# The end of date arithmetic, with a margin for a search.
 LATEST = (datetime(9980, 1, 1, tzinfo=UTC) - EPOCH) // SECOND
-# A rule whose every time falls into a gap, and is skipped there, has no next tick. Eight years, as
-# for everything that does not come.
+# A rule whose times all fall into gaps and are skipped has no next tick. Eight years, like all
+# search horizons.
 HORIZON = 8 * 366 * DAY
-# How many times a note lists before it says "and more".
+# A note lists this many times before "and more".
 LISTED = 3
 
 NextLocal = Callable[[int], int | None]
@@ -58,17 +58,17 @@ ELAPSED = Rules(DstGap.SKIP, DstOverlap.BOTH)
 
 
 def seconds_of(local: datetime) -> int:
-    """A naive local time as seconds since 1970 on that wall."""
+    """Convert a naive local time to wall-clock seconds since 1970."""
     return (local.replace(tzinfo=None) - EPOCH_LOCAL) // SECOND
 
 
 def local_of(seconds: int) -> datetime:
-    """The naive local time of those seconds."""
+    """Convert wall-clock seconds since 1970 to a naive local time."""
     return EPOCH_LOCAL + timedelta(seconds=seconds)
 
 
 def next_tick(next_local: NextLocal, zone: ZoneInfo, after: datetime, rules: Rules) -> Tick | None:
-    """The first tick with `at` > `after`, or None. There are no ticks before 1970."""
+    """Return the first tick with `at` > `after`, or None. There are no ticks before 1970."""
     moment = max(0, (after - EPOCH) // SECOND + 1)
     end = LATEST
     while moment < end:
@@ -85,7 +85,7 @@ def next_tick(next_local: NextLocal, zone: ZoneInfo, after: datetime, rules: Rul
         tick = _first_in(next_local, span, moment, rules)
         if tick is not None:
             return tick
-        # No later instant shows an earlier local time than the two sides of this edge.
+        # No later instant has an earlier local time than the two sides of this edge.
         local = next_local(span.end + min(span.offset, span.after))
         if local is None:
             return None
@@ -95,7 +95,7 @@ def next_tick(next_local: NextLocal, zone: ZoneInfo, after: datetime, rules: Rul
 
 
 def _first_in(next_local: NextLocal, span: Span, moment: int, rules: Rules) -> Tick | None:
-    """The first tick in the span that is not before `moment`, an instant in the span."""
+    """Return the first tick in the span at or after `moment`, an instant in the span."""
     plain = _plain_in(next_local, span, moment, rules.overlap)
     moved = None
     if span.before < span.offset and rules.gap is not DstGap.SKIP:
@@ -108,12 +108,12 @@ def _first_in(next_local: NextLocal, span: Span, moment: int, rules: Rules) -> T
     tick = _plain_tick(span, plain, rules.overlap)
     if plain < landing:
         return tick
-    stood_for = ", ".join(_jumped_over(next_local, span, moved, rules.gap))
-    return replace(tick, note=f"also stands for {stood_for}, which the clock jumped over")
+    covered = ", ".join(_jumped_over(next_local, span, moved, rules.gap))
+    return replace(tick, note=f"also covers {covered}, which the clock jumped over")
 
 
 def _plain_in(next_local: NextLocal, span: Span, moment: int, overlap: DstOverlap) -> int | None:
-    """The first local time in the span that the clock really shows, and that counts there."""
+    """Return the first local time in the span that the clock shows and that counts there."""
     start, end = moment + span.offset, span.end + span.offset
     if overlap is DstOverlap.FIRST:
         start = max(start, span.start + span.before)
@@ -139,7 +139,7 @@ def _tick(span: Span, local: int) -> Tick:
 
 
 def _moved_in(next_local: NextLocal, span: Span, moment: int, gap: DstGap) -> int | None:
-    """The first local time in the gap before the span whose landing is not before `moment`."""
+    """Return the first local time in the gap before the span that lands at or after `moment`."""
     start = span.start + span.before
     if gap is DstGap.SHIFT:
         start = moment + span.before
@@ -150,7 +150,7 @@ def _moved_in(next_local: NextLocal, span: Span, moment: int, gap: DstGap) -> in
 
 
 def _landing(span: Span, jumped: int, gap: DstGap) -> int:
-    """The local time at which a time in the gap runs."""
+    """Return the local time at which a time in the gap runs."""
     if gap is DstGap.SHIFT:
         return jumped - span.before + span.offset
     return span.start + span.offset
@@ -162,12 +162,12 @@ def _moved_tick(next_local: NextLocal, span: Span, jumped: int, gap: DstGap) -> 
     note = moved_note(nominal, local_of(landing))
     others = _jumped_over(next_local, span, jumped, gap)[1:]
     if others:
-        note = f"{note}; also stands for {', '.join(others)}"
+        note = f"{note}; also covers {', '.join(others)}"
     return Tick(at=EPOCH + timedelta(seconds=landing - span.offset), local=nominal, note=note)
 
 
 def _jumped_over(next_local: NextLocal, span: Span, first: int, gap: DstGap) -> list[str]:
-    """The local times in the gap that share one landing, for a note; the first few of them."""
+    """Return the first few local times in the gap that run at the same time, for a note."""
     landing = local_of(_landing(span, first, gap))
     end = first + 1 if gap is DstGap.SHIFT else span.start + span.offset
     shown: list[str] = []

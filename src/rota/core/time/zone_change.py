@@ -1,10 +1,10 @@
-"""Where the next tick of a job goes when the rules of its time zone have changed.
+"""Recomputes the next tick of a job after the rules of its time zone have changed.
 
-Room: core/time. A wall-clock tick is known by its nominal local time: what was decided under the
-old rules stays decided, and the next tick is the first one with a later local time under the new
-rules. So `0 9 * * *` runs once on the day its zone moves, at the new nine o'clock; and not again if
-it has run at the old one. A rule that follows elapsed time is known by its instants: it goes on
-after the last instant that was decided. Reading and writing cursors is flow/submit/zone_rules.py.
+A wall-clock tick is identified by its nominal local time. Ticks decided under the old rules stay
+decided, and the next tick is the first one with a later local time under the new rules. So
+`0 9 * * *` runs once on the day its zone moves: at the new nine o'clock, unless it has already run
+at the old one. A rule that follows elapsed time is identified by its instants and continues after
+the last decided instant. The caller reads and writes the cursors.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ from rota.core.time.rrule import Rrule
 from rota.core.time.schedule import HORIZON, STEP, Schedule, nominal
 from rota.core.time.tick import DstGap, Tick
 
-# No zone moves further than this, so the first tick of a schedule does not either.
+# No zone moves further than this, so neither does the first tick of a schedule.
 JUMP_MAX = timedelta(hours=26)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneChange:
-    """A schedule under the new rules, and the zone as its next tick was computed with. If
-    `may_be_new`, a tick that both rules have was computed with the new ones.
+    """A schedule under the new rules, and the zone with which its next tick was computed. If
+    `may_be_new`, a tick that exists under both rules is taken as computed with the new ones.
     """
 
     schedule: Schedule
@@ -42,10 +42,10 @@ class ZoneChange:
     )
 
     def next_tick(self, tick_at: datetime, *, fired: int) -> Planned | None:
-        """Return the tick that is decided next instead of this one; None if this one stays.
+        """Return the tick that replaces this one; None if this one stays.
 
-        A tick that the old rules do not have was computed with the new ones, or was planned by a
-        schedule or calendar that has changed since: it stays.
+        A tick that does not exist under the old rules was computed with the new ones, or by a
+        schedule or calendar that has changed since. It stays.
         """
         old = _under(self.schedule, self.before)
         wanted = nominal(old, tick_at - STEP, budget=self.budget)
@@ -62,7 +62,7 @@ class ZoneChange:
         )
 
     def _decided_until(self, old: Schedule, wanted: Tick) -> datetime:
-        """The instant under the new rules up to which ticks were decided."""
+        """Return the instant under the new rules up to which ticks are decided."""
         since = wanted.at - HORIZON
         past = Past(schedule=old, since=since, until=wanted.at, budget=self.budget)
         ticks = past.newest(1).ticks
@@ -77,13 +77,13 @@ class ZoneChange:
             gap=DstGap.RUN_AFTER,
             overlap=self.schedule.overlap,
         )
-        # Of a local time that comes twice and runs both times, the second may be to come.
+        # If a local time occurs twice and runs both times, the second run may still be due.
         is_twice = last.local.replace(fold=0) == wanted.local.replace(fold=0)
         return found[0 if is_twice else -1].at
 
 
 def _under(schedule: Schedule, zone: ZoneInfo) -> Schedule:
-    """The nominal ticks of a schedule in a zone with other rules."""
+    """Return the bare schedule, without calendars and jitter, in a zone with other rules."""
     window = Window(start=schedule.window.start, end=schedule.window.end)
     bare = replace(schedule, calendars=(), jitter=None, window=window)
     object.__setattr__(bare, "zone", zone)
@@ -96,5 +96,5 @@ def _is_tick(schedule: Schedule, at: datetime, budget: SearchBudget) -> bool:
 
 
 def _is_wall_clock(schedule: Schedule) -> bool:
-    """Whether all rules go by the wall clock, so that local times name their ticks."""
+    """Return whether all rules follow the wall clock, so local times identify their ticks."""
     return all(isinstance(rule, Cron | Rrule) and not rule.interval_like for rule in schedule.rules)

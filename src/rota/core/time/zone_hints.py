@@ -1,17 +1,17 @@
-"""Says what to write where something was written that is no time zone. Room: core/time.
+"""Suggests a correct zone name for an invalid one.
 
-People write abbreviations, offsets and "local" for zones. The nearest name in the list misleads
-there: `CEST` is not `EST`, and `GMT+2` is `Etc/GMT-2`, whose sign is the other way round.
+Users write abbreviations, offsets and "local" for zones. The closest name in the list would mislead
+them: `CEST` is not `EST`, and `GMT+2` is `Etc/GMT-2`, whose sign is reversed.
 """
 
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-WANTED = "an IANA zone name such as Europe/Berlin"
+WANTED = "expected an IANA time zone name such as Europe/Berlin"
 CLOSE = 0.75
 OFFSET = re.compile(r"(?:UTC|GMT|Z)?([+-])(\d{1,2})(?::?(\d\d))?", re.ASCII)
-# As far as the Etc zones go.
+# The range of the Etc zones.
 EAST_MAX, WEST_MAX = 14, 12
 HOURS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven"),
@@ -38,7 +38,7 @@ CONSTANT = {"IST": "Asia/Kolkata", "JST": "Asia/Tokyo", "MSK": "Europe/Moscow"}
 
 
 def describe_wanted(name: str, known: Iterable[str]) -> str:
-    """Say what is allowed for a zone, and what to write instead of this name."""
+    """Return what a zone must be, and what to use instead of this name."""
     advice = _advice(name.strip())
     if advice is not None:
         return f"{WANTED}; {advice}"
@@ -50,15 +50,15 @@ def describe_wanted(name: str, known: Iterable[str]) -> str:
 def _advice(name: str) -> str | None:
     upper = name.upper()
     if upper == "FACTORY":
-        return "Factory is a placeholder without a time; write UTC or the zone of a place"
+        return "Factory is a placeholder, not a zone; use UTC or the zone of a place"
     if upper == "Z":
-        return "for Z write UTC"
+        return "use UTC instead of Z"
     if upper in MACHINE:
-        return "the zone of the machine is not used: write its name"
+        return "the machine's zone is never used; name the zone"
     if upper in SEASONAL:
-        return f"{name} is an abbreviation for a part of the year; write {SEASONAL[upper]}"
+        return f"{name} applies to part of the year only; use {SEASONAL[upper]}"
     if upper in CONSTANT:
-        return f"{name} is an abbreviation; write {CONSTANT[upper]}"
+        return f"{name} is an abbreviation; use {CONSTANT[upper]}"
     found = OFFSET.fullmatch(upper)
     return None if found is None else _about_offset(found)
 
@@ -66,13 +66,13 @@ def _advice(name: str) -> str | None:
 def _about_offset(found: re.Match[str]) -> str:
     sign, hours, minutes = found[1], int(found[2]), int(found[3] or 0)
     if hours == minutes == 0:
-        return "for an offset of zero write UTC"
+        return "use UTC for a zero offset"
     limit = EAST_MAX if sign == "+" else WEST_MAX
     if minutes or hours > limit:
-        return "an offset is no zone: write the zone of the place, such as Asia/Kolkata"
-    way, other = ("ahead of", "-") if sign == "+" else ("behind", "+")
+        return "an offset is not a zone; use the zone of a place, such as Asia/Kolkata"
+    direction, reversed_sign = ("ahead of", "-") if sign == "+" else ("behind", "+")
     unit = "hour" if hours == 1 else "hours"
     return (
-        f"{HOURS[hours]} {unit} {way} UTC is Etc/GMT{other}{hours}, always;"
-        " the zone of a place has its summer time too"
+        f"{HOURS[hours]} {unit} {direction} UTC is Etc/GMT{reversed_sign}{hours} all year;"
+        " the zone of a place also follows daylight saving time"
     )

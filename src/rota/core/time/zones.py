@@ -1,12 +1,12 @@
-"""Time zones by IANA name, and what a wall-clock time means in one.
+"""Loads time zones by IANA name and converts wall-clock times to instants.
 
-Room: core/time. Zones come from the `tzdata` wheel alone, never from the machine or the database:
-two nodes with one lock file then agree on every future instant, and a change of rules arrives by
-an upgrade that somebody decided. Finds where a zone's offset changes, maps a local time to its
-instants, and words what daylight saving did. Knows nothing of cron or RRULE.
+Zones come only from the `tzdata` wheel, never from the machine or the database. So two nodes with
+the same lock file agree on every future instant, and new zone rules arrive only with a deliberate
+upgrade. This module finds where a zone's offset changes, maps a local time to its instants, and
+describes the effects of daylight saving. It does not know cron or RRULE.
 
-A zone is read as a row of *spans*: stretches of constant offset. `ZoneInfo` does not show its
-transitions, so a span's edges are found by probing, once per zone and year, and kept.
+A zone is represented as *spans* of constant offset. `ZoneInfo` does not expose its transitions, so
+the edges of the spans are found by probing, once per zone and year, and cached.
 """
 
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ SECOND = timedelta(seconds=1)
 DAY = 86_400
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
-# The closest two changes of offset since 1970 are 6.96 days apart (Brazil 2000, Gaza 2040); a test
-# compares the spans with every transition in the wheel, so a new law that breaks this is noticed.
+# The two closest offset changes since 1970 are 6.96 days apart (Brazil 2000, Gaza 2040). A test
+# compares the spans with every transition in the wheel, so it detects a new law that breaks this.
 PROBE = 5 * DAY
-# A year's spans reach this far over its ends, so that the effect of a jump (24 hours at most, at
-# the date line) is never cut off at New Year.
+# A year's spans extend past its ends by this much, so that the effect of a jump (at most 24 hours,
+# at the date line) is never cut off at New Year.
 MARGIN = 2 * DAY
 
 
@@ -40,8 +40,8 @@ class Span:
     """The instants `start` <= t < `end` (seconds since 1970) share one offset from UTC.
 
     `before` and `after` are the neighbours' offsets; equal to `offset` where the edge is only the
-    end of what was looked at. From `calm_from` until `calm_to` every local time is shown once, and
-    no time from a gap lands.
+    end of the probed range. From `calm_from` until `calm_to` every local time occurs once, and no
+    time from a gap runs.
     """
 
     start: int
@@ -55,16 +55,14 @@ class Span:
 
 @lru_cache(maxsize=1)
 def names() -> frozenset[str]:
-    """Every zone name that the wheel knows. `Factory` is none: it stands for a clock that nobody
-    has set.
-    """
+    """Return all zone names in the wheel except `Factory`, the placeholder for an unset clock."""
     return frozenset(files("tzdata").joinpath("zones").read_text("utf-8").split()) - {"Factory"}
 
 
 @lru_cache(maxsize=1)
 def tzdata_version() -> str:
-    """The IANA version of the rules in use, such as `2026a`. Versions sort as text: the cluster
-    keeps the one that its ticks were computed with (flow/submit/zone_rules.py).
+    """Return the IANA version of the rules in use, such as `2026a`. Versions sort as text. The
+    cluster stores the version with which its ticks were computed.
     """
     rules = files("tzdata").joinpath("zoneinfo", "tzdata.zi")
     with rules.open(encoding="utf-8") as lines:
@@ -72,7 +70,7 @@ def tzdata_version() -> str:
 
 
 def zone(name: str) -> ZoneInfo:
-    """The zone of that IANA name, read from the wheel once."""
+    """Return the zone with this IANA name, loaded from the wheel once."""
     if len(name) > NAME_LIMIT or name not in names():
         wanted = describe_wanted(name[:NAME_LIMIT], names())
         raise InvalidSchedule(field="timezone", value=name, wanted=wanted)
@@ -89,17 +87,17 @@ def _read(name: str) -> bytes:
 
 
 def read_all_rules() -> dict[str, bytes]:
-    """Read the rules of every zone from the wheel, as TZif: about 600 small files."""
+    """Read the rules of every zone from the wheel as TZif, about 600 small files."""
     return {name: _read(name) for name in sorted(names())}
 
 
 def zone_from(name: str, rules: bytes) -> ZoneInfo:
-    """Make a zone of rules that may be other than the wheel's."""
+    """Create a zone from TZif rules, which may differ from the wheel's."""
     return ZoneInfo.from_file(BytesIO(rules), key=name)
 
 
 def span_at(zone: ZoneInfo, instant: int) -> Span:
-    """The span that holds this instant (seconds since 1970)."""
+    """Return the span that contains this instant (seconds since 1970)."""
     year = date.fromordinal(instant // DAY + EPOCH_ORDINAL).year
     for span in _spans(zone, year):
         if instant < span.end:
@@ -113,9 +111,9 @@ def _spans(zone: ZoneInfo, year: int) -> tuple[Span, ...]:
     end = (date(year, 12, 31).toordinal() + 1 - EPOCH_ORDINAL) * DAY + MARGIN
     edges = [start, *_changes(zone, start, end), end]
     offsets = [_offset(zone, edge) for edge in edges[:-1]]
-    known = [offsets[0], *offsets, offsets[-1]]
+    padded = [offsets[0], *offsets, offsets[-1]]
     return tuple(
-        _span(edges[i], edges[i + 1], known[i + 1], known[i], known[i + 2])
+        _span(edges[i], edges[i + 1], padded[i + 1], padded[i], padded[i + 2])
         for i in range(len(offsets))
     )
 
@@ -126,7 +124,7 @@ def _span(start: int, end: int, offset: int, before: int, after: int) -> Span:
 
 
 def _changes(zone: ZoneInfo, start: int, end: int) -> list[int]:
-    """The instants after `start` and before `end` at which the zone's offset changes."""
+    """Return the instants after `start` and before `end` at which the zone's offset changes."""
     found = []
     early, offset = start, _offset(zone, start)
     while early < end:
@@ -140,7 +138,7 @@ def _changes(zone: ZoneInfo, start: int, end: int) -> list[int]:
 
 
 def _bisect(zone: ZoneInfo, early: int, late: int) -> int:
-    """The first instant whose offset is not that of `early`; `late` is known to have another."""
+    """Return the first instant whose offset differs from that of `early`; `late` differs."""
     offset = _offset(zone, early)
     while late - early > 1:
         middle = (early + late) // 2
@@ -159,10 +157,10 @@ def _offset(zone: ZoneInfo, instant: int) -> int:
 def instants(
     local: datetime, zone: ZoneInfo, *, gap: DstGap, overlap: DstOverlap
 ) -> tuple[Tick, ...]:
-    """The instants that a nominal local time (naive) stands for: none, one or two, in order."""
+    """Return the zero, one or two instants of a nominal local time (naive), in order."""
     local = local.replace(fold=0)
-    # PEP 495: fold=0 reads the time with the offset from before a change, fold=1 with that from
-    # after it. So fold=0 is the first of two, and in a gap "the same minutes after the jump".
+    # PEP 495: fold=0 uses the offset before a change, fold=1 the offset after it. So fold=0 is the
+    # first of two instants; in a gap it is "the same minutes after the jump".
     early = local.replace(tzinfo=zone)
     late = early.replace(fold=1)
     first, second = early.astimezone(UTC), late.astimezone(UTC)
@@ -195,14 +193,14 @@ def _change_between(zone: ZoneInfo, early: datetime, late: datetime) -> datetime
 
 
 def local_text(at: datetime, name: str) -> str:
-    """What clocks in a zone show at an instant, with the offset: 2026-03-29T03:00:00+02:00. The
-    time that a tick runs, also where its nominal time falls into a gap.
+    """Format an instant as local time with the offset: 2026-03-29T03:00:00+02:00. This is the time
+    at which a tick runs, even if its nominal time falls into a gap.
     """
     return at.astimezone(zone(name)).isoformat()
 
 
 def clock(moment: datetime, *, beside: datetime | None = None) -> str:
-    """A local time for a person: seconds and the date only where they say something."""
+    """Format a local time for people: with seconds and the date only if needed."""
     time = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
     if beside is not None and beside.date() != moment.date():
         return f"{moment:%Y-%m-%d} {time}"
@@ -210,13 +208,13 @@ def clock(moment: datetime, *, beside: datetime | None = None) -> str:
 
 
 def moved_note(nominal: datetime, landed: datetime) -> str:
-    """The note of a tick that stands after a gap for a time inside it."""
+    """Return the note of a tick that was moved out of a gap."""
     return f"moved from {clock(nominal, beside=landed)}, which the clock jumped over"
 
 
 def fold_note(local: datetime, overlap: DstOverlap, *, second: bool) -> str:
-    """The note of a tick whose local time comes twice."""
-    this, other = ("second", "first") if second else ("first", "second")
+    """Return the note of a tick whose local time occurs twice."""
+    this = "second" if second else "first"
     if overlap is DstOverlap.BOTH:
-        return f"the {this} of two times {clock(local)}"
-    return f"{clock(local)} comes twice; the {other} is suppressed"
+        return f"{this} of two occurrences of {clock(local)}"
+    return f"{clock(local)} occurs twice; only the {this} runs"

@@ -1,7 +1,7 @@
-"""Cron expressions: read, searched, put in words.
+"""Parses, searches and describes cron expressions.
 
-Room: core/time/cron. docs/reference/cron.md is the dialect; docs/adr/0004-cron.md says why it is
-ours and not a library's.
+docs/reference/cron.md defines the dialect; docs/adr/0004-cron.md explains why Rota has its own
+implementation.
 """
 
 from rota.core.time.cron.expression import Cron, DayMatch

@@ -1,9 +1,9 @@
-"""Which days of a month match, for every shape a month can have.
+"""Computes which days of a month match, for every possible month shape.
 
-Room: core/time/cron. A month has one of 28 shapes: its length (28 to 31) and the weekday of its
-first day. For each shape the day-of-month and day-of-week fields come down to one 31-bit mask, so
-the search never looks at a single day, and whether an expression can ever fire is a question about
-a few masks instead of a wait. Does not know times of day, years in a row or zones.
+A month has one of 28 shapes: its length (28 to 31) and the weekday of its first day. For each shape
+the day-of-month and day-of-week fields reduce to one 31-bit mask. The search therefore never tests
+single days, and a few masks tell whether an expression can ever fire. This module does not handle
+times of day, sequences of years or zones.
 """
 
 from typing import assert_never
@@ -28,21 +28,21 @@ WEEKS = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28
 
 
 def _calendar(lengths: tuple[int, ...], first: int) -> tuple[int, ...]:
-    """The shapes of the twelve months of a year that begins on weekday `first`."""
+    """Return the shapes of the twelve months of a year that starts on weekday `first`."""
     return tuple(
         (length - SHORTEST) * 7 + (first + sum(lengths[:month])) % 7
         for month, length in enumerate(lengths)
     )
 
 
-# All the years there are: common ones by the weekday of 1 January, then leap ones.
+# All possible years: common years by the weekday of 1 January, then leap years.
 CALENDARS = tuple(_calendar(lengths, first) for lengths in (COMMON, LEAP) for first in range(7))
 
 DayMasks = tuple[int, ...]
 
 
 def shape(year: int, month: int) -> int:
-    """The index into the masks of this month."""
+    """Return the index of this month in the masks."""
     return CALENDARS[_calendar_of(year)][month - 1]
 
 
@@ -54,7 +54,7 @@ def _calendar_of(year: int) -> int:
 
 
 def day_masks(days: FieldValue, weekdays: FieldValue, *, either: bool) -> DayMasks:
-    """For each shape, the days (bit 0 is the 1st) on which both fields match, or `either` does."""
+    """Return a mask per shape (bit 0 is the 1st): days that match both fields, or `either`."""
     special_days = [part for part in days.parts if not isinstance(part, Values)]
     special_weekdays = [part for part in weekdays.parts if not isinstance(part, Values)]
     weekly = [_weekly(weekdays.mask, first) for first in range(7)]
@@ -72,7 +72,7 @@ def day_masks(days: FieldValue, weekdays: FieldValue, *, either: bool) -> DayMas
 
 
 def _weekly(weekdays: int, first: int) -> int:
-    """The days of a month that begins on weekday `first` which are one of the weekdays."""
+    """Return the days that fall on one of the weekdays, in a month that starts on `first`."""
     week = (weekdays >> first) | (weekdays << (7 - first) & 0b1111111)
     return week * WEEKS
 
@@ -87,7 +87,7 @@ def _special(parts: list[SpecialPart], length: int, first: int) -> int:
 
 
 def _special_day(part: SpecialPart, length: int, first: int) -> int:
-    """The day of the month that the part names, or one outside the month where there is none."""
+    """Return the day of the month that the part names; a day outside the month if none matches."""
     match part:
         case FromEnd(back=back):
             return length - back
@@ -113,6 +113,6 @@ def _nearest_workday(day: int, length: int, first: int) -> int:
 
 
 def can_fire(masks: DayMasks, months: tuple[int, ...], years: tuple[int, ...] | None) -> bool:
-    """Whether any day matches, ever: in four hundred years each of the fourteen calendars comes."""
+    """Return whether any day ever matches: 400 years contain all fourteen yearly calendars."""
     kinds = range(len(CALENDARS)) if years is None else {_calendar_of(year) for year in years}
     return any(masks[CALENDARS[kind][month - 1]] for kind in kinds for month in months)

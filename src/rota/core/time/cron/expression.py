@@ -1,7 +1,6 @@
-"""A cron expression that was read.
+"""Holds a parsed cron expression.
 
-Room: core/time/cron. A value, made by syntax.py, searched by search.py and walk.py, put in words
-by sentence.py.
+syntax.py creates it, search.py and tick_search.py search it, description.py describes it.
 """
 
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from rota.core.time.cron.sentence import describe
 
 
 class DayMatch(StrEnum):
-    """How a day-of-month and a day-of-week that are both given go together."""
+    """How a day-of-month and a day-of-week combine when both are given."""
 
     ANY = "any"
     ALL = "all"
@@ -21,8 +20,10 @@ class DayMatch(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cron:
-    """`text` is the expression without a zone prefix and with single spaces; `interval_like` says
-    that it follows elapsed time, so that no tick is moved and both hours of an overlap run.
+    """A parsed expression.
+
+    `text` is the expression without its zone prefix and with single spaces. `interval_like` means
+    that it follows elapsed time: no tick is moved, and both hours of a DST overlap run.
     """
 
     text: str
@@ -40,5 +41,5 @@ class Cron:
     masks: DayMasks
 
     def describe(self) -> str:
-        """The expression in plain English."""
+        """Return the expression in plain English."""
         return describe(self)

@@ -1,7 +1,6 @@
-"""Reads one field of a cron expression: text into parts and a mask.
+"""Parses one field of a cron expression into parts and a mask.
 
-Room: core/time/cron. Knows what may stand between two spaces. How many fields there are and what
-they mean together is syntax.py's business. Expects upper case ASCII.
+Expects upper-case ASCII. syntax.py splits an expression into fields and combines them.
 """
 
 import re
@@ -40,7 +39,11 @@ EVERYTHING = {
 
 
 class Unreadable(Exception):
-    """A part that has no meaning, with what would have one."""
+    """A part that cannot be parsed.
+
+    `wanted` continues a sentence that starts with the field's name: "must be 0–59". Advice may
+    follow after a semicolon.
+    """
 
     def __init__(self, part: str, wanted: str) -> None:
         super().__init__(part, wanted)
@@ -49,12 +52,12 @@ class Unreadable(Exception):
 
 
 def read_field(field: Field, text: str, hashed: Hashed) -> FieldValue:
-    """Read one field; `hashed` gives the stable number behind an `H`."""
+    """Parse one field; `hashed` returns the stable number behind an `H`."""
     if text in STARS:
         return EVERYTHING[field]
     items = text.split(",")
     if len(items) > ITEM_LIMIT:
-        raise Unreadable(text, f"takes at most {ITEM_LIMIT} parts between commas")
+        raise Unreadable(text, f"must have at most {ITEM_LIMIT} comma-separated parts")
     parts = tuple(_read_part(field, item, hashed) for item in items)
     mask = 0
     for part in parts:
@@ -66,8 +69,8 @@ def read_field(field: Field, text: str, hashed: Hashed) -> FieldValue:
 
 
 def _is_even(field: Field, items: list[str], parts: tuple[Part, ...]) -> bool:
-    """Whether the text itself says that the field beats evenly through its whole range: `*/n`,
-    `H/n`, or `*/n` written out (`0/n`, `0-59/n`).
+    """Return whether the text steps evenly through the whole range: `*/n`, `H/n`, or `*/n` spelled
+    out (`0/n`, `0-59/n`).
     """
     match parts:
         case (Values(first=first, last=last),):
@@ -112,7 +115,7 @@ def _number(field: Field, text: str, part: str) -> int:
         return int(text)
     if text in field.names:
         return field.names[text]
-    raise Unreadable(part, f"takes {field.takes}")
+    raise Unreadable(part, f"must be {field.takes}")
 
 
 def _read_range(field: Field, text: str) -> Values:
@@ -132,18 +135,18 @@ def _read_range(field: Field, text: str) -> Values:
 
 
 def _count(field: Field, span: Values) -> int:
-    over = field.size if span.last < span.first else 0
-    return span.last - span.first + over + 1
+    wrapped = field.size if span.last < span.first else 0
+    return span.last - span.first + wrapped + 1
 
 
 def _no_wrap(field: Field, first: int, last: int) -> str:
-    over = f"{first}-{field.high},{field.low}-{last}"
-    return f"takes ranges that go up; to go over the end write {over}"
+    wrapped = f"{first}-{field.high},{field.low}-{last}"
+    return f"range must ascend; to wrap around, write {wrapped}"
 
 
 def _step(field: Field, part: str, text: str, *, count: int) -> int:
     if not text.isdigit() or len(text) > 4 or int(text) == 0:
-        raise Unreadable(part, "takes a whole number from 1 after the slash")
+        raise Unreadable(part, "step must be a whole number of at least 1")
     step = int(text)
     if step > count:
         raise Unreadable(part, _too_long(field, step, count))
@@ -151,21 +154,21 @@ def _step(field: Field, part: str, text: str, *, count: int) -> int:
 
 
 def _too_long(field: Field, step: int, count: int) -> str:
-    reason = f"has {count} values in this range, so a step of {step} never gets to a second one"
+    rule = f"step must be at most {count}, the number of values in its range"
     unit = {SECOND: "s", MINUTE: "m", HOUR: "h"}.get(field)
     if unit is not None and count == field.size:
-        return f"{reason}; for every {step} {field.name}s use @every {step}{unit}"
-    return f"{reason}; write the first value alone if that is meant"
+        return f"{rule}; for every {step} {field.name}s use @every {step}{unit}"
+    return f"{rule}; for a single value, write the first value alone"
 
 
 def _read_hash(field: Field, text: str, hashed: Hashed) -> Values:
-    """`H`, `H/15`, `H(0-29)`, `H(0-29)/10`: a value of this schedule's own, always the same one."""
+    """Parse `H`, `H/15`, `H(0-29)` or `H(0-29)/10`: a stable value derived from the schedule."""
     if field is YEAR:
-        raise Unreadable(text, "takes no H")
+        raise Unreadable(text, "does not support H")
     body, slash, step_text = text.partition("/")
     low, high = _hash_range(field, body, text)
     if body == "H" and field is DAY and not slash:
-        high = 28  # every month has 28 days: a hashed day must not skip months
+        high = 28  # every month has 28 days: a hashed day must not skip a month
     count = high - low + 1
     if not slash:
         value = low + hashed(field) % count
@@ -179,10 +182,10 @@ def _hash_range(field: Field, body: str, part: str) -> tuple[int, int]:
         return field.low, field.high
     left, dash, right = body[2:-1].partition("-")
     if not (body.startswith("H(") and body.endswith(")") and dash):
-        raise Unreadable(part, "takes H, H/15, H(0-29) or H(0-29)/10")
+        raise Unreadable(part, "must be H, H/15, H(0-29) or H(0-29)/10")
     low, high = _number(field, left, part), _number(field, right, part)
     if high < low:
-        raise Unreadable(part, "takes H(low-high) with a rising range")
+        raise Unreadable(part, "must be H(low-high) with an ascending range")
     return low, high
 
 
@@ -195,15 +198,15 @@ def _read_day(text: str) -> Part:
         return FromEnd(int(found[1]))
     if found := NEAREST_WORKDAY.fullmatch(text):
         return NearestWorkday(int(found[1]))
-    raise Unreadable(text, "takes L, LW, L-1 to L-30, or 1W to 31W")
+    raise Unreadable(text, "must be L, LW, L-1 to L-30, or 1W to 31W")
 
 
 def _read_weekday(text: str) -> Part:
     if text == "L":
-        raise Unreadable(text, "takes L after a weekday, as in FRIL; for Saturday write SAT")
+        raise Unreadable(text, "must have a weekday before L, as in FRIL; for Saturday, write SAT")
     if text.endswith("L"):
         return LastWeekday(_number(WEEKDAY, text[:-1], text) % 7)
     name, _, nth = text.partition("#")
     if nth not in ("1", "2", "3", "4", "5"):
-        raise Unreadable(text, "takes a number from 1 to 5 after #")
+        raise Unreadable(text, "must have a number from 1 to 5 after #")
     return NthWeekday(_number(WEEKDAY, name, text) % 7, int(nth))

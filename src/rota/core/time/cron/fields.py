@@ -1,7 +1,6 @@
-"""The fields of a cron expression: their ranges and names, and the parts people write in them.
+"""Defines the fields of a cron expression: their ranges, names and the parts they may contain.
 
-Room: core/time/cron. Values only. Reading them from text is field_syntax.py's business; what `L`,
-`W` and `#` come to in a given month is days.py's.
+Values only. field_syntax.py parses them; days.py resolves `L`, `W` and `#` in a given month.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A kind of field. `top` is the highest number accepted: 7 is Sunday, as 0 is."""
+    """A kind of field. `top` is the highest number accepted: 7 is Sunday, like 0."""
 
     name: str
     low: int
@@ -27,8 +26,8 @@ class Field:
 
     @property
     def takes(self) -> str:
-        named = f", or {next(iter(self.names))} to {list(self.names)[-1]}" if self.names else ""
-        return f"{self.low} to {self.top}{named}"
+        names = f" or {next(iter(self.names))}–{list(self.names)[-1]}" if self.names else ""
+        return f"{self.low}–{self.top}{names}"
 
 
 SECOND = Field("second", 0, 59, 59, {})
@@ -42,7 +41,7 @@ YEAR = Field("year", 1970, 2199, 2199, {})
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """From `first` to `last` by `step`, going over the end where `last` < `first`."""
+    """From `first` to `last` by `step`, wrapping around where `last` < `first`."""
 
     first: int
     last: int
@@ -51,7 +50,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class FromEnd:
-    """`L` and `L-3`: so many days before the last day of the month."""
+    """`L` and `L-3`: a number of days before the last day of the month."""
 
     back: int
 
@@ -89,10 +88,10 @@ Part = Values | SpecialPart
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """A field that was read.
+    """A parsed field.
 
-    `mask` has bit v - low set for each plain value v that matches, and `lowest` is the place of
-    the lowest one; `star` says that the text begins with a star, `even` that it is `*`, `*/n` or
+    `mask` has bit v - low set for each plain value v that matches; `lowest` is the index of the
+    lowest set bit. `star` means that the text starts with a star, `even` that it is `*`, `*/n` or
     `H/n`.
     """
 

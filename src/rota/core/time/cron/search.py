@@ -1,9 +1,9 @@
-"""The next local time that an expression names.
+"""Finds the next local time that an expression names.
 
-Room: core/time/cron. Plain calendar arithmetic on naive local seconds (since 1970-01-01 00:00, as
-if every day had 86 400 of them); what a zone makes of the answer is walk.py's business. Never
-steps through minutes or days: within a day and a month it finds the next set bit, and the only
-loop goes over months, at most four hundred years of them.
+Plain calendar arithmetic on naive local seconds since 1970-01-01 00:00, with 86,400 seconds in
+every day; tick_search.py applies the zone. The search never steps through minutes or days: within a
+day and a month it finds the next set bit. The only loop runs over months, at most 400 years of
+them.
 """
 
 from datetime import date
@@ -15,13 +15,13 @@ DAY = 86_400
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 # The Gregorian calendar repeats after 400 years: a day not found by then does not exist.
 CYCLE = 400
-# Leaves room to turn an answer in any zone into a datetime, which ends with the year 9999.
+# Leaves a margin to convert the result to any zone: datetime ends with the year 9999.
 LAST_YEAR = 9997
 LAST_DAY = date(LAST_YEAR, 12, 31).toordinal() - EPOCH_ORDINAL
 
 
 def next_local(cron: Cron, start: int) -> int | None:
-    """The first local second >= `start` that the expression names."""
+    """Return the first local second >= `start` that the expression names."""
     number, second = divmod(start, DAY)
     if number >= LAST_DAY:
         return None
@@ -47,7 +47,7 @@ def _lowest(mask: int) -> int:
 
 
 def _days_of(cron: Cron, year: int, month: int) -> int:
-    """The mask of the days that match in one month."""
+    """Return the mask of the days that match in one month."""
     if not cron.month.mask >> (month - 1) & 1:
         return 0
     if cron.year is not None and not cron.year.holds(year):
@@ -56,7 +56,7 @@ def _days_of(cron: Cron, year: int, month: int) -> int:
 
 
 def _day_after(cron: Cron, year: int, month: int) -> int | None:
-    """The ordinal of the first matching day after this month."""
+    """Return the ordinal of the first matching day after this month."""
     for ahead in range(year, min(year + CYCLE, LAST_YEAR) + 1):
         if cron.year is not None and not cron.year.holds(ahead):
             continue
@@ -73,7 +73,7 @@ def _day_after(cron: Cron, year: int, month: int) -> int | None:
 
 
 def _next_time(cron: Cron, start: int) -> int | None:
-    """The first second of the day >= `start` that matches."""
+    """Return the first matching second of the day >= `start`."""
     hour, rest = divmod(start, 3600)
     minute, second = divmod(rest, 60)
     hours = cron.hour.mask >> hour

@@ -1,9 +1,8 @@
-"""An expression in plain English.
+"""Describes a cron expression in plain English.
 
-Room: core/time/cron. The sentence is what a person checks before saving, so it must be true in
-every word: "or" between two day fields that are alternatives, "only if" between two that must both
-match, and every `H` shown as the value it came to. No zone and no dates here; the preview adds
-them.
+Users check this sentence before they save a schedule, so every word must be true: "or" between two
+day fields that are alternatives, "only if" between two that must both match, and every `H` as its
+computed value. The preview adds the zone and the dates.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,7 +36,7 @@ NTH = ("", "first", "second", "third", "fourth", "fifth")
 
 
 def describe(cron: "Cron") -> str:
-    """One sentence, without a full stop: At 09:00 on Monday through Friday."""
+    """Return one sentence without a full stop: At 09:00 on Monday through Friday."""
     times = _clock_times(cron)
     when = times or _rhythm(cron)
     days = _days(cron) or ("every day" if times else "")
@@ -49,7 +48,7 @@ def describe(cron: "Cron") -> str:
 
 
 def _clock_times(cron: "Cron") -> str:
-    """At 09:00 and 17:30: where there are only a few times a day."""
+    """Return "At 09:00 and 17:30" for an expression with only a few times a day."""
     hours, minutes, seconds = cron.hour.values, cron.minute.values, cron.second.values
     if len(hours) * len(minutes) * len(seconds) > TIMES or _goes_over_midnight(cron):
         return ""
@@ -60,7 +59,7 @@ def _clock_times(cron: "Cron") -> str:
 
 
 def _goes_over_midnight(cron: "Cron") -> bool:
-    """Whether hours such as 22-2 read better as a stretch than in the order of the clock."""
+    """Return whether hours such as 22-2 read better as a range than in clock order."""
     match cron.hour.parts:
         case (Values(first=first, last=last, step=1),) if last < first:
             return len(cron.minute.values) == 1 and cron.second.values == (0,)
@@ -96,7 +95,7 @@ def _by_minute(cron: "Cron") -> str:
 
 
 def _by_hour(hour: FieldValue, past: int) -> str:
-    """Every 2 hours from 00:30 through 22:30."""
+    """Return "Every 2 hours from 00:30 through 22:30"."""
     (part,) = hour.parts
     values = tuple(_expanded(part, hour))
     every = "Every hour" if _step(part) == 1 else f"Every {_step(part)} hours"
@@ -104,7 +103,7 @@ def _by_hour(hour: FieldValue, past: int) -> str:
 
 
 def _beat(value: FieldValue) -> str:
-    """Every 15 minutes: for a field that beats evenly through its whole range."""
+    """Return "Every 15 minutes" for a field that steps evenly through its whole range."""
     name, size = value.field.name, value.field.size
     if value.full:
         return f"Every {name}"
@@ -118,7 +117,7 @@ def _beat(value: FieldValue) -> str:
 
 
 def _beats_to_the_end(value: FieldValue) -> bool:
-    """Whether a long list such as 1-59/2 is a step to the end of the range."""
+    """Return whether a long list such as 1-59/2 steps to the end of the range."""
     match value.parts:
         case (Values(first=first, last=last, step=step),) if step > 1 and first <= last:
             return len(value.values) > TIMES and last + step > value.field.high
@@ -131,13 +130,13 @@ def _step(part: Part) -> int:
 
 
 def _counted(value: FieldValue) -> str:
-    """5 and 20 minutes"""
+    """Return "5 and 20 minutes"."""
     listed = _listed(value, str)
     return f"{listed} {value.field.name}{'' if value.values == (1,) else 's'}"
 
 
 def _numbered(value: FieldValue) -> str:
-    """Minutes 5 and 20"""
+    """Return "minutes 5 and 20"."""
     return f"{value.field.name}{'' if len(value.values) == 1 else 's'} {_listed(value, str)}"
 
 
@@ -155,7 +154,7 @@ def _window(hour: FieldValue) -> str:
 
 
 def _stretch(hour: FieldValue) -> str:
-    """From 09:00 through 17:59: where the hours follow one another"""
+    """Return " from 09:00 through 17:59" for consecutive hours."""
     match hour.parts:
         case (Values(first=first, last=last, step=1),):
             return f" from {_clock(first, 0)} through {_clock(last, 59)}"
@@ -174,7 +173,7 @@ def _days(cron: "Cron") -> str:
 
 
 def _is_free(cron: "Cron", value: FieldValue) -> bool:
-    """Whether a day field restricts nothing. Beside another one that is enough, 1-31 does."""
+    """Return whether a day field restricts nothing. Next to an alternative, 1-31 restricts."""
     return value.full and (value.star or not cron.either_day)
 
 
@@ -245,7 +244,7 @@ def _special_weekday(part: Part) -> str:
 
 
 def _in_or_from(cron: "Cron") -> str:
-    """In June, or from June through August"""
+    """Return "in June" or "from June through August"."""
     match cron.month.parts:
         case (Values(first=first, last=last, step=1),) if first != last:
             return f"from {_months(cron)}"
@@ -266,7 +265,7 @@ def _listed(value: FieldValue, name: Callable[[int], str]) -> str:
 
 
 def _words(value: FieldValue, name: Callable[[int], str]) -> list[str]:
-    """The plain parts of a field: single values, and ranges as "9 through 17"."""
+    """Return the plain parts of a field: single values, and ranges as "9 through 17"."""
     words: list[str] = []
     for part in value.parts:
         if not isinstance(part, Values):

@@ -1,7 +1,7 @@
-"""Reads a cron expression, or says where it cannot.
+"""Parses a cron expression.
 
-Room: core/time/cron. Splits the text into fields, decides what they mean together, and refuses at
-once what could never fire. Each error names the field, the part, and what would be right.
+Splits the text into fields, combines them, and rejects an expression that could never fire. Each
+error names the field, the invalid part and the allowed values.
 """
 
 import re
@@ -18,6 +18,8 @@ from rota.core.time.cron.fields import DAY, WEEKDAY, WEEKDAYS, Field, FieldValue
 from rota.core.time.cron.hashing import stable_number
 
 TEXT_LIMIT = 256
+# An error quotes a longer number like any other text.
+SHOWN_DIGITS_MAX = 8
 ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -29,25 +31,25 @@ ALIASES = {
 }
 PREFIXES = ("CRON_TZ=", "TZ=")
 REFUSED = {
-    "@reboot": "refused: the start of a machine is no time; submit the job from what starts",
-    "@every": "an interval and not a cron expression; give it as the schedule itself: @every 90s",
-    "@at": "a single time and not a cron expression; give it as the schedule itself: "
+    "@reboot": "not supported; submit the job from a boot script, such as a systemd unit",
+    "@every": "an interval, not a cron expression; use it as the schedule itself: @every 90s",
+    "@at": "a single time, not a cron expression; use it as the schedule itself: "
     "@at 2030-01-31T09:00:00Z",
 }
 FIVE = (fields.MINUTE, fields.HOUR, fields.DAY, fields.MONTH, fields.WEEKDAY)
 LAYOUTS = {5: FIVE, 6: (fields.SECOND, *FIVE), 7: (fields.SECOND, *FIVE, fields.YEAR)}
-# The days on which a weekday is the first, second … of its month, after a step that never gets to a
-# second value: it makes the field begin with a star.
+# The days on which a weekday is the first, second … of its month, after a step that is longer than
+# the range: the step makes the field start with a star.
 NTH_TRICK = re.compile(r"\*/\d+,(\d+-\d+)", re.ASCII)
 NTH_WEEKS = {"1-7": 1, "8-14": 2, "15-21": 3, "22-28": 4}
 ON_THE_MINUTE = FieldValue(fields.SECOND, (fields.Values(0, 0),), 1, 0, star=False, even=False)
 
 
 def parse(text: str, *, seed: str = "", day_match: DayMatch = DayMatch.ANY) -> Cron:
-    """Read a cron expression; `seed` (tenant and job name) decides the values of an `H`."""
+    """Parse a cron expression; `seed` (tenant and job name) determines the values of an `H`."""
     if len(text) > TEXT_LIMIT:
-        raise _refusal(text, f"an expression has at most {TEXT_LIMIT} characters")
-    # Only an H needs the seed; without it, all jobs with one expression share one entry.
+        raise _refusal(text, f"expected at most {TEXT_LIMIT} characters")
+    # Only an H needs the seed; without one, all jobs with the same expression share a cache entry.
     return _parse(text, seed if "h" in text.lower() else "", day_match)
 
 
@@ -55,7 +57,7 @@ def parse(text: str, *, seed: str = "", day_match: DayMatch = DayMatch.ANY) -> C
 @lru_cache(maxsize=4096)
 def _parse(text: str, seed: str, day_match: DayMatch) -> Cron:
     if not text.isascii():
-        raise _refusal(text, "an expression has ASCII characters only")
+        raise _refusal(text, "expected ASCII characters only")
     words = text.split()
     timezone = _take_zone(words)
     expression = " ".join(words)
@@ -71,7 +73,7 @@ def _parse(text: str, seed: str, day_match: DayMatch) -> Cron:
 
 
 def _take_zone(words: list[str]) -> str | None:
-    """Take a `CRON_TZ=` off the front; its zone must exist."""
+    """Remove a leading `CRON_TZ=` and return its zone, which must exist."""
     for prefix in PREFIXES:
         if words and words[0].startswith(prefix):
             name = words.pop(0).removeprefix(prefix)
@@ -87,14 +89,14 @@ def _spelled_out(text: str, expression: str) -> str:
     if name in REFUSED:
         raise _refusal(text, f"{name} is {REFUSED[name]}")
     if expression.lower() not in ALIASES:
-        raise _refusal(text, f"the names are {', '.join(ALIASES)}")
+        raise _refusal(text, f"unknown alias; known aliases: {', '.join(ALIASES)}")
     return ALIASES[expression.lower()]
 
 
 def _count_wanted(count: int) -> str:
     return (
-        f"an expression has 5 fields (minute, hour, day-of-month, month, day-of-week), 6 with"
-        f" seconds in front, or 7 with seconds in front and years at the end; this one has {count}"
+        f"expected 5 fields (minute, hour, day-of-month, month, day-of-week), 6 with seconds"
+        f" first, or 7 with seconds first and years last (got {count})"
     )
 
 
@@ -102,20 +104,24 @@ def _known(day_match: str) -> DayMatch:
     try:
         return DayMatch(day_match)
     except ValueError:
-        raise InvalidSchedule(field="day_match", value=day_match, wanted="any or all") from None
+        raise InvalidSchedule(
+            field="day_match", value=day_match, wanted="expected any or all"
+        ) from None
 
 
 def _read(text: str, field: Field, words: Mapping[Field, str], seed: str) -> FieldValue:
     try:
         return read_field(field, words[field], partial(stable_number, seed))
     except Unreadable as problem:
-        where = f"the {field.name} field, at {cut(problem.part)}"
-        wanted = _nth_weekday(words) if field is DAY else None
-        raise _refusal(text, f"{where}, {wanted or problem.wanted}") from None
+        nth_weekday = _nth_weekday(words) if field is DAY else None
+        rule, semicolon, advice = (nth_weekday or problem.wanted).partition(";")
+        is_number = problem.part.isdigit() and len(problem.part) <= SHOWN_DIGITS_MAX
+        part = problem.part if is_number else cut(problem.part)
+        raise _refusal(text, f"{field.name} {rule} (got {part}){semicolon}{advice}") from None
 
 
 def _nth_weekday(words: Mapping[Field, str]) -> str | None:
-    """What to write for `*/100,1-7 * MON`, with which others say "the first Monday"."""
+    """Return what to write instead of `*/100,1-7 * MON`, a common trick for the first Monday."""
     found = NTH_TRICK.fullmatch(words[DAY])
     weekday = words[WEEKDAY]
     if weekday.isdigit() and int(weekday) <= WEEKDAY.top:
@@ -125,7 +131,7 @@ def _nth_weekday(words: Mapping[Field, str]) -> str | None:
     week = NTH_WEEKS.get(found[1])
     if week is None:
         return None
-    return f"takes no step over its range; write {weekday}#{week} as day-of-week and * here"
+    return f"step must not exceed its range; write {weekday}#{week} as day-of-week and * here"
 
 
 def _combine(
@@ -136,13 +142,13 @@ def _combine(
     values: list[FieldValue],
 ) -> Cron:
     second, minute, hour, day, month, weekday, *rest = values
-    # crontab(5): with a star in front, `*/2` as well, a day field does not restrict, and the other
-    # one must match; only two restricted fields are alternatives.
+    # crontab(5): a day field that starts with a star (`*/2` too) does not restrict, and the other
+    # one must match. Only two restricted fields are alternatives.
     either = day_match is DayMatch.ANY and not (day.star or weekday.star)
     masks = day_masks(day, weekday, either=either)
     year = rest[0] if rest else None
     if not can_fire(masks, month.values, year.values if year else None):
-        raise _refusal(text, "no date matches it, so it would never fire")
+        raise _refusal(text, "no date matches, so the schedule would never fire")
     return Cron(
         text=expression,
         timezone=timezone,

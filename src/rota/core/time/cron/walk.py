@@ -1,7 +1,7 @@
-"""The ticks of an expression in a zone.
+"""Computes the ticks of a cron expression in a zone.
 
-Room: core/time/cron. Which local times an expression names is search.py; what a local time means
-where clocks are moved is walls.py.
+search.py finds the local times that an expression names; wall_clock.py resolves them to instants
+where clocks change.
 """
 
 from collections.abc import Iterator
@@ -25,12 +25,13 @@ def next_tick(
     gap: DstGap = DstGap.RUN_AFTER,
     overlap: DstOverlap = DstOverlap.FIRST,
 ) -> Tick | None:
-    """The first tick with `at` > `after`, or None. There are no ticks before 1970."""
+    """Return the first tick with `at` > `after`, or None. There are no ticks before 1970."""
     rules = ELAPSED if cron.interval_like else Rules(gap, overlap)
     tick = walls.next_tick(partial(next_local, cron), zone, after, rules)
-    # A scheduler that gets the same answer twice fires for ever; it must stop here instead.
+    # If a tick repeated, the scheduler would fire it forever; fail here instead.
     if tick is not None and tick.at <= after:
-        raise InvalidSchedule(field="cron", value=cron.text, wanted=f"a tick later than {after}")
+        wanted = f"expected a tick later than {after}"
+        raise InvalidSchedule(field="cron", value=cron.text, wanted=wanted)
     return tick
 
 
@@ -42,7 +43,7 @@ def ticks(
     gap: DstGap = DstGap.RUN_AFTER,
     overlap: DstOverlap = DstOverlap.FIRST,
 ) -> Iterator[Tick]:
-    """All ticks after `after`, in strictly rising order of `at`."""
+    """Yield all ticks after `after`, in strictly ascending order of `at`."""
     tick = next_tick(cron, zone, after, gap=gap, overlap=overlap)
     while tick is not None:
         yield tick
@@ -58,6 +59,6 @@ def fires_within(
     gap: DstGap = DstGap.RUN_AFTER,
     overlap: DstOverlap = DstOverlap.FIRST,
 ) -> bool:
-    """Whether there is a tick in the next years. Eight hold a 29 February even around 2100."""
+    """Return whether a tick comes within `years`. Eight include a 29 February even around 2100."""
     tick = next_tick(cron, zone, start, gap=gap, overlap=overlap)
     return tick is not None and tick.at - start <= timedelta(days=366 * years)

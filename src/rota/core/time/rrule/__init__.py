@@ -1,7 +1,7 @@
-"""Recurrence rules of RFC 5545: read, searched, put in words.
+"""Parses, searches and describes recurrence rules (RFC 5545).
 
-Room: core/time/rrule. docs/reference/schedules.md says which part of the RFC is here;
-docs/adr/0005-schedules.md says why the search is ours and python-dateutil only its judge.
+docs/reference/schedules.md lists the supported part of the RFC. docs/adr/0005-schedules.md explains
+why Rota has its own search and uses python-dateutil only to test it.
 """
 
 from rota.core.time.rrule.rule import Part, Rrule

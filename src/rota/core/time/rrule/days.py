@@ -1,9 +1,9 @@
-"""Which days a recurrence rule means.
+"""Finds the days that match a recurrence rule.
 
-Room: core/time/rrule. Every BY part that names days is a question about one date, and a day counts
-when all of them say yes: that is the table of RFC 5545, 3.3.10, without its nine by seven cells.
-Periods (years, months, weeks, days) are numbered, so that INTERVAL is a remainder and the search
-may begin anywhere. Does not know times of day.
+Every BY part that names days is a test of one date, and a day matches when all tests pass. This
+implements the table of RFC 5545, 3.3.10, without its nine by seven cells. Periods (years, months,
+weeks, days) are numbered, so INTERVAL is a remainder and the search can start anywhere. This module
+does not handle times of day.
 """
 
 from calendar import isleap, monthrange
@@ -14,7 +14,7 @@ from rota.core.time.budget import DAYS_PER_STEP, SearchBudget
 from rota.core.time.rrule.rule import Freq, Part
 
 EPOCH = date(1970, 1, 1).toordinal()
-# A rule that names no day in this long has ended; eight years hold a 29 February around 2100.
+# A rule without a matching day in this time has ended; includes a 29 February around 2100.
 HORIZON = 8 * 366
 LAST_DAY = date(9990, 1, 1).toordinal()
 
@@ -22,7 +22,7 @@ LAST_DAY = date(9990, 1, 1).toordinal()
 def days_from(
     part: Part, first: int, *, horizon: int = HORIZON, budget: SearchBudget | None = None
 ) -> Iterator[int]:
-    """The matching days (proleptic ordinals) from `first` on, in order, up to the horizon."""
+    """Yield the matching days (proleptic ordinals) from `first` to the horizon, in order."""
     looked_at = 0
     for period in periods_from(part, first, horizon=horizon):
         for span in _spans(part, period):
@@ -37,16 +37,16 @@ def days_from(
 
 
 def periods_from(part: Part, first: int, *, horizon: int = HORIZON) -> Iterator[int]:
-    """The numbers of the periods that count, from the one with the day `first` on."""
+    """Iterate over the numbers of the matching periods, starting with the one of day `first`."""
     period = period_of(part, first)
-    # Python's remainder is never negative, so this is the way up to the next one that counts.
+    # Python's remainder is never negative, so this advances to the next matching period.
     period += (period_of(part, part.start // 86_400 + EPOCH) - period) % part.interval
     last = period_of(part, min(first + horizon, LAST_DAY))
     return iter(range(period, last + 1, part.interval))
 
 
 def period_of(part: Part, day: int) -> int:
-    """The number of the period that holds this day."""
+    """Return the number of the period that contains this day."""
     if part.freq is Freq.YEARLY:
         return date.fromordinal(day).year
     if part.freq is Freq.MONTHLY:
@@ -58,7 +58,7 @@ def period_of(part: Part, day: int) -> int:
 
 
 def days_in(part: Part, period: int, budget: SearchBudget | None = None) -> Iterator[int]:
-    """The matching days of one period, in order."""
+    """Yield the matching days of one period, in order."""
     for span in _spans(part, period):
         if budget is not None:
             budget.spend(1 + len(span) // DAYS_PER_STEP)
@@ -68,7 +68,7 @@ def days_in(part: Part, period: int, budget: SearchBudget | None = None) -> Iter
 
 
 def _spans(part: Part, period: int) -> list[range]:
-    """The stretches of days in a period that can match."""
+    """Return the ranges of days in a period that can match."""
     if part.freq is Freq.YEARLY:
         if part.months:
             return [_month(period, month) for month in sorted(part.months)]
@@ -88,7 +88,7 @@ def _month(year: int, month: int) -> range:
 
 
 def matches(part: Part, day: date) -> bool:
-    """Whether every BY part that names days says yes to this one."""
+    """Return whether every BY part that names days matches this day."""
     if part.months and day.month not in part.months:
         return False
     if (part.weekdays or part.nth) and not _weekday_matches(part, day):
@@ -122,7 +122,7 @@ def _year_day_matches(part: Part, day: date) -> bool:
 
 
 def _week_matches(part: Part, day: date) -> bool:
-    # A week belongs to the year that holds its fourth day, so week 1 has four days in its year.
+    # A week belongs to the year of its fourth day, so week 1 has at least four days in its year.
     middle = date.fromordinal(day.toordinal() - (day.weekday() - part.week_start) % 7 + 3)
     place, length = _place_in_year(middle)
     number, from_end = (place - 1) // 7 + 1, -((length - place) // 7 + 1)
@@ -130,5 +130,5 @@ def _week_matches(part: Part, day: date) -> bool:
 
 
 def _place_in_year(day: date) -> tuple[int, int]:
-    """The number of the day in its year, and how many there are."""
+    """Return the number of the day in its year, and the length of the year."""
     return day.toordinal() - date(day.year, 1, 1).toordinal() + 1, 365 + isleap(day.year)

@@ -1,6 +1,6 @@
-"""A recurrence rule in plain English.
+"""Describes a recurrence rule in plain English.
 
-Room: core/time/rrule. "Every 2 weeks on Monday and Friday at 09:00". No zone; the preview adds it.
+Example: "Every 2 weeks on Monday and Friday at 09:00". The preview adds the zone.
 """
 
 import re
@@ -27,18 +27,17 @@ MONTHS = (
 WORKDAYS = frozenset(range(5))
 COUNT = re.compile(r"\bCOUNT=(\d+)")
 ORDINALS = ("", "first", "second", "third", "fourth", "fifth")
-# More than this is easier to read as a number than as a list.
+# A longer list is shortened to its first and last item and the count.
 LISTED = 6
 
 
 def describe(rule: Rrule) -> str:
-    """One sentence, without a full stop."""
-    said = [] if rule.part is None else [_part(rule.part, _count(rule))]
+    """Return one sentence without a full stop."""
+    clauses = [] if rule.part is None else [_part(rule.part, _count(rule))]
     if rule.dates:
-        said.append(f"on {_few([_moment(local) for local in rule.dates], 'further date')}")
-    sentence = "; and ".join(said)
-    gone = len(rule.excluded) + len(rule.excluded_days)
-    if gone:
+        clauses.append(f"on {_few([_moment(local) for local in rule.dates], 'additional date')}")
+    sentence = "; and ".join(clauses)
+    if rule.excluded or rule.excluded_days:
         days = [f"{date.fromordinal(day + EPOCH)}" for day in sorted(rule.excluded_days)]
         moments = [_moment(local) for local in sorted(rule.excluded)]
         sentence += f", except on {_few([*days, *moments], 'date')}"
@@ -46,7 +45,7 @@ def describe(rule: Rrule) -> str:
 
 
 def _count(rule: Rrule) -> str:
-    """5 times: what a COUNT says; the part has only its last time."""
+    """Return "5 times, " for a COUNT. The part itself holds only the last time."""
     found = COUNT.search(rule.text)
     return "" if found is None else f"{found[1]} time{'' if found[1] == '1' else 's'}, "
 
@@ -60,7 +59,7 @@ def _part(part: Part, count: str) -> str:
 
 
 def _days(part: Part) -> str:
-    said = []
+    clauses = []
     if _is_one_date(part):
         (day,), (month,) = part.month_days, part.months
         return f"on {day} {MONTHS[month]}"
@@ -68,26 +67,26 @@ def _days(part: Part) -> str:
         return f"on the {_nth(part.positions[0])} weekday (Monday to Friday) of the month"
     if part.weekdays or part.nth:
         nth = [f"the {_nth(n)} {WEEKDAYS[day]}" for n, day in sorted(part.nth)]
-        said.append("on " + _joined([*(WEEKDAYS[day] for day in sorted(part.weekdays)), *nth]))
+        clauses.append("on " + _joined([*(WEEKDAYS[day] for day in sorted(part.weekdays)), *nth]))
     if part.month_days:
-        said.append(f"on {_numbered('day', part.month_days)} of the month")
+        clauses.append(f"on {_numbered('day', part.month_days)} of the month")
     if part.year_days:
-        said.append(f"on {_numbered('day', part.year_days)} of the year")
+        clauses.append(f"on {_numbered('day', part.year_days)} of the year")
     if part.week_nos:
-        said.append(f"in {_numbered('week', part.week_nos)} of the year")
-    # Several of them narrow each other down.
-    return ", if also ".join(said)
+        clauses.append(f"in {_numbered('week', part.week_nos)} of the year")
+    # All clauses must match.
+    return " and only ".join(clauses)
 
 
 def _is_one_date(part: Part) -> bool:
-    """A day of the year and nothing else, such as 25 December."""
+    """Return whether the part is one day of the year, such as 25 December."""
     others = part.weekdays or part.nth or part.year_days or part.week_nos
     is_one = len(part.month_days) == len(part.months) == 1
     return is_one and not others and min(part.month_days) > 0
 
 
 def _is_nth_workday(part: Part) -> bool:
-    """One of the days from Monday to Friday of a month."""
+    """Return whether the part is the nth weekday (Monday to Friday) of a month."""
     others = part.nth or part.month_days or part.year_days or part.week_nos
     is_monthly = part.freq is Freq.MONTHLY and len(part.positions) == len(part.times) == 1
     return is_monthly and not others and part.weekdays == WORKDAYS
@@ -102,14 +101,14 @@ def _months(part: Part) -> str:
 def _times(part: Part) -> str:
     if not part.freq.sub_daily:
         return f"at {_few([_clock(time) for time in part.times], 'time')}"
-    said = []
+    clauses = []
     if "BYHOUR" in part.given:
-        said.append(f"in {_numbered('hour', part.hours)}")
+        clauses.append(f"in {_numbered('hour', part.hours)}")
     if "BYMINUTE" in part.given or part.freq is Freq.HOURLY:
-        said.append(f"at {_numbered('minute', part.minutes)}")
+        clauses.append(f"at {_numbered('minute', part.minutes)}")
     if "BYSECOND" in part.given or (part.freq is not Freq.SECONDLY and part.seconds != (0,)):
-        said.append(f"at {_numbered('second', part.seconds)}")
-    return " ".join(said)
+        clauses.append(f"at {_numbered('second', part.seconds)}")
+    return " ".join(clauses)
 
 
 def _positions(part: Part) -> str:
@@ -117,7 +116,7 @@ def _positions(part: Part) -> str:
         return ""
     period = NAMES[part.freq]
     return (
-        f"(of these only the {_joined([_nth(place) for place in part.positions])} in each {period})"
+        f"(only the {_joined([_nth(place) for place in part.positions])} of these in each {period})"
     )
 
 

@@ -1,7 +1,7 @@
-"""A recurrence rule that was read.
+"""Holds a parsed recurrence rule.
 
-Room: core/time/rrule. Values, made by text.py, searched by days.py and search.py, put in words by
-describe.py. All local times are seconds since 1970 on the wall clock of the schedule's zone.
+syntax.py creates it, days.py and search.py search it, description.py describes it. All local times
+are wall-clock seconds since 1970 in the schedule's zone.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ UNIT = {Freq.HOURLY: 3600, Freq.MINUTELY: 60, Freq.SECONDLY: 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One RRULE line, with everything that the RFC takes from DTSTART filled in.
+    """One RRULE line, with missing parts filled in from DTSTART as the RFC defines.
 
     Empty means "any". `weekdays` counts from Monday = 0; `nth` holds (n, weekday) of the month or
-    year. `times` are the seconds of the day at which a matching day runs; the sub-daily
-    frequencies use `hours`, `minutes` and `seconds` instead. `until` includes its second; a COUNT
-    was turned into the `until` of the last one. `given` names the parts that were written.
+    year. `times` are the seconds of the day at which a matching day runs; sub-daily frequencies use
+    `hours`, `minutes` and `seconds` instead. `until` is inclusive; a COUNT is converted to the
+    `until` of its last occurrence. `given` holds the names of the parts in the text.
     """
 
     freq: Freq
@@ -57,9 +57,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rrule:
-    """The union of `part` and `dates`, without what is in `excluded` or on `excluded_days`.
+    """The union of `part` and `dates`, without `excluded` times and `excluded_days`.
 
-    `text` is the canonical text: DTSTART first, all times local, names in capitals.
+    `text` is the canonical text: DTSTART first, all times local, names in upper case.
     """
 
     text: str
@@ -71,5 +71,5 @@ class Rrule:
 
     @property
     def interval_like(self) -> bool:
-        """Whether it follows elapsed time at a change of clocks, as hourly rules do."""
+        """Whether it follows elapsed time at a clock change, as hourly rules do."""
         return self.part is not None and self.part.freq.sub_daily

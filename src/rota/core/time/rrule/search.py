@@ -1,9 +1,9 @@
-"""The next time of a recurrence rule.
+"""Finds the next time of a recurrence rule.
 
-Room: core/time/rrule. Finds the first local time that is not before a given one. It begins at that
-time, not at DTSTART, and never looks further than the horizon (days.py), so no rule is slow:
-python-dateutil walks from DTSTART to the year 9999, which for an hourly-and-below or an impossible
-rule is seconds to minutes. What a local time means in a zone is walls.py.
+Returns the first local time at or after a given one. The search starts at that time, not at
+DTSTART, and stops at the horizon (days.py), so no rule is slow. python-dateutil iterates from
+DTSTART to the year 9999, which takes seconds to minutes for a sub-daily or impossible rule.
+wall_clock.py converts local times to instants.
 """
 
 from bisect import bisect_left
@@ -40,13 +40,13 @@ def next_tick(
     overlap: DstOverlap,
     budget: SearchBudget | None = None,
 ) -> Tick | None:
-    """The first tick with `at` > `after`. Sub-daily rules follow elapsed time."""
+    """Return the first tick with `at` > `after`. Sub-daily rules follow elapsed time."""
     rules = ELAPSED if rule.interval_like else Rules(gap, overlap)
     return walls.next_tick(partial(next_local, rule, budget=budget), zone, after, rules)
 
 
 def next_local(rule: Rrule, local: int, *, budget: SearchBudget | None = None) -> int | None:
-    """The first local time of the rule that is not before `local`."""
+    """Return the first local time of the rule at or after `local`."""
     while True:
         found = _next_included(rule, local, budget)
         if found is None:
@@ -68,7 +68,7 @@ def _next_included(rule: Rrule, local: int, budget: SearchBudget | None) -> int 
 
 
 def next_of_part(part: Part, local: int, budget: SearchBudget | None = None) -> int | None:
-    """The first local time of one RRULE line that is not before `local`."""
+    """Return the first local time of one RRULE line at or after `local`."""
     if part.until is not None and local > part.until:
         return None
     found = next(walk(part, local, budget=budget), None)
@@ -78,7 +78,7 @@ def next_of_part(part: Part, local: int, budget: SearchBudget | None = None) -> 
 def walk(
     part: Part, local: int, *, horizon: int = HORIZON, budget: SearchBudget | None = None
 ) -> Iterator[int]:
-    """The local times of one RRULE line from `local` on, whatever its UNTIL."""
+    """Iterate over the local times of one RRULE line from `local` on, ignoring UNTIL."""
     local = max(local, part.start)
     if part.freq.sub_daily:
         return _by_hours(part, local, horizon, budget)
@@ -97,14 +97,14 @@ def _by_position(
     part: Part, local: int, horizon: int, budget: SearchBudget | None
 ) -> Iterator[int]:
     for period in periods_from(part, local // DAY + EPOCH, horizon=horizon):
-        # Two positions, one from each end, may be the same place.
+        # Two positions, one from each end, may be the same item.
         for moment in sorted(set(_positioned(part, period, budget))):
             if moment >= local:
                 yield moment
 
 
 def _positioned(part: Part, period: int, budget: SearchBudget | None) -> Iterator[int]:
-    """The times in one period that BYSETPOS picks."""
+    """Yield the times in one period that BYSETPOS selects."""
     days = list(days_in(part, period, budget))
     size = len(days) * len(part.times)
     for position in part.positions if days else ():
@@ -127,7 +127,7 @@ def _by_hours(part: Part, local: int, horizon: int, budget: SearchBudget | None)
 
 
 def _into_period(part: Part, local: int) -> int:
-    """`local`, or the start of the next hour, minute or second that INTERVAL lets through."""
+    """Return `local`, or the start of the next hour, minute or second that INTERVAL allows."""
     unit = UNIT[part.freq]
     step = part.interval * unit
     past = (local - part.start // unit * unit) % step
@@ -135,7 +135,7 @@ def _into_period(part: Part, local: int) -> int:
 
 
 def _in_day(part: Part, local: int, budget: SearchBudget | None) -> Iterator[int]:
-    """The times from `local` to the end of its day, which is known to match."""
+    """Yield the times from `local` to the end of its day, which is known to match."""
     day = local // DAY * DAY
     while (local := _into_period(part, local)) < day + DAY:
         if budget is not None:
@@ -155,7 +155,7 @@ def _in_day(part: Part, local: int, budget: SearchBudget | None) -> Iterator[int
 
 
 def _hourly(part: Part, start: int, floor: int) -> Iterator[int]:
-    """The seconds of the hour beginning at `start` that count, in order, from about `floor`."""
+    """Yield the matching seconds of the hour at `start`, in order, from about `floor`."""
     if (start // HOUR - part.start // HOUR) % part.interval == 0:
         for minute in part.minutes[bisect_left(part.minutes, floor // 60) :]:
             yield from (minute * 60 + second for second in part.seconds)

@@ -1,8 +1,8 @@
-"""Reads the text of a recurrence rule, or says where it cannot.
+"""Parses the text of a recurrence rule.
 
-Room: core/time/rrule. Takes DTSTART, RRULE, RDATE and EXDATE lines (or a bare `FREQ=…`), checks
-them against the RFC, fills in what DTSTART implies, and writes the canonical text back. Everything
-that would make the search slow or the meaning doubtful is refused here, with the reason.
+Accepts DTSTART, RRULE, RDATE and EXDATE lines (or a bare `FREQ=…`), checks them against the RFC,
+fills in defaults from DTSTART, and writes the canonical text. It rejects, with the reason, rules
+that would be slow to search or ambiguous.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from rota.core.time.walls import local_of, seconds_of
 TEXT_LIMIT = 8192
 DATE_LIMIT = 512
 COUNT_LIMIT = 1000
-# How far COUNT may reach from DTSTART: it is the one thing that must be counted from there.
+# How far COUNT may reach from DTSTART: its occurrences must be counted from there.
 COUNT_YEARS, COUNT_YEARS_SUB_DAILY = 30, 2
 FORMS = "20300131T090000, 20300131T090000Z or 20300131"
 
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A date or a date with time; `utc` where it ended in Z."""
+    """A date or a date with time; `utc` if it ends in Z."""
 
     moment: datetime
     utc: bool
@@ -48,7 +48,7 @@ class Stamp:
 
 
 def timezone_of(text: str) -> str | None:
-    """The zone that the text itself names: DTSTART's TZID, or UTC for a DTSTART in Z."""
+    """Return the zone that the text names: DTSTART's TZID, or UTC for a DTSTART in Z."""
     for line in _lines(text):
         if line.name == "DTSTART":
             return "UTC" if _stamp(line.value).utc else line.zone
@@ -56,11 +56,11 @@ def timezone_of(text: str) -> str | None:
 
 
 def parse(text: str, *, zone: ZoneInfo, start: datetime | None = None) -> Rrule:
-    """Read the rule; `start` (naive, local) is DTSTART where the text has none."""
+    """Parse the rule; `start` (naive, local) is the default for DTSTART."""
     return _parse(text, zone, start)
 
 
-# A COUNT is counted out here, once; a node then meets the same few rules again and again.
+# COUNT is resolved here; the cache avoids repeating it for the few rules that a node uses.
 @lru_cache(maxsize=1024)
 def _parse(text: str, zone: ZoneInfo, start: datetime | None) -> Rrule:
     lines = _lines(text)
@@ -70,7 +70,7 @@ def _parse(text: str, zone: ZoneInfo, start: datetime | None) -> Rrule:
     dates = _stamps(lines, "RDATE")
     excluded = _stamps(lines, "EXDATE")
     if len(dates) + len(excluded) > DATE_LIMIT:
-        raise _refusal(text, f"at most {DATE_LIMIT} dates in RDATE and EXDATE")
+        raise _refusal(text, f"expected at most {DATE_LIMIT} dates in RDATE and EXDATE")
     rule = Rrule(
         text="",
         start=first,
@@ -82,16 +82,16 @@ def _parse(text: str, zone: ZoneInfo, start: datetime | None) -> Rrule:
         ),
     )
     if next_local(rule, first) is None:
-        raise _refusal(text, "a date within 8 years of DTSTART; no date matches these parts")
+        raise _refusal(text, "no date matches within 8 years of DTSTART")
     return replace(rule, text=_canonical(rule, value, zone))
 
 
 def _lines(text: str) -> list[Line]:
     if not text.strip():
-        raise _refusal(text, "RFC 5545 text such as FREQ=WEEKLY;BYDAY=MO;BYHOUR=9")
+        raise _refusal(text, "expected RFC 5545 text such as FREQ=WEEKLY;BYDAY=MO;BYHOUR=9")
     if len(text) > TEXT_LIMIT:
-        raise _refusal(text, f"at most {TEXT_LIMIT} characters")
-    # A line that begins with a space goes on from the one before (RFC 5545, 3.1).
+        raise _refusal(text, f"expected at most {TEXT_LIMIT} characters")
+    # A line that starts with a space continues the previous one (RFC 5545, 3.1).
     unfolded = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
     return [_line(line.strip()) for line in unfolded.split("\n") if line.strip()]
 
@@ -103,41 +103,41 @@ def _line(text: str) -> Line:
     name, *parameters = head.split(";")
     name = name.upper()
     if name not in {"DTSTART", "RRULE", "RDATE", "EXDATE"}:
-        raise _refusal(text, "DTSTART, RRULE, RDATE and EXDATE lines")
+        raise _refusal(text, "expected DTSTART, RRULE, RDATE and EXDATE lines")
     zone = None
     for parameter in parameters:
         key, _, setting = parameter.partition("=")
         if key.upper() == "TZID":
             zone = setting
         elif parameter.upper() not in {"VALUE=DATE", "VALUE=DATE-TIME"}:
-            raise _refusal(text, "no parameters but TZID and VALUE=DATE or VALUE=DATE-TIME")
+            raise _refusal(text, "the only parameters are TZID, VALUE=DATE and VALUE=DATE-TIME")
     return Line(name, zone, value.strip())
 
 
 def _start(lines: list[Line], zone: ZoneInfo, start: datetime | None) -> int:
-    given = [line for line in lines if line.name == "DTSTART"]
-    if len(given) > 1:
-        raise _refusal(given[1].value, "one DTSTART")
+    starts = [line for line in lines if line.name == "DTSTART"]
+    if len(starts) > 1:
+        raise _refusal(starts[1].value, "expected one DTSTART")
     for line in lines:
         if line.zone is not None and line.zone != zone.key:
-            raise _refusal(line.zone, f"the schedule's own timezone, {zone.key}, in every TZID")
-    if given:
-        local = _stamp(given[0].value).local(zone)
+            raise _refusal(line.zone, f"TZID must be the schedule's timezone, {zone.key}")
+    if starts:
+        local = _stamp(starts[0].value).local(zone)
     elif start is not None:
         local = seconds_of(start)
     else:
-        raise _refusal("", "a DTSTART line, because there is no other start to count from")
+        raise _refusal("", "expected a DTSTART line, because the schedule has no other start")
     if local < 0:
-        raise _refusal(given[0].value if given else str(start), "a DTSTART not before 1970")
+        raise _refusal(starts[0].value if starts else str(start), "DTSTART must not be before 1970")
     return local
 
 
 def _rule_value(text: str, lines: list[Line]) -> str | None:
     values = [line.value for line in lines if line.name == "RRULE"]
     if len(values) > 1:
-        raise _refusal(text, "one RRULE line; a schedule takes several such texts as a list")
+        raise _refusal(text, "expected one RRULE line; to combine rules, use a list of texts")
     if not values and not any(line.name == "RDATE" for line in lines):
-        raise _refusal(text, "an RRULE or an RDATE line")
+        raise _refusal(text, "expected an RRULE or RDATE line")
     return values[0] if values else None
 
 
@@ -151,15 +151,15 @@ def _part(value: str, zone: ZoneInfo, start: int) -> Part:
 
 
 def _count_out(value: str, part: Part, count: int) -> int:
-    """The local time of the last of `count` occurrences."""
+    """Return the local time of the last of `count` occurrences."""
     if count > COUNT_LIMIT:
-        wanted = f"a COUNT up to {COUNT_LIMIT}; UNTIL or the window's max_runs have no such limit"
+        wanted = f"COUNT must be at most {COUNT_LIMIT}; use UNTIL or the window's max_runs for more"
         raise _refusal(value, wanted)
     years = COUNT_YEARS_SUB_DAILY if part.freq.sub_daily else COUNT_YEARS
     found = walk(part, part.start, horizon=years * 366)
     last = next(islice(found, count - 1, None), None)
     if last is None:
-        raise _refusal(value, f"a COUNT that is reached within {years} years; or an UNTIL")
+        raise _refusal(value, f"COUNT must be reached within {years} years; use UNTIL instead")
     return last
 
 
@@ -176,16 +176,16 @@ def _stamp(text: str) -> Stamp:
         digits.isascii() and digits.replace("T", "", 1).isdigit() and not (whole_day and utc)
     )
     if not well_formed or len(digits) not in {8, 15} or (not whole_day and digits[8] != "T"):
-        raise _refusal(text, f"a date or a time such as {FORMS}")
+        raise _refusal(text, f"expected a date or time such as {FORMS}")
     try:
         moment = datetime.fromisoformat(digits)
     except ValueError:
-        raise _refusal(text, f"a date that exists, such as {FORMS}") from None
+        raise _refusal(text, f"no such date; expected a date such as {FORMS}") from None
     return Stamp(moment, utc, whole_day)
 
 
 def _with_time(stamp: Stamp, zone: ZoneInfo, start: int) -> int:
-    """An RDATE without a time takes DTSTART's."""
+    """Return the local time; an RDATE without a time uses DTSTART's."""
     return stamp.local(zone) + (start % 86_400 if stamp.whole_day else 0)
 
 
@@ -195,10 +195,10 @@ def _canonical(rule: Rrule, value: str | None, zone: ZoneInfo) -> str:
         lines.append(f"RRULE:{_local_until(value.upper(), zone)}")
     if rule.dates:
         lines.append("RDATE:" + ",".join(map(_write, rule.dates)))
-    gone = [_write(local) for local in sorted(rule.excluded)]
-    gone += [f"{date.fromordinal(day + EPOCH):%Y%m%d}" for day in sorted(rule.excluded_days)]
-    if gone:
-        lines.append("EXDATE:" + ",".join(gone))
+    excluded = [_write(local) for local in sorted(rule.excluded)]
+    excluded += [f"{date.fromordinal(day + EPOCH):%Y%m%d}" for day in sorted(rule.excluded_days)]
+    if excluded:
+        lines.append("EXDATE:" + ",".join(excluded))
     return "\n".join(lines)
 
 
