@@ -1,5 +1,5 @@
-"""Flow: the steps of a run, from submit to observe. Floor 3.
+"""Takes a run through its life, from submission to observability.
 
-Each step is a package that knows core, store and runtime, and no other step; they hand over rows
-through the store or values through a channel that node puts between them.
+Each step is a package that imports core, contract, store and runtime, and no other step. The steps
+exchange rows through the store, or values through a channel that the process wires between them.
 """

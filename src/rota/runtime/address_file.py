@@ -1,10 +1,10 @@
-"""The file in the data folder that says where the API listens. Room: runtime.
+"""Publishes the address of the API in a file in the data folder.
 
-A server writes it when it listens and removes it when it stops. It holds a lock on the file for as
-long as it lives, which the operating system releases even after `kill -9`: so a reader can tell the
-file of a running server from one that a killed server left behind, also where process ids mean
-nothing, as from inside a container. The file of a running server is never replaced; of two servers
-that start at the same time on one stale file, the last one's address stays.
+A server writes the file when it listens and removes it when it stops. It holds a lock on the file
+for as long as it lives, which the operating system releases even after `kill -9`: so a reader can
+tell the file of a running server from one that a killed server left behind, even where process ids
+mean nothing, as from inside a container. The file of a running server is never replaced; if two
+servers start at the same time on one stale file, the last one's address stays.
 """
 
 import os
@@ -21,7 +21,7 @@ FILE_BYTES_MAX: Final = 4096
 
 
 class AddressRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What the file holds."""
+    """The content of the file."""
 
     url: str
     pid: int
@@ -29,7 +29,7 @@ class AddressRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedAddress:
-    """What a file says; `is_running` is False if the server that wrote it has ended."""
+    """The address in a file; `is_running` is False if the server that wrote it has ended."""
 
     file: Path
     url: str
@@ -40,10 +40,10 @@ class PublishedAddress:
 
 @contextmanager
 def publish_address(folder: Path, url: str) -> Iterator[bool]:
-    """Have the folder name this server while the context lasts.
+    """Publish this server's address in the folder while the context lasts.
 
-    Yields False, and writes nothing, if another server is named there or the folder cannot be
-    written: an address is a convenience, and no reason to refuse to serve.
+    Yields False, and writes nothing, if another server is published there or the folder is not
+    writable: the address is a convenience, so the server runs without it.
     """
     file = folder / ADDRESS_FILE
     found = read_address(file)
@@ -60,7 +60,7 @@ def publish_address(folder: Path, url: str) -> Iterator[bool]:
 
 
 def read_address(file: Path) -> PublishedAddress | None:
-    """What the file says; None if there is no such file, or none that can be read."""
+    """Return the address in the file; None if the file does not exist or cannot be read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
@@ -81,7 +81,7 @@ def read_address(file: Path) -> PublishedAddress | None:
 
 
 def _write_locked(file: Path, url: str) -> int:
-    """Write the file beside its place, lock it there, and move it: nobody sees half of it."""
+    """Write and lock a draft beside the file, then move it into place atomically."""
     import fcntl  # noqa: PLC0415 - not on Windows, where a client may be
 
     draft = file.with_name(f"{file.name}.{os.getpid()}")
@@ -109,8 +109,8 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _remove_own(file: Path, descriptor: int) -> None:
-    """Remove the file if it is still ours."""
+    """Remove the file if this process wrote it."""
     with suppress(OSError):
-        ours, there = os.fstat(descriptor), file.stat(follow_symlinks=False)
-        if (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino):
+        own, current = os.fstat(descriptor), file.stat(follow_symlinks=False)
+        if (own.st_dev, own.st_ino) == (current.st_dev, current.st_ino):
             file.unlink()

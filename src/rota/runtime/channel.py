@@ -1,8 +1,8 @@
-"""Bounded hand-over between two steps. Room: runtime.
+"""Hands values over between two steps through a bounded queue.
 
-The giver waits when the channel is full, which is how a slow step slows down the one before it. The
-taker takes many at once, because the database likes batches. The room node puts a channel between
-two steps; neither knows the other.
+The producer waits while the channel is full, so a slow step slows down the one before it. The
+consumer takes many values at once, because the database works best in batches. The package
+processes puts a channel between two steps; neither knows the other.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ AT_ONCE = timedelta()
 
 
 class Channel(Generic[T]):
-    """First in, first out, at most `room` waiting; safe for many givers and takers."""
+    """First in, first out, at most `room` waiting; safe for many producers and consumers."""
 
     def __init__(self, *, room: int, clock: AlarmClock) -> None:
         if room < 1:
-            raise ValueError("a channel needs room for one item at least")
+            raise ValueError(f"channel room must be at least 1 (got {room})")
         self._room = room
         self._clock = clock
         self._items: deque[T] = deque()
         self._closed = False
-        # Both events wake everybody who waits, and each looks again. A wake-up for exactly one
-        # would be lost with a waiter that is cancelled at that moment.
+        # Both events wake all waiters, and each checks again. A wake-up for exactly one would be
+        # lost with a waiter that is cancelled at that moment.
         self._arrived = asyncio.Event()
         self._freed = asyncio.Event()
 
@@ -36,32 +36,32 @@ class Channel(Generic[T]):
         return len(self._items)
 
     async def put(self, item: T) -> None:
-        """Hand `item` over; wait while the channel is full."""
+        """Add `item`; wait while the channel is full."""
         while len(self._items) >= self._room and not self._closed:
             self._freed.clear()
             await self._freed.wait()
         if self._closed:
-            # A mistake in a node's tiers, not something a caller could act on.
-            raise RuntimeError("this channel is closed; its giver must stop before its taker")
+            # A mistake in the order of the tiers; a caller cannot handle it.
+            raise RuntimeError("channel is closed; its producer must stop before its consumer")
         self._items.append(item)
         self._arrived.set()
 
     async def take(self, most: int, *, linger: timedelta = AT_ONCE) -> list[T]:
-        """Wait for something; return up to `most` of it. Nothing means closed and empty.
+        """Wait for items; return up to `limit`. An empty list means that the channel is closed.
 
-        With `linger`, wait that much longer for the batch to fill up. A cancelled taker takes
-        nothing along.
+        With `linger`, wait that much longer for the batch to fill up. A cancelled consumer takes no
+        items.
         """
         await self._wait_for_some()
         if linger:
             await self._fill_up(min(most, self._room), linger)
-            await self._wait_for_some()  # another taker may have been quicker
+            await self._wait_for_some()  # another consumer may have been faster
         batch = [self._items.popleft() for _ in range(min(most, len(self._items)))]
         self._freed.set()
         return batch
 
     def close(self) -> None:
-        """Nothing more comes: what waits can still be taken, and then takers get nothing."""
+        """Accept no more items: waiting items can still be taken, then consumers get none."""
         self._closed = True
         self._arrived.set()
         self._freed.set()
@@ -73,17 +73,17 @@ class Channel(Generic[T]):
 
     async def _fill_up(self, wanted: int, linger: timedelta) -> None:
         patience = Patience(self._arrived)
-        silence = self._clock.alarm(linger.total_seconds(), patience.run_out)
+        cancel_alarm = self._clock.alarm(linger.total_seconds(), patience.run_out)
         try:
             while len(self._items) < wanted and not (self._closed or patience.is_out):
                 self._arrived.clear()
                 await self._arrived.wait()
         finally:
-            silence()
+            cancel_alarm()
 
 
 class Patience:
-    """Runs out once, and wakes who waits for `event`."""
+    """Times out once, and wakes the waiters of `event`."""
 
     __slots__ = ("_event", "is_out")
 

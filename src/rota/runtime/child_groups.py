@@ -1,7 +1,7 @@
-"""The process groups that this process has started and must not leave behind. Room: runtime.
+"""Tracks the process groups that this process has started and must not leave behind.
 
-A process that ends itself in a hurry runs no clean-up. Whoever starts a group that would live on
-names it here, so that the last act of the process is to end it.
+A process that ends itself abruptly runs no clean-up. Code that starts a process group registers it
+here, so that the process kills it as its last act.
 """
 
 import os
@@ -18,12 +18,12 @@ def add(group: int) -> None:
 
 
 def discard(group: int) -> None:
-    """Call it before the leader of the group is reaped: its number may then pass to another."""
+    """Unregister a group. Call this before its leader is reaped: the number may be reused after."""
     _GROUPS.discard(group)
 
 
 def kill_all() -> None:
-    """End every group at once, by SIGKILL. Safe to call from any thread."""
+    """Kill every group with SIGKILL. Safe to call from any thread."""
     for group in _GROUPS.copy():
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)

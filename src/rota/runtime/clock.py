@@ -1,7 +1,7 @@
-"""The real clock, and one that only moves when it is told to. Room: runtime.
+"""Provides the real clock, and a clock for tests that moves only on request.
 
 The only place that reads the machine's time or sleeps. `MovedClock` is for tests and simulations,
-ours and our users'; it lives beside the real one so that the two stay interchangeable.
+Rota's and the users'; it lives beside the real one so that the two stay interchangeable.
 """
 
 import asyncio
@@ -14,25 +14,25 @@ from typing import Protocol
 
 from rota.core.clock import Clock
 
-# How many turns of the event loop a woken task gets before moved time goes on: enough for a pass
-# that hands values through several channels. It costs some 0.2 ms a wake-up.
+# Turns of the event loop that a woken task gets before moved time continues: enough for a pass that
+# hands values through several channels. Costs about 0.2 ms per wake-up.
 SETTLING_TURNS = 40
 
 INSTANT = timedelta(microseconds=1)
 
 
 class AlarmClock(Clock, Protocol):
-    """A clock that can also call back; waiting for "this, or that much time" is built on it."""
+    """A clock that can also call back; waiting for an event with a time limit is built on it."""
 
     def alarm(self, seconds: float, ring: Callable[[], None], /) -> Callable[[], None]:
-        """Call `ring` in the event loop after `seconds`; the result, called, prevents it."""
+        """Call `ring` in the event loop after `seconds`; return a function that cancels it."""
 
 
 class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        return datetime.now(UTC)  # noqa: TID251 - this is the Clock that all others ask
+        return datetime.now(UTC)  # noqa: TID251 - this is the Clock that all other code uses
 
     def monotonic(self) -> float:
         return time.monotonic()
@@ -48,17 +48,17 @@ class MovedClock:
     """A clock that stands still until a test moves it.
 
     Sleepers wake in the order of their time and, at the same time, in the order in which they went
-    to sleep. Each runs until it waits again before the next one wakes, so a whole afternoon plays
-    the same way each time, in milliseconds.
+    to sleep. Each runs until it waits again before the next one wakes, so a whole afternoon replays
+    identically each time, in milliseconds.
     """
 
     def __init__(self, start: datetime) -> None:
         if start.tzinfo is None:
-            raise ValueError("a clock needs an aware datetime, for example one with tzinfo=UTC")
+            raise ValueError("start must be an aware datetime, for example with tzinfo=UTC")
         self._wall = start.astimezone(UTC)
         self._elapsed = timedelta()
         # Exact microseconds rather than float seconds: sums of floats would make order a matter of
-        # rounding. The number breaks ties and finds the callback; a silenced alarm has none.
+        # rounding. The number breaks ties and finds the callback; a cancelled alarm has none.
         self._alarms: list[tuple[timedelta, int]] = []
         self._numbers = count()
         self._rings: dict[int, Callable[[], None]] = {}
@@ -71,32 +71,34 @@ class MovedClock:
 
     async def sleep(self, seconds: float, /) -> None:
         if seconds <= 0:
-            await asyncio.sleep(0)  # noqa: TID251 - a turn for the others, no time
+            await asyncio.sleep(0)  # noqa: TID251 - yields to other tasks, takes no time
             return
         woken = asyncio.Event()
-        silence = self.alarm(seconds, woken.set)
+        cancel_alarm = self.alarm(seconds, woken.set)
         try:
             await woken.wait()
         finally:
-            silence()
+            cancel_alarm()
 
     def alarm(self, seconds: float, ring: Callable[[], None], /) -> Callable[[], None]:
-        # Never at this very instant: a wait for the rest of a rounding error would ring for ever
+        # Never at this very instant: waiting for the rest of a rounding error would ring forever
         # without time moving on.
         due = self._elapsed + max(INSTANT, timedelta(seconds=seconds))
         number = next(self._numbers)
         heappush(self._alarms, (due, number))
         self._rings[number] = ring
 
-        def silence() -> None:
+        def cancel_alarm() -> None:
             self._rings.pop(number, None)
 
-        return silence
+        return cancel_alarm
 
     async def advance(self, by: timedelta) -> None:
         """Let time pass, stopping at every alarm on the way."""
         if by < timedelta():
-            raise ValueError("time does not go back; `step` moves the wall clock alone")
+            raise ValueError(
+                f"cannot advance by {by}: must not be negative; `step` sets the wall clock back"
+            )
         await self._settle()
         end = self._elapsed + by
         while self._alarms and self._alarms[0][0] <= end:
@@ -117,4 +119,4 @@ class MovedClock:
 
     async def _settle(self) -> None:
         for _ in range(SETTLING_TURNS):
-            await asyncio.sleep(0)  # noqa: TID251 - turns of the loop, no time
+            await asyncio.sleep(0)  # noqa: TID251 - turns of the loop, takes no time

@@ -1,8 +1,8 @@
-"""How often Python looks for cyclic garbage. Room: runtime.
+"""Sets how often Python looks for cyclic garbage.
 
-A worker at full speed makes and drops some hundred thousand small containers a second, none of them
-in cycles. With the default threshold of 700 the collector would run hundreds of times a second for
-nothing.
+A worker at full speed creates and drops several hundred thousand small containers per second, none
+of them in cycles. With the default threshold of 700 the collector would run hundreds of times a
+second for nothing.
 """
 
 import gc
@@ -13,7 +13,7 @@ OLD = 50
 
 
 def relax_collector() -> None:
-    """For a process that has imported what it needs: keep that out of collections, and wait."""
+    """Exclude everything imported so far from collections, and collect rarely."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)

@@ -1,10 +1,10 @@
-"""Tells the time by the database's clock without asking it each time. Room: runtime.
+"""Estimates the database's time without a query for each reading.
 
 Submissions, deadlines and log lines are compared with times that the database wrote, so they must
-not depend on the clock of the machine that a process happens to run on. A process measures the
-database's clock every second (flow/observe/clock_monitor.py) and carries the answer on with its
-monotonic clock. The estimate is never ahead of the database's clock: a job that is due "now" can be
-claimed at once.
+not depend on the clock of the machine that a process runs on. A process measures the database's
+clock every second (engine/observability/clock_monitor.py) and extrapolates with its monotonic
+clock. The estimate is never ahead of the database's clock: a job that is due "now" can be claimed
+at once.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from rota.runtime.offset import Offset
 
 
 class DatabaseClock:
-    """A clock whose wall time is the database's; everything else is the machine's."""
+    """A clock whose wall time is the database's; all else is the machine's."""
 
     __slots__ = ("_clock", "offset")
 
@@ -24,10 +24,10 @@ class DatabaseClock:
         self.offset = Offset()
 
     def now(self) -> datetime:
-        """Estimate the database's time. It must have been measured before."""
+        """Estimate the database's time. Requires at least one measurement."""
         estimate = self.offset.at(self._clock.monotonic())
         if estimate is None:
-            raise RuntimeError("the database's clock was not measured before it was needed")
+            raise RuntimeError("the database's clock has not been measured yet")
         return estimate
 
     def monotonic(self) -> float:

@@ -1,13 +1,13 @@
-"""Makes room for open files. Room: runtime."""
+"""Raises the limit of open files."""
 
 import resource
 
 
 def ensure_descriptors(wanted: int) -> int:
     """Raise the soft limit of open files to `wanted` where the hard limit allows it; return the
-    limit that is now in force.
+    limit now in force.
 
-    It raises no further than that: child processes inherit the limit.
+    Does not raise it further, because child processes inherit the limit.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:

@@ -1,7 +1,7 @@
-"""What can happen to a node's services, as values. Room: runtime.
+"""Defines the events of a process's services, as values.
 
-Emitted through one injected callable; flow/observe turns each into a log line and a metric. Nothing
-here formats text.
+Emitted through one injected callable; engine/observability turns each into a log line and a metric.
+Nothing here formats text.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from rota.core.events import EngineEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreAway:
-    """A duty could not reach the database and tries again after `pause`."""
+    """A duty could not reach the database and retries after `pause`."""
 
     duty: str
     reason: str
@@ -23,7 +23,7 @@ class StoreAway:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreBack:
-    """A duty reached the database again after `failures` vain passes."""
+    """A duty reached the database again after `failures` failed passes."""
 
     duty: str
     failures: int
@@ -31,9 +31,9 @@ class StoreBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingForDatabase:
-    """A process that is starting could not reach the database `failures` times, and tries again.
+    """A starting process failed to reach the database `failures` times, and keeps trying.
 
-    Emitted after the first failure, then once in a while.
+    Emitted after the first failure, then at intervals.
     """
 
     reason: str
@@ -43,7 +43,7 @@ class WaitingForDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseReached:
-    """A process that waited for the database has reached it, and goes on starting."""
+    """A process that waited for the database has reached it, and continues to start."""
 
     failures: int
     waited: timedelta
@@ -51,12 +51,12 @@ class DatabaseReached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDraining:
-    """The node was asked to stop, or one of its services failed; the tiers now let go in order."""
+    """The process was asked to stop or a service failed; its tiers now drain in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceFailed:
-    """A service raised `error`; without one, it ended before it was told to."""
+    """A service raised `error`, or ended without being stopped if `error` is None."""
 
     service: str
     error: Exception | None
@@ -64,14 +64,14 @@ class ServiceFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceCancelled:
-    """A service was still busy when its tier's grace, or the operator's patience, was over."""
+    """A service was still busy when its grace period ended or the operator cancelled."""
 
     service: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFailed:
-    """A request met an error that nobody foresaw; its caller was told this id and no more."""
+    """A request failed with an unexpected error; the response carries only this id."""
 
     request_id: str
     error: BaseException
@@ -79,7 +79,7 @@ class RequestFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpansLost:
-    """So many spans of traces did not reach the collector. Nothing else is the worse for it."""
+    """Spans did not reach the collector. Nothing else is affected."""
 
     count: int
     reason: str
@@ -87,7 +87,7 @@ class SpansLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminKeyExpires:
-    """The bootstrap admin key ends soon; `rota keys renew-admin` makes another."""
+    """The bootstrap admin key expires soon; `rota keys renew-admin` creates another."""
 
     key_id: str
     expires_at: datetime

@@ -1,8 +1,8 @@
-"""Health probes on a listener and a thread of their own. Room: runtime.
+"""Serves health probes on a separate listener and thread.
 
-A probe must be answered while the process's event loop is busy and while its API has as many
-connections as it may have. So it has its own socket, thread and event loop, and the checks behind
-it only read what other threads have noted: none of them waits, and none asks the database.
+A probe must be answered while the process's event loop is busy and while its API has reached its
+connection limit. So it has its own socket, thread and event loop, and its checks only read what
+other threads have recorded: no check waits or queries the database.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ LOOP_BEAT_INTERVAL_S: Final = 0.5
 
 
 class ProbeAnswer(NamedTuple):
-    """What a check says: nothing is wrong, or what."""
+    """The result of a check: a problem, or None."""
 
     problem: str | None = None
 
@@ -34,7 +34,7 @@ Check = Callable[[], ProbeAnswer]
 
 @dataclass(slots=True)
 class LoopHeartbeat:
-    """Tells for how long the event loop has not turned. `tick` is a duty of that loop."""
+    """Measures how long the event loop has not turned. `tick` is a duty of that loop."""
 
     monotonic: Callable[[], float]
     beat_at: float | None = None
@@ -45,17 +45,17 @@ class LoopHeartbeat:
 
     @property
     def silent_s(self) -> float:
-        """Seconds since the loop last turned; 0 before its first turn, when the process starts."""
+        """Seconds since the loop last turned; 0 before its first turn, while the process starts."""
         return 0.0 if self.beat_at is None else self.monotonic() - self.beat_at
 
 
 @contextlib.contextmanager
 def bind_probe_socket(address: tuple[str, int] | None = None) -> Iterator[socket.socket]:
-    """Listen at the address; by default at the first free port of `PROBE_PORTS` on loopback, or at
-    any free one. `OSError` if the address cannot be listened on.
+    """Listen at the address. Default: the first free port of `PROBE_PORTS` on loopback, else any
+    free port. Raises `OSError` if the address is not available.
     """
-    with listen_at(*address) if address is not None else listen_at_free_port() as made:
-        yield made
+    with listen_at(*address) if address is not None else listen_at_free_port() as listening:
+        yield listening
 
 
 def listen_at_free_port() -> socket.socket:
@@ -67,15 +67,15 @@ def listen_at_free_port() -> socket.socket:
 
 def listen_at(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(PROBE_BACKLOG)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(PROBE_BACKLOG)
     except OSError:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening
 
 
 class HealthListener:
@@ -120,11 +120,11 @@ class HealthListener:
 
 
 class ProbeProtocol(asyncio.Protocol):
-    """One request, one answer. `among` holds the open connections, the oldest first."""
+    """Handles one request. `connections` holds the open connections, oldest first."""
 
     def __init__(self, checks: Mapping[str, Check], among: "dict[ProbeProtocol, None]") -> None:
         self._checks = checks
-        self._among = among
+        self._connections = among
         self._head = b""
         self._transport: asyncio.Transport | None = None
         self._timeout: asyncio.TimerHandle | None = None
@@ -132,13 +132,13 @@ class ProbeProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._timeout = asyncio.get_running_loop().call_later(PROBE_TIMEOUT_S, self.close)
-        if len(self._among) >= PROBE_CONNECTIONS_MAX:
-            next(iter(self._among)).close()
-        self._among[self] = None
+        if len(self._connections) >= PROBE_CONNECTIONS_MAX:
+            next(iter(self._connections)).close()
+        self._connections[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        self._among.pop(self, None)
+        self._connections.pop(self, None)
         if self._timeout is not None:
             self._timeout.cancel()
 
@@ -150,7 +150,7 @@ class ProbeProtocol(asyncio.Protocol):
             self.close()
 
     def close(self) -> None:
-        self._among.pop(self, None)
+        self._connections.pop(self, None)
         if self._transport is not None:
             self._transport.abort()
 
@@ -167,15 +167,18 @@ class ProbeProtocol(asyncio.Protocol):
 
 
 def answer_to(head: bytes, checks: Mapping[str, Check]) -> tuple[str, dict[str, str]]:
-    """Return the status line's end and the body for a request."""
+    """Return the status and the body for a request."""
     method, _, rest = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
     path = rest.partition(" ")[0].partition("?")[0]
     if method not in {"GET", "HEAD"}:
-        return "405 Method Not Allowed", {"status": "error", "detail": "use GET or HEAD"}
+        return "405 Method Not Allowed", {
+            "status": "error",
+            "detail": "method not allowed; use GET or HEAD",
+        }
     check = checks.get(path)
     if check is None:
         known = ", ".join(sorted(checks))
-        return "404 Not Found", {"status": "error", "detail": f"use one of {known}"}
+        return "404 Not Found", {"status": "error", "detail": f"not found; use one of {known}"}
     problem = check().problem
     if problem is not None:
         return "503 Service Unavailable", {"status": "unavailable", "detail": problem}

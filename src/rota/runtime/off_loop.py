@@ -1,14 +1,13 @@
-"""Runs the computations of requests in threads, so that the event loop goes on answering.
+"""Runs the computations of requests in threads, so that the event loop keeps responding.
 
-Room: runtime. A request that may compute for longer than a few milliseconds hands its work over as
-a function that takes a `check` and calls it between its steps. `check` ends the work once it has
-used its processor time, or once nobody waits for it; and it hands the interpreter over to the event
-loop, which would otherwise wait for it for 5 ms at each turn. So another request is delayed by a
-millisecond or two, whatever is computed.
+A request that may compute for longer than a few milliseconds passes its work as a function that
+takes a `check` and calls it between its steps. `check` ends the work once it has used its CPU time
+or its caller has gone; and it yields the interpreter to the event loop, which would otherwise wait
+5 ms at each turn. So a computation delays another request by only a millisecond or two.
 
-Everything is bounded: the threads, what waits, and what one caller has under way. One caller gets
-one thread at a time, so a caller with much to compute delays itself and not the others. Knows
-nothing of HTTP or of schedules.
+Everything is bounded: the threads, the queue, and the computations of one caller. One caller gets
+one thread at a time, so a caller with much to compute delays only itself. Knows nothing of HTTP or
+schedules.
 """
 
 import asyncio
@@ -27,21 +26,21 @@ T = TypeVar("T")
 THREADS: Final = 2
 WAITING_MAX: Final = 32
 PER_CALLER_MAX: Final = 4
-# Processor time of one computation.
+# CPU time of one computation.
 CPU_LIMIT_S: Final = 5.0
-# When a caller who was sent away may come back.
+# When a rejected caller may retry.
 RETRY_AFTER_S: Final = 1.0
-# A real sleep, if a short one: to yield without sleeping gives the interpreter to nobody else.
+# A real but short sleep: yielding without sleeping does not release the interpreter.
 HANDOVER_S: Final = 0.00005
-# How long a computation may keep the interpreter between two checks while the event loop wants it.
-# Python's own default is 5 ms, and a request needs the interpreter many times.
+# How long a computation may hold the interpreter between two checks while the event loop waits.
+# Python's default is 5 ms, and a request needs the interpreter many times.
 SWITCH_INTERVAL_S: Final = 0.0005
 
 Check = Callable[[], object]
 
 
 class _Abandoned(Exception):
-    """Nobody waits for this computation any more."""
+    """The caller of this computation has gone."""
 
 
 @dataclass(eq=False, slots=True)
@@ -60,7 +59,7 @@ class _Job:
                 raise _Abandoned
             if time.thread_time() > end:
                 raise ComputationTooLong(limit_s=self.limit_s)
-            time.sleep(HANDOVER_S)  # noqa: TID251 — hands the interpreter over, waits for nothing
+            time.sleep(HANDOVER_S)  # noqa: TID251 — yields the interpreter
 
         check()
         return self.compute(check)
@@ -68,7 +67,7 @@ class _Job:
 
 @dataclass(slots=True, kw_only=True)
 class OffLoop:
-    """Lives in one event loop. `close` abandons what is under way."""
+    """Lives in one event loop. `close` abandons running and waiting computations."""
 
     cpu_limit_s: float = CPU_LIMIT_S
     _threads: ThreadPoolExecutor = field(
@@ -80,14 +79,14 @@ class OffLoop:
     _usual_interval_s: float = 0.005
 
     async def run(self, caller: str, compute: Callable[[Check], T]) -> T:
-        """Compute in a thread, after what this caller and others asked for before.
+        """Compute in a thread, after earlier computations of this caller and others.
 
-        `TooMany` if the caller has too much under way, `Overloaded` if all have, and
-        `ComputationTooLong` if it takes more processor time than it may.
+        Raises `TooMany` if the caller has too many computations, `Overloaded` if the queue is full,
+        and `ComputationTooLong` if it exceeds its CPU time.
         """
         if self._per_caller[caller] >= PER_CALLER_MAX:
             raise TooMany(
-                what=f"computations at once; {PER_CALLER_MAX} may be under way",
+                what=f"concurrent computations; the limit is {PER_CALLER_MAX}",
                 retry_after=RETRY_AFTER_S,
             )
         if len(self._waiting) >= WAITING_MAX:
@@ -130,7 +129,7 @@ class OffLoop:
         loop = asyncio.get_running_loop()
         running = loop.run_in_executor(self._threads, job.run)
 
-        def ended(future: "asyncio.Future[Any]") -> None:
+        def on_done(future: "asyncio.Future[Any]") -> None:
             self._running.discard(job)
             error = None if future.cancelled() else future.exception()
             if not job.done.done():
@@ -144,4 +143,4 @@ class OffLoop:
             if not self._running:
                 sys.setswitchinterval(self._usual_interval_s)
 
-        running.add_done_callback(ended)
+        running.add_done_callback(on_done)

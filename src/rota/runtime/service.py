@@ -1,11 +1,11 @@
-"""The loop around every background step, written once. Room: runtime.
+"""Runs the loop around every background step.
 
 A duty is a `tick`: one bounded pass that returns how many seconds to rest. This module rests,
-wakes, survives an absent database and reports progress to the watchdog. It does not know what a
-tick does, and it does not decide when the node stops (tiers.py).
+wakes, survives a database outage and reports progress to the watchdog. It does not know what a tick
+does, and it does not decide when the process stops (tiers.py).
 
-Any other exception leaves `run`, on purpose: leases make it safe to restart a node, and a node that
-limps on with one duty missing is what hurts.
+Any other exception leaves `run` on purpose: leases make it safe to restart a process, and a process
+that continues with one duty missing does more harm.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,13 +23,13 @@ from rota.runtime.pulse import Pulse
 from rota.runtime.stop import Halt
 from rota.runtime.watchdog import Watch, Watchdog
 
-# No wait in a loop is longer than this before the duty looks around again. The watchdog can then
-# tell a long rest from a standstill, and a wait that was computed wrongly does little harm.
+# No wait in a loop is longer than this before the duty checks again. So the watchdog can tell a
+# long rest from a stall, and a wrongly computed wait does little harm.
 LONGEST_WAIT = 1.0
 
 
 class Service(Protocol):
-    """Something that runs until it is told to stop, and returns soon after."""
+    """Runs until it is stopped, and returns soon after."""
 
     @property
     def name(self) -> str: ...
@@ -39,10 +39,10 @@ class Service(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What all services of a node stand on.
+    """The shared dependencies of all services of a process.
 
-    `clock` is the machine's: it measures waiting. `database_clock` tells the time that is stored
-    and compared.
+    `clock` is the machine's clock and measures waiting. `database_clock` gives the time that is
+    stored and compared.
     """
 
     clock: AlarmClock
@@ -61,7 +61,7 @@ class Rest:
 
 
 class Duty:
-    """Runs `tick` again and again: as often as it asks, and whenever `pulse` wakes it.
+    """Runs `tick` repeatedly: as often as it requests, and whenever `pulse` wakes it.
 
     `limit` is the longest a pass may take before the watchdog ends the process.
     """
@@ -114,14 +114,14 @@ class Duty:
                 pause=pause,
             )
         )
-        # Not to be woken: when the database comes back, notifications come in floods, and every
-        # node would knock at the same instant. The wake-up is kept for the pass that follows.
+        # Ignores wake-ups: when the database comes back, notifications arrive in floods, and every
+        # process would connect at the same instant. The next pass handles the wake-up.
         return Rest(pause.total_seconds(), may_wake=False)
 
     async def _rest(self, rest: Rest, stop: Halt, watch: Watch) -> None:
         clock = self._ground.clock
         end = clock.monotonic() + rest.seconds
-        # A duty that never rests must still let the others have their turn.
+        # A duty that never rests must still yield to the others.
         await clock.sleep(0)
         while not stop.is_set() and not (rest.may_wake and self._pulse.pending):
             left = end - clock.monotonic()
@@ -132,6 +132,6 @@ class Duty:
 
 
 def first_of(group: ExceptionGroup[StoreUnavailable]) -> StoreUnavailable:
-    """The first error in a group, however deeply its groups are nested."""
+    """Return the first error in a group, however deeply nested."""
     first = group.exceptions[0]
     return first_of(first) if isinstance(first, ExceptionGroup) else first

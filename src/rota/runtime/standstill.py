@@ -1,7 +1,8 @@
-"""Says where the threads and tasks of a process stand. Room: runtime.
+"""Describes where the threads and tasks of a stalled process are.
 
-Text for whoever reads the log after the watchdog ended a process. The stacks of the threads do not
-tell where a suspended coroutine waits, so the stalled duty's chain of awaits is shown as well.
+The text is for the person who reads the log after the watchdog ended a process. The stacks of the
+threads do not show where a suspended coroutine waits, so the chain of awaits of the stalled duty is
+included.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standstill:
-    """What stands still, the task that carries it, and how long each watched thing is silent."""
+    """The stalled duty, its task, and the seconds without progress of each watched duty."""
 
     name: str
     task: asyncio.Task[Any] | None
@@ -22,20 +23,20 @@ class Standstill:
 
 
 def report(standstill: Standstill) -> bytes:
-    """The text of a standstill, in bytes because it goes past the stream, straight to stderr."""
+    """Return the report of a stall, in bytes because it is written straight to stderr."""
     silent = standstill.silences.get(standstill.name, 0.0)
     lines = [
         f"rota: {standstill.name} made no progress for {silent:.1f} s; ending the process",
-        "Seconds of silence of all that is watched:",
-        *(f"  {each:.1f} {name}" for name, each in standstill.silences.items()),
+        "Seconds without progress of each watched duty:",
+        *(f"  {seconds:.1f} {name}" for name, seconds in standstill.silences.items()),
     ]
     if standstill.task is not None:
-        lines += ["It waits at (outermost first):", *awaits(standstill.task)]
+        lines += ["It is waiting at (outermost first):", *awaits(standstill.task)]
     return "\n".join([*lines, "Threads:", ""]).encode() + thread_stacks()
 
 
 def awaits(task: asyncio.Task[Any]) -> list[str]:
-    """The chain of coroutines from a task's own down to what it waits for."""
+    """Return the chain of coroutines from a task's own down to what it awaits."""
     found = []
     at: Any = task.get_coro()
     while (frame := getattr(at, "cr_frame", None) or getattr(at, "gi_frame", None)) is not None:
@@ -46,8 +47,8 @@ def awaits(task: asyncio.Task[Any]) -> list[str]:
 
 
 def thread_stacks() -> bytes:
-    # By way of a file: faulthandler writes while it holds the interpreter's lock, and if the
-    # reader of stderr has gone to sleep that would hold up even the watchdog.
+    # Through a file: faulthandler writes while it holds the interpreter's lock, and a stalled
+    # reader of stderr would block even the watchdog.
     with tempfile.TemporaryFile() as file:
         faulthandler.dump_traceback(file=file, all_threads=True)
         file.seek(0)

@@ -1,7 +1,7 @@
-"""Being told to stop. Room: runtime.
+"""Signals services to stop.
 
-Stopping is an event, cancelling the last resort: a service that is told finishes its pass and
-returns; only one that outlives its grace, or the operator's patience, is cancelled.
+Stopping is an event, cancelling the last resort: a service that is stopped finishes its pass and
+returns; it is cancelled only if it exceeds its grace period or the operator insists.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Halt:
 
 
 class Stop:
-    """The two stages in which a whole node stops."""
+    """The two stages in which a process stops."""
 
     __slots__ = ("cancel", "drain")
 
@@ -51,12 +51,12 @@ class Stop:
         self.cancel = Halt()
 
     def request(self) -> None:
-        """Asked once, drain; asked again, cancel."""
+        """Drain on the first call, cancel on the second."""
         if self.drain.is_set():
             self.cancel.set()
         self.drain.set()
 
     def force(self) -> None:
-        """Go straight to cancelling: there is nothing left worth draining for."""
+        """Cancel at once, without draining."""
         self.cancel.set()
         self.drain.set()

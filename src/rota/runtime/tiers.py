@@ -1,12 +1,12 @@
-"""Starts everything a process runs, and lets it go in order. Room: runtime.
+"""Starts all services of a process, and stops them in order.
 
-A node is a list of tiers. They start together and drain one after the other, so the order of the
-list is the order of letting go: first what takes new work, then what does it, then what records it,
-last what vouches for it. Which services those are is not known here (the room node says it).
+A process is a list of tiers. They start together and drain one after the other, so the order of the
+list is the order of stopping: first the services that take new work, then those that do it, then
+those that record it, last the heartbeat. The package processes decides which services those are.
 
-This is one of the two places that may catch any exception: a service that fails, or ends before it
-was told to, drains the whole node and makes it exit non-zero. Only a lost lease is not drained for;
-others may own the work already, so everything is cancelled at once.
+This is one of the two places that may catch any exception: a service that fails, or ends without
+being stopped, drains the whole process and makes it exit non-zero. A lost lease is not drained for:
+others may hold the work already, so everything is cancelled at once.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from rota.runtime.pulse import Pulse
 from rota.runtime.service import Ground, Service
 from rota.runtime.stop import Halt, Stop
 
-# For what the graces do not cover: cancelled services that clean up, and the loop's own delays.
+# Time beyond the grace periods: for cancelled services that clean up, and for delays of the loop.
 DRAIN_MARGIN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Services that are told to stop together, and how long they then may take."""
+    """Services that are stopped together, and how long they may take to stop."""
 
     services: Sequence[Service]
     grace: timedelta = field(kw_only=True)
@@ -34,7 +34,7 @@ class Tier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a node ended. `cancelled` names the services that outlived their grace."""
+    """How the process ended. `cancelled` names the services that exceeded their grace period."""
 
     failures: tuple[ServiceFailed, ...]
     cancelled: tuple[str, ...]
@@ -42,7 +42,7 @@ class Ending:
 
     @property
     def exit_code(self) -> int:
-        """Nought after a drain, even one that had to cancel: the supervisor asked for it."""
+        """0 after a drain, even one that had to cancel, because the supervisor requested it."""
         return 1 if self.failures or self.forced else 0
 
 
@@ -54,7 +54,7 @@ class StartedTier:
 
 
 class NodeRun:
-    """One run of a node: what has failed so far, and the bell that rings when anything changed."""
+    """One run of a process: its failures so far, and a pulse that rings when anything changed."""
 
     def __init__(self, stop: Stop, ground: Ground) -> None:
         self._stop = stop
@@ -71,24 +71,24 @@ class NodeRun:
         )
 
     def start(self, tier: Tier, group: asyncio.TaskGroup) -> StartedTier:
-        told = Halt()
+        halt = Halt()
         tasks = [
-            group.create_task(self._attend(service, told), name=service.name)
+            group.create_task(self._run_service(service, halt), name=service.name)
             for service in tier.services
         ]
         for task in tasks:
             task.add_done_callback(lambda _: self._changed.ring())
-        return StartedTier(told, tasks, tier.grace)
+        return StartedTier(halt, tasks, tier.grace)
 
-    async def _attend(self, service: Service, told: Halt) -> None:
+    async def _run_service(self, service: Service, halt: Halt) -> None:
         error: Exception | None = None
         try:
-            await service.run(told)
-        except Exception as caught:  # noqa: BLE001 - the node answers for whatever a service raises
+            await service.run(halt)
+        except Exception as caught:  # noqa: BLE001 - a service may raise anything
             error = caught
         finally:
-            # Also when it was cancelled: by somebody else than us, if it was not told to stop.
-            if error is not None or not told.is_set():
+            # Also when it was cancelled: not by this module, if it was not stopped.
+            if error is not None or not halt.is_set():
                 self._fail(ServiceFailed(service=service.name, error=error))
 
     def _fail(self, failure: ServiceFailed) -> None:
@@ -100,7 +100,7 @@ class NodeRun:
             self._stop.drain.set()
 
     async def drain(self, tier: StartedTier) -> None:
-        """Tell the tier to stop; cancel what has not ended when its grace is over."""
+        """Stop the tier; cancel what has not ended when its grace period is over."""
         tier.told.set()
         await self._wait_for(tier)
         late = [task for task in tier.tasks if not task.done()]
@@ -123,10 +123,10 @@ class NodeRun:
 
 
 async def run_node(tiers: Sequence[Tier], stop: Stop, ground: Ground) -> Ending:
-    """Run all tiers until `stop` is requested or a service fails; drain them; say how it ended.
+    """Run all tiers until `stop` is requested or a service fails; drain them; return how it ended.
 
-    If the caller is cancelled, so is every service at once, and the cancellation goes on upwards.
-    A service that does not even end when it is cancelled meets the watchdog.
+    If the caller is cancelled, every service is cancelled at once, and the cancellation propagates.
+    The watchdog ends a service that does not even end when it is cancelled.
     """
     node = NodeRun(stop, ground)
     drain_limit = sum((tier.grace for tier in tiers), DRAIN_MARGIN)

@@ -1,12 +1,12 @@
-"""Reads the traceback of an exception, bounded, and tells the user's frames from the others.
+"""Reads the traceback of an exception, bounded, and identifies the user's own frames.
 
-Room: runtime. Never raises: an exception's own `__str__` may be broken, and source files may be
-gone. Columns are not read: for them Python 3.11 parses source lines, and its parser is not safe in
-two threads at once.
+Never raises: an exception's own `__str__` may be broken, and source files may be missing. Columns
+are not read: for them Python 3.11 parses source lines, and its parser is not safe in two threads at
+once.
 
-A frame is the user's own unless its file is Rota's, Python's or an installed package's. Users also
-install their jobs as a package: so the first frame of a traceback that is neither Rota's nor
-Python's is the handler's, and its package is the user's own wherever it lies.
+A frame is the user's own unless its file belongs to Rota, Python or an installed package. Users
+also install their jobs as a package: so the first frame of a traceback that is neither Rota's nor
+Python's is the handler's, and its package is the user's own wherever it is installed.
 """
 
 import linecache
@@ -23,21 +23,23 @@ from rota.core.tracebacks import Relation, TracedError, TracedFrame
 
 ERRORS_MAX: Final = 8
 FRAMES_MAX: Final = 30
-# Of a deep recursion: how it began, and how it ended.
+# Outermost frames that are kept of a deep recursion, besides the innermost ones.
 FIRST_FRAMES_KEPT: Final = 5
 TEXT_CHARS_MAX: Final = 200
 MESSAGE_CHARS_MAX: Final = 8_000
 CHAINED_MESSAGE_CHARS_MAX: Final = 1_000
-# All texts of one traceback.
+# Total length of the texts of one traceback.
 TRACEBACK_CHARS_MAX: Final = 16_000
 
 
 def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
-    """Each folder as it is named, and as it is: a module's file may be either."""
-    return tuple({path + os.sep for each in folders for path in (each, os.path.realpath(each))})
+    """Return each folder as given and resolved: a module's file may be either."""
+    return tuple(
+        {path + os.sep for folder in folders for path in (folder, os.path.realpath(folder))}
+    )
 
 
-# The example jobs of `rota up --demo` stand for the user's.
+# The example jobs of `rota up --demo` count as the user's own.
 DEMO: Final = f"node{os.sep}demo{os.sep}"
 ROTA_FOLDERS: Final = _with_real_paths([str(Path(__file__).parents[1])])
 PYTHON_FOLDERS: Final = _with_real_paths(
@@ -47,15 +49,15 @@ INSTALLED: Final = re.compile(r".*?[\\/](?:site|dist)-packages[\\/][^\\/]+")
 
 
 def trace_error(error: BaseException) -> tuple[TracedError, ...]:
-    """The error that was raised, then what led to it, then the members of groups."""
+    """Return the raised error, then its causes, then the members of groups."""
     try:
         return _Tracer(error).trace()
-    except Exception:  # noqa: BLE001 — a failure must not fail for want of its traceback
+    except Exception:  # noqa: BLE001 — reporting a failure must not fail
         return ()
 
 
 def message_of(error: BaseException, limit: int = MESSAGE_CHARS_MAX) -> str:
-    """What the error says, no longer than may be stored."""
+    """Return the message of the error, shortened to the storable length."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 — the error's own __str__ is foreign code and may be broken
@@ -64,19 +66,19 @@ def message_of(error: BaseException, limit: int = MESSAGE_CHARS_MAX) -> str:
 
 
 def locate_error(error: BaseException) -> str | None:
-    """Name the innermost frame of the user's own code, `module:function`; None if there is none."""
+    """Return the innermost frame of the user's own code, `module:function`, or None."""
     try:
         package = handler_package(error)
         frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
         own = (frame for frame in reversed(frames) if is_own(frame.f_code.co_filename, package))
         found = next(own, None)
         return None if found is None else name_frame(found)
-    except Exception:  # noqa: BLE001 — a failure must not fail for want of its frame
+    except Exception:  # noqa: BLE001 — reporting a failure must not fail
         return None
 
 
 def name_frame(frame: FrameType) -> str:
-    """The module and the function; a script is called after its file."""
+    """Return the module and the function; a script is named by its file."""
     module = frame.f_globals.get("__name__")
     if not isinstance(module, str) or module == "__main__":
         module = Path(frame.f_code.co_filename).stem
@@ -127,7 +129,7 @@ class _Tracer:
         kept = [*calls[:FIRST_FRAMES_KEPT], *calls[last:]] if len(calls) > FRAMES_MAX else calls
         frames: list[TracedFrame] = []
         room = self._left
-        # From the place of the error outwards, as far as there is room.
+        # From the error outwards, as far as the limit allows.
         for frame, line in reversed(kept):
             traced = self._frame(frame, line)
             room -= len(traced.file) + len(traced.function) + len(traced.code)
@@ -148,7 +150,7 @@ class _Tracer:
 
 
 def handler_package(error: BaseException) -> str | None:
-    """The folder or file in site-packages that the handler lies in; None if it lies elsewhere."""
+    """Return the folder or file in site-packages that holds the handler, or None."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if not is_machinery(file):
@@ -158,7 +160,7 @@ def handler_package(error: BaseException) -> str | None:
 
 
 def is_machinery(file: str) -> bool:
-    """Whether it is Rota's or Python's own."""
+    """Return whether the file is Rota's or Python's own."""
     if file.startswith(("<frozen", *ROTA_FOLDERS)):
         return not file.startswith(tuple(folder + DEMO for folder in ROTA_FOLDERS))
     return file.startswith(PYTHON_FOLDERS) and INSTALLED.match(file) is None
@@ -172,6 +174,6 @@ def is_own(file: str, own_package: str | None) -> bool:
 
 
 def _storable(text: str, limit: int) -> str:
-    """No longer than the limit, and without what PostgreSQL cannot store."""
+    """Return the text shortened to the limit, without characters that PostgreSQL cannot store."""
     text = text.replace("\x00", "\ufffd").encode(errors="replace").decode(errors="replace")
     return text if len(text) <= limit else f"{text[:limit]}…"

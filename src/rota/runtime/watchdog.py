@@ -1,21 +1,21 @@
-"""Ends a process that stands still. Room: runtime.
+"""Ends a process that is stalled.
 
 A process that lives but does nothing is the worst kind of failure: its supervisor sees no reason to
-restart it. So a thread outside the event loop watches everything that ought to move. Each watched
-thing counts its own progress; the thread looks at the counts twice a second.
+restart it. So a thread outside the event loop watches everything that must make progress. Each
+watched duty counts its own progress; the thread checks the counts twice a second.
 
-    watch        a duty: without progress for `limit`, report where every thread and the duty's
-                 task stand, then end the process with code 70
-    watch_loop   the event loop itself: the same
-    guard        one call, for example a query: call `on_stall`, which shuts its socket down. No
-                 timeout inside the loop helps when a server falls silent behind a proxy, because
-                 cancelling a query waits for that server too
+  watch        a duty: without progress for `limit`, report where every thread and the duty's
+               task are, then end the process with code 70
+  watch_loop   the event loop itself: the same
+  guard        one call, for example a query: call `on_stall`, which shuts its socket down. No
+               timeout inside the loop helps when a server falls silent behind a proxy, because
+               cancelling a query waits for that server too
 
 The thread runs on the machine's own clock, never on a moved one, and adds up its rounds: a process
 that was stopped and continued is not blamed for the rounds that it missed.
 
-If C code keeps the interpreter's lock, this thread stands still as well. Against that it winds up
-faulthandler's timer, which needs no lock, in each round; if that runs down, it prints all stacks
+If C code holds the interpreter's lock, this thread stalls as well. Against that it resets
+faulthandler's timer, which needs no lock, in each round; if the timer expires, it prints all stacks
 and ends the process with code 1.
 """
 
@@ -32,20 +32,20 @@ from typing import Any, Self
 
 from rota.runtime.standstill import Standstill, report
 
-# Three session leases of 10 s: long before that, others hold whatever this process held.
+# Three session leases of 10 s: long before that, others hold what this process held.
 LIMIT = timedelta(seconds=30)
 BACKSTOP = timedelta(seconds=60)
 INTERVAL = timedelta(seconds=0.5)
 EXIT_CODE = 70
 STDERR = 2
-# A full pipe behind stderr may be the very reason of the standstill; the report must not join it.
+# A full pipe behind stderr may be the cause of the stall; the report must not block on it.
 REPORT_SECONDS = 2.0
 
 
 class Watch:
-    """One thing that ought to move, watched while inside the context.
+    """Watches one duty or call while inside the context.
 
-    The thing calls `progress`, the watchdog's thread all the rest.
+    The watched code calls `progress`; the watchdog's thread calls the rest.
     """
 
     __slots__ = ("_all", "_count", "_limit", "_on_stall", "_seen", "_stalled", "name", "silent")
@@ -59,7 +59,7 @@ class Watch:
         self._limit = limit.total_seconds()
         self._on_stall = on_stall
         self._count = 0
-        # Not nought: the first look must not take for silent what began a moment ago.
+        # Not 0: the first look must not count code that began a moment ago as silent.
         self._seen = -1
         self._stalled = False
 
@@ -85,7 +85,7 @@ class Watch:
 
 
 class LoopWatch(Watch):
-    """Asks the event loop for a sign of life at each look."""
+    """Pings the event loop at each look."""
 
     __slots__ = ("_loop",)
 
@@ -100,7 +100,7 @@ class LoopWatch(Watch):
 
 
 class Watchdog:
-    """Entered as a context, it watches; before and after, it only takes note of what to watch."""
+    """Watches while entered as a context; before and after, it only collects what to watch."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Watchdog:
         self._thread = threading.Thread(target=self._run, name="rota-watchdog", daemon=True)
 
     def __enter__(self) -> Self:
-        self._wind_up()
+        self._reset_backstop()
         self._thread.start()
         return self
 
@@ -130,29 +130,29 @@ class Watchdog:
         self._thread.join()
 
     def watch(self, name: str, *, limit: timedelta | None = None) -> Watch:
-        """End the process if what happens inside makes no progress for `limit`."""
+        """End the process if the code inside makes no progress for `limit`."""
         task = asyncio.current_task()
         watch = Watch(
-            name, limit or self._limit, lambda: self._stand_still(watch, task), self._watches
+            name, limit or self._limit, lambda: self._end_stalled(watch, task), self._watches
         )
         return watch
 
     def watch_loop(self, *, limit: timedelta | None = None) -> Watch:
-        """End the process if the running event loop answers no call for `limit`."""
+        """End the process if the running event loop handles no call for `limit`."""
         watch = LoopWatch(
-            limit or self._limit, lambda: self._stand_still(watch, None), self._watches
+            limit or self._limit, lambda: self._end_stalled(watch, None), self._watches
         )
         return watch
 
     def guard(self, name: str, limit: timedelta, on_stall: Callable[[], object]) -> Watch:
-        """Call `on_stall`, in the watchdog's thread, if what happens inside stands still.
+        """Call `on_stall`, in the watchdog's thread, if the code inside stalls.
 
-        It must be quick and safe to call from a thread. For a socket that is `shutdown`, which the
-        kernel reports to the event loop; `close` would hide it, and free its number for another.
+        It must be quick and thread-safe. For a socket that is `shutdown`, which the kernel reports
+        to the event loop; `close` would hide it, and free its number for another.
         """
 
         def shut() -> None:
-            with suppress(OSError):  # gone already, which is as good
+            with suppress(OSError):  # already closed
                 on_stall()
 
         return Watch(name, limit, shut, self._watches)
@@ -160,29 +160,31 @@ class Watchdog:
     def _run(self) -> None:
         try:
             while not self._closing.wait(self._interval):
-                self._wind_up()
+                self._reset_backstop()
                 self.look_around(time.monotonic())
         except BaseException:
-            self._end_saying(traceback.format_exc().encode())  # a node must not go on unwatched
+            self._end_with_report(
+                traceback.format_exc().encode()
+            )  # a process must not continue unwatched
             raise
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    def _wind_up(self) -> None:
+    def _reset_backstop(self) -> None:
         faulthandler.dump_traceback_later(self._backstop, exit=True, file=STDERR)
 
     def look_around(self, now: float) -> None:
-        """One round. However late it comes, it counts for two at most: then we were late too."""
+        """Do one round. A late round counts at most double: then this thread was late too."""
         step = min(now - self._looked_at, 2 * self._interval)
         self._looked_at = now
         for watch in self._watches.copy():
             watch.look(step)
 
-    def _stand_still(self, watch: Watch, task: asyncio.Task[Any] | None) -> None:
-        silences = {each.name: each.silent for each in self._watches.copy()}
-        self._end_saying(report(Standstill(name=watch.name, task=task, silences=silences)))
+    def _end_stalled(self, watch: Watch, task: asyncio.Task[Any] | None) -> None:
+        silences = {watched.name: watched.silent for watched in self._watches.copy()}
+        self._end_with_report(report(Standstill(name=watch.name, task=task, silences=silences)))
 
-    def _end_saying(self, text: bytes) -> None:
+    def _end_with_report(self, text: bytes) -> None:
         writing = threading.Thread(target=os.write, args=(STDERR, text), daemon=True)
         writing.start()
         writing.join(REPORT_SECONDS)

@@ -1,1 +1,1 @@
-"""Dispatch: waiting runs become claimed runs of this worker, for free slots only. Room: flow."""
+"""Claims waiting runs for the free slots of a worker."""

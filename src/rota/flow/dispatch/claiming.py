@@ -1,17 +1,17 @@
-"""Claims runs for the free slots of a worker. Room: flow/dispatch.
+"""Claims waiting runs for the free slots of a worker.
 
-A duty that never takes more than can start at once. Each pass serves the worker's queues in turn:
-lanes that are known are claimed from; when there is still room, a survey looks for lanes that are
-not, and runs behind gates get their turn. While runs keep coming it looks again after a few
-milliseconds, in which more of them gather; the longer nothing comes, the longer it rests, up to the
-poll interval. Hints wake it, and freed slots when it lacked them.
+A duty that never claims more runs than can start at once. Each pass serves the worker's queues in
+turn: it claims from the known lanes; if slots are left, it surveys the queue for new lanes and
+claims gated runs. While runs keep arriving it looks again after a few milliseconds, so that
+arrivals can batch up; the longer nothing arrives, the longer it rests, up to the poll interval.
+Hints wake it, and so do freed slots if it had none.
 
-A claim whose answer was lost may have taken runs that this worker does not know of. They never
-started, so the next pass first lets them wait again.
+A claim whose response was lost may have taken runs that this worker does not know of. They never
+started, so the next pass first releases them.
 
-What starts a claimed run is flow/execute; who may go first is core/lanes.py; what a claimer
-remembers is lanes.py. Only lanes of tenants that the worker serves are surveyed (served.py), so it
-claims from no others.
+engine/execution starts a claimed run; core/lanes.py decides the order; lane_memory.py holds what a
+claimer remembers. Only lanes of tenants that the worker serves are surveyed (served_tenants.py), so
+the worker claims from no others.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,25 +32,25 @@ from rota.store.live_runs import Claimed
 MOST: Final = 1000
 SURVEY_EVERY: Final = 0.1
 GATED_EVERY: Final = 0.02
-# A claim that yielded something is not followed sooner than this by the next.
+# Shortest pause after a claim that returned runs.
 GATHER: Final = 0.003
 ASK_TIME_EVERY: Final = 1.0
-# Rests while nothing comes: from the first of these, doubled, to the last.
+# Rests while no runs arrive: starts at `CLAIM_REST_MIN_S` and doubles up to `CLAIM_REST_MAX_S`.
 BRISK: Final = 0.004
 POLL: Final = 0.25
-# No slot is free: whoever frees one wakes us.
+# Rest while no slot is free; a freed slot wakes the claimer.
 NO_ROOM: Final = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
 class QueueView:
-    """What a claimer knows of one queue."""
+    """What a claimer remembers of one queue."""
 
     queue_id: int
     memory: LaneMemory = field(default_factory=LaneMemory)
     surveyed: float = float("-inf")
     gated: float = float("-inf")
-    # Plain runs filled all slots before gated ones were looked at: next time these go first.
+    # Plain runs filled all slots before gated runs had a turn: gated runs go first next time.
     owes_gated: bool = False
 
 
@@ -65,17 +65,17 @@ class Claiming:
     held_runs: Callable[[], Sequence[UUID]]
     clock: Clock
     offset: Offset = field(default_factory=Offset)
-    # Lacked slots when it last looked: whoever frees one should wake it.
+    # No slot was free in the last pass: a freed slot must wake the claimer.
     is_full: bool = False
-    # The last pass broke off: what it had claimed may not have been told.
+    # The last pass failed: it may have claimed runs that this worker does not know of.
     _may_hold_unknown: bool = False
     _asked_time: float = float("-inf")
     rest: float = BRISK
     _turn: int = 0
-    _yielded: float = float("-inf")
+    _claimed_at: float = float("-inf")
 
     async def tick(self) -> float:
-        early = self._yielded + GATHER - self.clock.monotonic()
+        early = self._claimed_at + GATHER - self.clock.monotonic()
         if early > 0:
             return early
         room = min(MOST, self.free())
@@ -94,7 +94,7 @@ class Claiming:
         if claimed >= room:
             return 0.0
         if claimed:
-            self._yielded = began
+            self._claimed_at = began
         self.rest = BRISK if claimed else min(POLL, self.rest * 2)
         return self.rest
 
@@ -114,7 +114,7 @@ class Claiming:
         self._may_hold_unknown = False
 
     async def _ask_time(self, conn: Connection) -> None:
-        """Know the database's clock well enough to start at its instant what was claimed ahead."""
+        """Track the database's clock, so that runs claimed ahead start at their instant."""
         if self.clock.monotonic() - self._asked_time >= ASK_TIME_EVERY:
             sent = self.clock.monotonic()
             now = await database_time(conn)
@@ -122,15 +122,15 @@ class Claiming:
             self.offset.note(now, sent=sent, received=self._asked_time)
 
     def _database_now(self) -> datetime:
-        """The database's time: lanes compare it with the times of runs."""
+        """Return the database's time, which lanes compare with the times of runs."""
         return self.offset.at(self.clock.monotonic()) or self.clock.now()
 
     def woken(self) -> None:
-        """Something was hinted at: look briskly for a while."""
+        """React to a hint: poll at short intervals for a while."""
         self.rest = BRISK
 
     def gates_freed(self) -> None:
-        """Runs that passed gates have ended: look there at once."""
+        """React to ended runs that had passed gates: claim gated runs at once."""
         for view in self.queues:
             view.gated = float("-inf")
 

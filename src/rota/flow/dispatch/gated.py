@@ -1,11 +1,11 @@
-"""Claims of runs that must pass gates of their own: per job, per key (E4, E7). Room: flow/dispatch.
+"""Claims runs that must pass gates of their own: per job, per key (E4, E7).
 
-These runs lie in lanes of their own, one for each first gate and priority, so however many wait at
-a shut gate, the others do not notice. A claim looks at lanes in turns, asks for the runs at their
-heads, locks all gates of those runs, counts who is held, and takes whom core lets pass. It looks
-before it locks: with nobody waiting it is one statement.
+These runs wait in their own lanes, one for each first gate and priority, so that runs waiting at a
+closed gate, however many, do not slow down the others. A claim visits lanes in turn, reads the runs
+at their heads, locks all gates of those runs, counts the holders, and takes the runs that core lets
+pass. It reads before it locks: with no run waiting it costs one statement.
 
-Which of them pass is core's (core/gates.py); the statements are the store's.
+core/gates.py decides which runs pass; the store has the statements.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from rota.store.gates import Entry, GateLane, Ready
 from rota.store.live_runs import Claimed
 from rota.store.transaction import transaction
 
-# A hop costs about 5 µs. Lanes that are shut or not ready yet are hopped over, a few rounds long;
-# then the claim gives up, and the next one goes on from there.
+# A hop costs about 5 µs. A claim skips lanes that are closed or not ready for a few rounds, then
+# gives up; the next claim continues from there.
 MOST_LANES: Final = 128
 MOST_ROUNDS: Final = 4
-# What is looked at and locked in one claim: lanes, and runs of one lane. Of many lanes fewer runs
-# each, about twice what there is room for: some will not pass.
+# Lanes, and runs per lane, that one claim examines and locks. With many lanes it takes fewer runs
+# of each: about twice the free slots in total, because some runs will not pass.
 MOST_OPEN: Final = 64
 MOST_SHARE: Final = 128
 
@@ -33,14 +33,14 @@ _START: Final[Turn] = (0, 0)
 
 
 class Seen(NamedTuple):
-    """The lanes of one look, and whether it went all the way round."""
+    """The lanes of one survey, and whether it covered all lanes."""
 
     lanes: list[GateLane]
     all_round: bool
 
 
 class GatedClaims:
-    """The gated runs of all queues as one claimer takes them; it remembers whose turn it is."""
+    """Claims gated runs of all queues for one claimer; remembers each queue's next lane."""
 
     def __init__(self) -> None:
         self._turns: dict[int, Turn] = {}
@@ -55,10 +55,10 @@ class GatedClaims:
         room: int,
         tenant_ids: Sequence[int] | None = None,
     ) -> list[Claimed]:
-        """Take at most `room` runs whose gates let them pass now, of these tenants or of all."""
+        """Take at most `room` runs whose gates let them pass now. Default: of all tenants."""
         ready: list[Ready] = []
         for _ in range(MOST_ROUNDS if room > 0 else 0):
-            seen = await self._look(conn, queue_id, tenant_ids)
+            seen = await self._survey(conn, queue_id, tenant_ids)
             if seen.lanes:
                 ready = await gates.candidates(
                     conn,
@@ -72,9 +72,11 @@ class GatedClaims:
                 break
         if not ready:
             return []
-        return await _pass(conn, ready, session_id=session_id, queue_id=queue_id, room=room)
+        return await _claim_passing(
+            conn, ready, session_id=session_id, queue_id=queue_id, room=room
+        )
 
-    async def _look(
+    async def _survey(
         self, conn: Connection, queue_id: int, tenant_ids: Sequence[int] | None
     ) -> Seen:
         after = self._turns.get(queue_id, _START)
@@ -89,7 +91,7 @@ class GatedClaims:
         return Seen(wanted, all_round)
 
 
-async def _pass(
+async def _claim_passing(
     conn: Connection, ready: Sequence[Ready], *, session_id: UUID, queue_id: int, room: int
 ) -> list[Claimed]:
     """Lock, count, choose, take and pay, in one transaction."""

@@ -1,9 +1,9 @@
-"""Claims from queues and of tenants that are limited as a whole (E7, T1). Room: flow/dispatch.
+"""Claims runs within the limits of whole queues and tenants (E7, T1).
 
 Such a limit is a gate that every run of the queue, of the tenant, or of the tenant in the queue
-passes. The claim enters these gates, turns what is free behind them into smaller shares, and walks
-the lanes as always; without a limit in force it is the plain claim and nothing else. Runs with
-gates of their own are gated.py's.
+passes. The claim locks these gates, reduces the shares to what is free behind them, and walks the
+lanes as usual. Without a limit in force it is the plain claim. gated_claims.py claims runs with
+gates of their own.
 """
 
 from collections import Counter
@@ -22,8 +22,8 @@ from rota.store.transaction import transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """What limits whole queues and tenants, as of a moment ago: their gates by id of the queue, of
-    the tenant or of both, and the tenants whose weight is not 1.
+    """The limits of whole queues and tenants, at most about a second old: their gates by queue id,
+    tenant id or both, and the tenants whose weight is not 1.
     """
 
     queues: Mapping[int, int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class InForce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Want:
-    """What one claim asks for; the arguments of the plain claim."""
+    """The arguments of one plain claim."""
 
     session_id: UUID
     queue_id: int
@@ -45,7 +45,7 @@ class Want:
 
 
 async def gates_in_force(conn: Connection, queue_ids: Sequence[int]) -> InForce:
-    """Read what is in force; about once a second is often enough."""
+    """Read the limits in force; about once a second is often enough."""
     guards = await gates.guards(conn, queue_ids)
     return InForce(
         queues={
@@ -67,7 +67,7 @@ async def gates_in_force(conn: Connection, queue_ids: Sequence[int]) -> InForce:
     )
 
 
-async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and what is in force
+async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and the limits
     conn: Connection,
     *,
     session_id: UUID,
@@ -78,7 +78,7 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and wh
     in_force: InForce,
     ahead: timedelta = timedelta(0),
 ) -> list[Claimed]:
-    """Claim as `live_runs.claim` does, within the limits of the queue and of the tenants."""
+    """Claim like `live_runs.claim`, within the limits of the queue and of the tenants."""
     want = Want(
         session_id=session_id,
         queue_id=queue_id,
@@ -87,34 +87,36 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and wh
         room=room,
         ahead=ahead,
     )
-    entry = _entry(want, in_force)
+    entry = _build_entry(want, in_force)
     if not (entry.queues or entry.tenants or entry.tenant_queues):
         return await _claim(conn, want, walks, room)
     async with transaction(conn):
         entered = await gates.enter(conn, entry)
-        claimed = await _within(conn, want, entry, entered)
+        claimed = await _claim_within_caps(conn, want, entry, entered)
         passed = [_gates_of(run, want.queue_id, entry) for run in claimed]
         await gates.pay(conn, payments(passed, entered.standings, now=entered.now))
     return claimed
 
 
-def _entry(want: Want, in_force: InForce) -> Entry:
+def _build_entry(want: Want, in_force: InForce) -> Entry:
     queue = in_force.queues.get(want.queue_id)
     walked = {walk.lane.tenant for walk in want.walks}
     pairs = {(tenant, want.queue_id) for tenant in walked} if in_force.tenant_queues else set()
     return Entry(
         queues={} if queue is None else {want.queue_id: queue},
-        tenants={each: in_force.tenants[each] for each in walked & in_force.tenants.keys()},
+        tenants={tenant: in_force.tenants[tenant] for tenant in walked & in_force.tenants.keys()},
         tenant_queues={
             pair: in_force.tenant_queues[pair] for pair in pairs & in_force.tenant_queues.keys()
         },
     )
 
 
-async def _within(conn: Connection, want: Want, entry: Entry, entered: Entered) -> list[Claimed]:
-    """Claim in passes: what a tenant's first lane did not use of its cap goes to the next one.
+async def _claim_within_caps(
+    conn: Connection, want: Want, entry: Entry, entered: Entered
+) -> list[Claimed]:
+    """Claim in passes: what a tenant's first lane leaves of its cap goes to the next lane.
 
-    Each pass takes at least one lane off the list, and nearly always all of them.
+    Each pass removes at least one lane, and nearly always all of them.
     """
     room = want.room
     for gate in entry.queues.values():
@@ -136,7 +138,7 @@ async def _within(conn: Connection, want: Want, entry: Entry, entered: Entered) 
 
 
 def _places(entered: Entered, gate: int, *, wanted: int) -> int:
-    """What is free behind a gate; nothing if somebody else has locked it."""
+    """Return the free places behind a gate; 0 if another claim has locked it."""
     standing = entered.standings.get(gate)
     return 0 if standing is None else standing.places(wanted=wanted, now=entered.now)
 

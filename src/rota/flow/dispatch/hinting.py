@@ -1,9 +1,9 @@
-"""Gives and hears hints between processes, so that nobody waits for a poll. Room: flow/dispatch.
+"""Sends and receives hints between processes, so that they need not wait for a poll.
 
-Polling is the truth; a hint only makes it come sooner. Hints are given outside the transactions
-they are about, by one connection per process, and run together: the first at once, the next not
-before `GAP` has passed (F42). A listener that has fallen deaf costs a poll interval: it is opened
-anew when its connection broke, and asked for a sign of life now and then (F43).
+Polling guarantees progress; a hint only speeds it up. Hints are sent outside the transactions they
+announce, over one connection per process, and are coalesced: the first at once, the next after
+`HINT_INTERVAL_MIN_S` (F42). A listener that has lost its connection costs one poll interval: it
+reconnects, and checks its connection regularly (F43).
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ CHECK_EVERY: Final = 5.0
 
 @dataclass(slots=True, kw_only=True)
 class Hinting:
-    """Collects what to hint at; its duty gives the hints."""
+    """Collects hints; its duty sends them."""
 
     line: Line
     pulse: Pulse
@@ -43,25 +43,25 @@ class Hinting:
 
 @dataclass(slots=True, kw_only=True)
 class Listening:
-    """Hears hints and calls whoever wants to know; `wakes` maps channels to calls."""
+    """Receives hints and runs the callback of each channel."""
 
     line: Line
     wakes: Mapping[str, Callable[[], object]]
-    _heard_by: Connection | None = None
+    _listening_on: Connection | None = None
 
     async def tick(self) -> float:
-        """Listen, or see whether the connection still lives."""
+        """Listen, or check that the connection is alive."""
         async with self.line.acquire() as conn:
-            if conn is not self._heard_by:
-                await hints.listen(conn, tuple(self.wakes), self._hear)
-                self._heard_by = conn
-                # What was hinted at before we listened is found by looking.
+            if conn is not self._listening_on:
+                await hints.listen(conn, tuple(self.wakes), self._receive)
+                self._listening_on = conn
+                # A poll finds what was announced before this listener connected.
                 for wake in self.wakes.values():
                     wake()
             await hints.check(conn)
         return CHECK_EVERY
 
-    def _hear(self, channel: str) -> None:
+    def _receive(self, channel: str) -> None:
         wake = self.wakes.get(channel)
         if wake is not None:
             wake()

@@ -1,13 +1,13 @@
-"""What a claimer remembers of a queue's lanes, and where their live entries begin. Room: flow.
+"""Remembers a queue's lanes for a claimer, and where their live index entries begin.
 
-A claimed run leaves a dead entry in the index of waiting runs. Vacuum removes it, unless somebody
+A claimed run leaves a dead entry in the index of waiting runs. Vacuum removes it, unless a session
 holds an old snapshot open (a backup, a forgotten transaction); then every claim that starts at the
 head of a lane walks all dead entries since, and throughput collapses (F41). So a claim starts at a
-bound: the last entry it took, or a little before now if that is earlier, because a run that is
-committed late may have a ready time before it. The bound is a hint in memory, never stored: every
-few seconds a lane is walked from its head, less often when that turned out to be slow.
+bound: the last entry it took, or slightly before now if that is earlier, because a run that is
+committed late may have an earlier ready time. The bound is a hint in memory and is never stored:
+every few seconds a lane is walked from its head, less often if that was slow.
 
-Who gets how much is core's (core/lanes.py); the statements are the store's.
+core/lanes.py decides the shares; the store has the statements.
 """
 
 from bisect import bisect_right
@@ -24,14 +24,14 @@ Key = tuple[datetime, UUID]
 
 _HEAD: Final = (datetime(1, 1, 2, tzinfo=UTC), UUID(int=0))
 _NO_ID: Final = UUID(int=0)
-# Longer than any of our transactions may take to commit what it stamped.
+# Longer than any of Rota's transactions may take to commit a time it has written.
 SETTLING: Final = timedelta(seconds=1)
 FULL_WALK_EVERY: Final = timedelta(seconds=2)
-# A walk from the head may cost this part of the time at most.
+# Walks from the head may take at most one part in this many of the time.
 FULL_WALK_PART: Final = 20
-# A lane that yielded nothing for so long is forgotten; a survey finds it again.
+# A lane without runs for this long is forgotten; a survey finds it again.
 FORGET_AFTER: Final = timedelta(minutes=10)
-# A walk costs about 3 µs even if its lane is empty; more of them make the turn go round faster.
+# A walk costs about 3 µs even if its lane is empty; more walks make the rotation faster.
 LEAST_LANES: Final = 128
 MOST_LANES: Final = 512
 MOST_PRIORITY: Final = 9
@@ -40,7 +40,7 @@ DEEPEST: Final = 1_000_000
 
 @dataclass(slots=True)
 class Trace:
-    """What one lane lately yielded."""
+    """The recent claims from one lane."""
 
     head_at: datetime
     bound: Key
@@ -51,11 +51,11 @@ class Trace:
 
 
 class LaneMemory:
-    """The lanes of one queue as one claimer knows them."""
+    """The lanes of one queue that one claimer knows."""
 
     def __init__(self) -> None:
         self._traces: dict[Lane, Trace] = {}
-        # The lanes in order, for taking turns; made anew when one came or went.
+        # The lanes in rotation order; rebuilt when a lane was added or removed.
         self._order: list[Lane] = []
         self._turn = 0
 
@@ -80,7 +80,7 @@ class LaneMemory:
             )
 
     def walks(self, *, room: int, weights: Mapping[int, int], now: datetime) -> list[Walk]:
-        """The lanes to walk for `room` free slots, in order, each from its bound."""
+        """Return the lanes to walk for `room` free slots, in order, each from its bound."""
         waiting = list(self._next_turns(room))
         shares = deal(waiting, room=room, weights=weights, after=self._turn)
         dealt = {share.lane.tenant for share in shares}
@@ -88,13 +88,13 @@ class LaneMemory:
         return [self._walk(share, now) for share in shares]
 
     def is_quiet(self) -> bool:
-        """Whether every known lane was empty when it was last walked."""
+        """Return whether every known lane was empty when it was last walked."""
         return not any(trace.likely for trace in self._traces.values())
 
     def note(
         self, walks: Iterable[Walk], claimed: Iterable[Claimed], *, now: datetime, took: timedelta
     ) -> None:
-        """Remember what a claim yielded and how long it took."""
+        """Remember what a claim returned and how long it took."""
         counts: dict[Lane, int] = {}
         newest: dict[Lane, Claimed] = {}
         for run in claimed:
@@ -104,10 +104,10 @@ class LaneMemory:
             if last is None or is_later(run, last):
                 newest[lane] = run
         for walk in walks:
-            self._note_lane(walk, counts.get(walk.lane, 0), newest.get(walk.lane), now, took)
+            self._record_lane(walk, counts.get(walk.lane, 0), newest.get(walk.lane), now, took)
 
     def _next_turns(self, room: int) -> Iterator[Waiting]:
-        """Whole tenants, from the one whose turn it is, until there is enough to choose from."""
+        """Yield lanes tenant by tenant, from the next in turn, until there are enough."""
         order = self.known()
         start = bisect_right(order, (self._turn, MOST_PRIORITY))
         likely = 0
@@ -131,7 +131,7 @@ class LaneMemory:
             low = min(trace.bound, (now - SETTLING, _NO_ID))
         return Walk(lane=share.lane, low=low[0], low_id=low[1], share=share.most)
 
-    def _note_lane(
+    def _record_lane(
         self, walk: Walk, count: int, newest: Claimed | None, now: datetime, took: timedelta
     ) -> None:
         trace = self._traces[walk.lane]
@@ -144,12 +144,12 @@ class LaneMemory:
         elif now - trace.yielded_at > FORGET_AFTER:
             del self._traces[walk.lane]
             return
-        # A full share says that there is more; a smaller one says how much there is.
+        # A full share suggests that more runs wait; a smaller one shows how many there were.
         trace.likely = min(DEEPEST, 4 * walk.share) if count >= walk.share else 2 * count
 
 
 def is_later(run: Claimed, other: Claimed) -> bool:
-    """In the order of the index. The ids are compared only if they must be: that is slower."""
+    """Return whether a run comes later in the index. Comparing ids is slower, so it comes last."""
     if run.ready_at == other.ready_at:
         return run.id > other.id
     return run.ready_at > other.ready_at

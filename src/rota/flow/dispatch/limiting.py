@@ -1,9 +1,8 @@
-"""The claims of one worker, with the limits that are in force. Room: flow/dispatch.
+"""Claims runs for one worker, within the limits in force.
 
-Puts the three sorts of claims behind one door for claiming.py: plain ones, those of queues and
-tenants that are limited as a whole (guarded.py), and those of runs with gates of their own
-(gated.py). What is in force is read about once a second; a pause is asked for by the claims
-themselves.
+Combines the three kinds of claims for run_claimer.py: plain claims, claims from queues and tenants
+that are limited as a whole (guarded_claims.py), and claims of runs with gates of their own
+(gated_claims.py). It reads the limits about once a second; the claims themselves check for a pause.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,28 +27,28 @@ class Limiting:
     queue_ids: tuple[int, ...]
     kind_ids: tuple[int, ...]
     clock: Clock
-    # What becomes ready within this time is claimed already. Not behind gates: a place there is
-    # taken from somebody who is ready.
+    # Runs that become ready within this time are claimed early. Gated runs are not: that would take
+    # a place from a run that is ready now.
     ahead: timedelta = timedelta(0)
     scope: TenantScope = field(default_factory=TenantScope)
     _gated: GatedClaims = field(default_factory=GatedClaims)
     _in_force: InForce = field(default_factory=InForce)
-    _read: float = float("-inf")
+    _refreshed_at: float = float("-inf")
 
     @property
     def weights(self) -> Mapping[int, int]:
         return self._in_force.weights
 
     async def refresh(self, conn: Connection) -> None:
-        """Read what is in force, unless that was done a moment ago."""
+        """Read the limits in force, at most once per `LIMITS_REFRESH_INTERVAL_S`."""
         now = self.clock.monotonic()
-        if now - self._read >= REFRESH_EVERY:
+        if now - self._refreshed_at >= REFRESH_EVERY:
             self._in_force = await gates_in_force(conn, self.queue_ids)
             await self.scope.refresh(conn, now=now)
-            self._read = now
+            self._refreshed_at = now
 
     def tenant_ids(self, queue_id: int) -> Sequence[int] | None:
-        """The tenants whose runs are claimed from a queue; None is all of them."""
+        """Return the tenants whose runs are claimed from a queue; None means all tenants."""
         return self.scope.tenant_ids(queue_id)
 
     async def claim_open(

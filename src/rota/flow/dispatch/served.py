@@ -1,8 +1,8 @@
-"""The tenants whose runs a worker claims, as ids, by queue. Room: flow/dispatch.
+"""Resolves the tenants that a worker serves to ids, by queue.
 
 The settings of a worker name tenants, and the lanes of a queue carry their ids. A tenant may be
-created after the worker has started: while a name is unknown it is looked up about once a second,
-and later now and then, because a tenant may be deleted and created again under the same name.
+created after the worker has started: an unknown name is looked up about once a second, and known
+names now and then, because a tenant may be deleted and created again under the same name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
 from rota.store import names
 from rota.store.driver import Connection
 
-# How long names that are all known are not looked up again.
+# How long the names are trusted once all of them were found.
 LOOK_UP_INTERVAL_S: Final = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
 class TenantScope:
-    """`queues` names the queues of the worker by id."""
+    """`queues` maps the ids of the worker's queues to their names."""
 
     served: ServedTenants = SERVES_EVERY_TENANT
     queues: Mapping[int, str] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class TenantScope:
         self._names = self.served.names()
 
     async def refresh(self, conn: Connection, *, now: float) -> None:
-        """Look up the names, unless all of them are known and were looked up lately."""
+        """Look up the names, unless all were found recently."""
         is_complete = len(self._ids) == len(self._names)
         if is_complete and now - self._looked_up < LOOK_UP_INTERVAL_S:
             return
@@ -39,7 +39,7 @@ class TenantScope:
         self._looked_up = now
 
     def tenant_ids(self, queue_id: int) -> Sequence[int] | None:
-        """Return the tenants that are served in a queue; None is every tenant."""
+        """Return the tenants that the worker serves in a queue; None means every tenant."""
         wanted = self.served.in_queue(self.queues.get(queue_id, ""))
         if EVERY_TENANT in wanted:
             return None

@@ -1,11 +1,13 @@
-"""Events from outside become runs.
+"""Turns external events into runs.
 
-Room: flow/events. In the order of their way:
+In the order of processing:
 
-taking      events are taken in: kept once, matched, and turned into runs, in one transaction
-deciding    what events come to: runs at once, or piles that become runs later
-casting     what all runs of one job have in common
-ripening    the duty that makes runs of piles whose time has come
-listening   the duty that reads one source, and acknowledges what was committed
-replaying   events that are kept are matched again
+source_reader   reads one source and acknowledges committed events, as a background duty
+webhooks        verifies signed requests to hooks and ingests their events
+ingestion       stores each event once, matches it and creates runs, in one transaction
+event_decisions decides what events become: runs at once, or batches that become runs later
+run_factory     builds the runs of a job that waits for events
+window_closing  creates the runs of batches whose window has closed, as a background duty
+event_replay    matches stored events again
+retention       deletes the keys of expired events, as a background duty
 """

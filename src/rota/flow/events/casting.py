@@ -1,7 +1,7 @@
-"""The runs of a job that waits for events. Room: flow/events.
+"""Builds the runs of a job that waits for events.
 
-An event is not a tick: the overlap policy is not asked, because a skipped event would be lost. The
-limits of the job hold all the same, and so does its order, if it keeps one.
+The overlap policy does not apply to events, because a skipped event would be lost. The limits of
+the job and the order of its runs, if it keeps one, still apply.
 """
 
 import json
@@ -31,12 +31,12 @@ from rota.store.gates import NewGate
 from rota.store.jobs import Job, Record
 from rota.store.live_runs import NewRun
 
-# What one statement inserts.
+# Runs per insert statement.
 BATCH = 1_000
 
 
 class Cast(NamedTuple):
-    """A run that is to be made, with its payload as JSON and the gates that it passes."""
+    """A run to create, with its payload as JSON and its gates."""
 
     mould: "Mould"
     run_id: UUID
@@ -46,7 +46,7 @@ class Cast(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mould:
-    """What all runs of one job have in common, read once."""
+    """The fields that all runs of one job share."""
 
     job: Job
     waiting: Waiting
@@ -56,11 +56,12 @@ class Mould:
 
     @staticmethod
     def of(job: Job) -> "Mould | None":
-        """None if it does not wait for events any more, or nobody can read what it waits for: one
-        such job must not keep events from the others. `NewerDocument` if only newer code can.
+        """Return the template of a job; None if the job no longer waits for events, or if its
+        trigger cannot be read, so that one such job does not block the others. Raise
+        `NewerDocument` if only newer code can read it.
         """
         try:
-            schedule = None if job.schedule is None else _schedule(job.schedule)
+            schedule = None if job.schedule is None else _read_schedule(job.schedule)
         except NewerDocument:
             raise
         except InvalidInput:
@@ -74,21 +75,21 @@ class Mould:
             waiting=Waiting(
                 job_id=job.id, trigger=schedule.trigger, window=schedule.window, held=held
             ),
-            deadline=_deadline(job.policy),
-            limits=_limits(job.limits),
+            deadline=_read_deadline(job.policy),
+            limits=_read_limits(job.limits),
             template=None if job.payload is None else json.loads(job.payload),
         )
 
     def cast(self, run_id: UUID, events: Sequence[str], *, key: str = "") -> Cast:
-        """The run for these events, each as JSON. `ExpressionFailed` or `InvalidInput` if there can
-        be none.
+        """Build the run for these events, each as JSON. Raise `ExpressionFailed` or `InvalidInput`
+        if its payload cannot be built.
         """
         single = is_single(self.waiting.trigger)
         if self.template is None and not self.limits:
-            # As most are: what was JSON before needs neither be read nor written.
+            # The common case: the JSON of the events is used without parsing it.
             text, payload = bare_payload(events, single=single), None
         else:
-            shown = [json.loads(each) for each in events]
+            shown = [json.loads(event) for event in events]
             payload = payload_of(self.template, shown, single=single, key=key)
             text = only_written(json_text(payload, "payload") or "null", self.template)
         passed = keys_of(self.job.id, self.job.overlap, self.limits, payload)
@@ -97,29 +98,29 @@ class Mould:
 
 
 @lru_cache(maxsize=4096)
-def _schedule(text: str) -> Schedule:
+def _read_schedule(text: str) -> Schedule:
     return read_stored_schedule(json.loads(text))
 
 
 @lru_cache(maxsize=1024)
-def _deadline(text: str) -> timedelta | None:
+def _read_deadline(text: str) -> timedelta | None:
     return read_stored_policy(json.loads(text)).deadline
 
 
 @lru_cache(maxsize=1024)
-def _limits(text: str | None) -> tuple[Limit, ...]:
+def _read_limits(text: str | None) -> tuple[Limit, ...]:
     return read_stored_limits(json.loads(text or "null"))
 
 
 async def make_runs(
     conn: Connection, casts: list[Cast], *, now: datetime, trigger: str
 ) -> list[UUID]:
-    """Make the runs; an id that was made before makes nothing. Only a replay may have made some:
-    an event arrives once, and a pile goes with its run.
+    """Create runs; an id that exists is skipped. Only a replay may repeat ids: an event is ingested
+    once, and a batch is deleted together with the creation of its run.
     """
     passing = await gates.put_many(conn, [gate for cast in casts for gate in cast.gates])
     runs = [
-        _run(
+        _build_run(
             cast,
             tuple(passing[gate.tenant_id, gate.key] for gate in cast.gates),
             now=now,
@@ -128,20 +129,20 @@ async def make_runs(
         for cast in casts
     ]
     insert = live_runs.insert_many if trigger == "replay" else live_runs.insert_new
-    made: list[UUID] = []
+    created: list[UUID] = []
     for start in range(0, len(runs), BATCH):
-        made += await insert(conn, runs[start : start + BATCH])
-    return made
+        created += await insert(conn, runs[start : start + BATCH])
+    return created
 
 
 async def record_none(
     conn: Connection, job: Job, record: Record, *, trigger: str = "event"
 ) -> None:
-    """Keep on record why a pile became no run."""
+    """Record why an event batch did not become a run."""
     await jobs.record(conn, job, [record], trigger=trigger)
 
 
-def _run(cast: Cast, through: tuple[int, ...], *, now: datetime, trigger: str) -> NewRun:
+def _build_run(cast: Cast, through: tuple[int, ...], *, now: datetime, trigger: str) -> NewRun:
     job, deadline = cast.mould.job, cast.mould.deadline
     return NewRun(
         id=cast.run_id,

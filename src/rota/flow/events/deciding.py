@@ -1,8 +1,8 @@
-"""What events come to: runs at once, or piles that become runs later. Room: flow/events.
+"""Decides what events become: runs at once, or event batches that become runs later.
 
-In two steps, in one transaction of the caller's: `decide` locks the piles and says for each event
-what it is for each job, so that this can be kept with the event; `carry_out` makes the runs and
-keeps the piles, and reads the events on them, which must be kept by then.
+There are two steps in the caller's transaction. `decide_events` locks the batches and returns the
+match of each event with each job, so that the caller can store it with the event. `apply_decisions`
+creates the runs, stores the batches and reads their events, which must be stored by then.
 """
 
 import json
@@ -29,15 +29,15 @@ from rota.store.driver import Connection
 from rota.store.fitness import database_time
 from rota.store.jobs import Job, Record
 
-# Seconds: waiting runs become fewer by themselves, and nobody knows how fast.
+# Seconds. Waiting runs decrease over time at an unknown rate.
 AGAIN: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """Why events are matched: they arrive `at` this time, or are replayed. `replay` is the time of
-    the dry run, which tells the runs of one replay from those of another; `only` is the job that is
-    asked, None for all.
+    """The reason for matching events: they arrive at the time `at`, or are replayed. `replay` is
+    the time of the dry run, which distinguishes the runs of different replays. `only` limits the
+    match to one job. Default: all jobs.
     """
 
     tenant_id: int
@@ -51,13 +51,13 @@ class Occasion:
 
     @property
     def named(self) -> datetime:
-        """The time in the ids of the runs."""
+        """The time in the ids of the new runs."""
         return self.at if self.replay is None else self.replay
 
 
 @dataclass(slots=True, kw_only=True)
 class Decided:
-    """`matches` are those of each event; the rest is for `carry_out`."""
+    """The matches of each event; the other fields are the input of `apply_decisions`."""
 
     matches: dict[UUID, list[Match]]
     moulds: dict[UUID, Mould]
@@ -66,89 +66,93 @@ class Decided:
 
 
 async def decide(conn: Connection, events: Sequence[Event], why: Occasion) -> Decided:
-    """Match events with the jobs that wait for their types, and lock what they are gathered on."""
-    moulds, newer = await _moulds(conn, events, why)
-    decided = Decided(matches={event.event_id: [] for event in events}, moulds=moulds)
+    """Match events with the jobs that wait for their types, and lock the batches that they join."""
+    templates, newer = await _read_templates(conn, events, why)
+    decided = Decided(matches={event.event_id: [] for event in events}, moulds=templates)
     added: dict[Place, list[Added]] = defaultdict(list)
-    waiting = _by_type(moulds.values())
-    concerned = {kind: _concerned(kind, waiting) for kind in {event.type for event in events}}
+    waiting = _index_by_type(templates.values())
+    concerned = {
+        kind: _select_templates(kind, waiting) for kind in {event.type for event in events}
+    }
     for event in events:
-        for mould in concerned[event.type]:
-            found = match(mould.waiting, event)
+        for template in concerned[event.type]:
+            found = match(template.waiting, event)
             if found is None:
                 continue
             if found.outcome is Outcome.MATCHED:
-                found = _cast(decided, mould, event, found, why)
+                found = _add_run(decided, template, event, found, why)
             elif found.outcome is Outcome.GATHERED:
-                place = (mould.job.id, found.key)
+                place = (template.job.id, found.key)
                 added[place].append(Added(event.event_id, event.size, found.parts))
             decided.matches[event.event_id].append(found)
-        decided.matches[event.event_id] += [each.match for each in newer if each.wants(event)]
+        decided.matches[event.event_id] += [job.match for job in newer if job.wants(event)]
     if added:
-        await _gather(conn, decided, added, why)
+        await _join_batches(conn, decided, added, why)
     return decided
 
 
 async def carry_out(conn: Connection, decided: Decided, why: Occasion) -> list[UUID]:
-    """Make the runs, keep the piles; return the runs that were made."""
+    """Create the runs and store the batches; return the ids of the new runs."""
     folds = decided.folds
-    members = [each for folded in folds.values() for each in folded.members.values()]
+    members = [member for folded in folds.values() for member in folded.members.values()]
     await arrivals.add_members(conn, members, tenant_id=why.tenant_id)
     closed = Closing(conn, why)
     for (job_id, key), folded in folds.items():
-        mould = decided.moulds[job_id]
-        for pile in folded.ripe:
-            closed.ripe(mould, pile, key)
-        for pile in folded.given_up:
-            closed.given_up(mould, pile, key)
+        template = decided.moulds[job_id]
+        for batch in folded.ripe:
+            closed.ripe(template, batch, key)
+        for batch in folded.given_up:
+            closed.given_up(template, batch, key)
     casts = [*decided.casts, *await closed.casts()]
-    await _allow(conn, casts, why.tenant_id)
+    await _check_quota(conn, casts, why.tenant_id)
     made = await make_runs(conn, casts, now=why.at, trigger=why.trigger) if casts else []
     await arrivals.keep_piles(conn, {place: folded.open for place, folded in folds.items()})
     return made
 
 
 class Closing:
-    """Piles that are over: they become runs, or it is on record why not."""
+    """Closes event batches: they become runs, or the reason why not is recorded."""
 
     def __init__(self, conn: Connection, why: Occasion) -> None:
         self._conn = conn
         self._why = why
         self._ripe: list[tuple[Mould, Pile, str]] = []
-        self._none: list[tuple[Mould, Pile, dict[str, object]]] = []
+        self._skipped: list[tuple[Mould, Pile, dict[str, object]]] = []
 
-    def ripe(self, mould: Mould, pile: Pile, key: str) -> None:
-        if mould.waiting.held is not None:
-            self._none.append((mould, pile, {"code": "paused", "message": mould.waiting.held}))
+    def ripe(self, template: Mould, batch: Pile, key: str) -> None:
+        if template.waiting.held is not None:
+            self._skipped.append(
+                (template, batch, {"code": "paused", "message": template.waiting.held})
+            )
         else:
-            self._ripe.append((mould, pile, key))
+            self._ripe.append((template, batch, key))
 
-    def given_up(self, mould: Mould, pile: Pile, key: str) -> None:
-        missing = missing_types(mould.waiting.trigger, pile.filled)
-        told = {"code": "incomplete", "missing": missing, "events": pile.count, "key": key}
-        self._none.append((mould, pile, told))
+    def given_up(self, template: Mould, batch: Pile, key: str) -> None:
+        missing = missing_types(template.waiting.trigger, batch.filled)
+        reason = {"code": "incomplete", "missing": missing, "events": batch.count, "key": key}
+        self._skipped.append((template, batch, reason))
 
     async def casts(self) -> list[Cast]:
-        """The runs that are to be made; the events are off their piles from now on."""
-        over = [pile.run_id for _, pile, _ in (*self._ripe, *self._none)]
-        if not over:
+        """Remove the events from the closed batches, and return the runs to create."""
+        run_ids = [batch.run_id for _, batch, _ in (*self._ripe, *self._skipped)]
+        if not run_ids:
             return []
-        bodies = await arrivals.take_members(self._conn, over)
+        bodies = await arrivals.take_members(self._conn, run_ids)
         casts: list[Cast] = []
-        for mould, pile, key in self._ripe:
+        for template, batch, key in self._ripe:
             try:
-                casts.append(mould.cast(pile.run_id, bodies[pile.run_id], key=key))
+                casts.append(template.cast(batch.run_id, bodies[batch.run_id], key=key))
             except (ExpressionFailed, InvalidInput) as error:
-                self._none.append((mould, pile, {"code": "payload", "message": str(error)}))
-        for mould, pile, told in self._none:
-            record = Record(pile.run_id, self._why.at, RunState.SKIPPED, canonical(told))
-            await record_none(self._conn, mould.job, record, trigger=self._why.trigger)
+                self._skipped.append((template, batch, {"code": "payload", "message": str(error)}))
+        for template, batch, reason in self._skipped:
+            record = Record(batch.run_id, self._why.at, RunState.SKIPPED, canonical(reason))
+            await record_none(self._conn, template.job, record, trigger=self._why.trigger)
         return casts
 
 
 class Newer(NamedTuple):
-    """A job whose document only newer code can read. That events came for it is on record with
-    them, so that they can be replayed after the upgrade.
+    """A job whose document only newer code can read. Its events store the failed match, so that
+    they can be replayed after the upgrade.
     """
 
     types: frozenset[str]
@@ -156,10 +160,10 @@ class Newer(NamedTuple):
 
     @classmethod
     def of(cls, job: Job, error: NewerDocument) -> Self:
-        said = json.loads(job.schedule or "{}").get("event")
-        parts = said.get("all_of", [said]) if isinstance(said, dict) else [said]
-        named = [each.get("type") if isinstance(each, dict) else each for each in parts]
-        types = frozenset(each for each in named if isinstance(each, str))
+        trigger = json.loads(job.schedule or "{}").get("event")
+        parts = trigger.get("all_of", [trigger]) if isinstance(trigger, dict) else [trigger]
+        names = [part.get("type") if isinstance(part, dict) else part for part in parts]
+        types = frozenset(name for name in names if isinstance(name, str))
         why = str(error)[:MOST_WHY]
         return cls(types, Match(job_id=job.id, outcome=Outcome.FAILED, why=why))
 
@@ -167,81 +171,81 @@ class Newer(NamedTuple):
         return not self.types.isdisjoint(patterns_of(event.type))
 
 
-async def _moulds(
+async def _read_templates(
     conn: Connection, events: Iterable[Event], why: Occasion
 ) -> tuple[dict[UUID, Mould], list[Newer]]:
     types = {name for kind in {event.type for event in events} for name in patterns_of(kind)}
     if not types:
         return {}, []
     waiting = await arrivals.waiting_jobs(conn, types, tenant_id=why.tenant_id)
-    moulds: dict[UUID, Mould] = {}
+    templates: dict[UUID, Mould] = {}
     newer: list[Newer] = []
     for job in waiting:
         if why.only not in {None, job.id}:
             continue
         try:
-            mould = Mould.of(job)
+            template = Mould.of(job)
         except NewerDocument as error:
             newer.append(Newer.of(job, error))
             continue
-        if mould is not None:
-            moulds[job.id] = mould
-    return moulds, newer
+        if template is not None:
+            templates[job.id] = template
+    return templates, newer
 
 
-def _by_type(moulds: Iterable[Mould]) -> dict[str, list[Mould]]:
+def _index_by_type(templates: Iterable[Mould]) -> dict[str, list[Mould]]:
     found: dict[str, list[Mould]] = defaultdict(list)
-    for mould in moulds:
-        for name in mould.waiting.trigger.types:
-            found[name].append(mould)
+    for template in templates:
+        for name in template.waiting.trigger.types:
+            found[name].append(template)
     return found
 
 
-def _concerned(kind: str, waiting: Mapping[str, list[Mould]]) -> list[Mould]:
-    """Whoever waits for a type, by whichever name, once."""
-    found = [mould for name in patterns_of(kind) for mould in waiting.get(name, ())]
-    return list({id(mould): mould for mould in found}.values())
+def _select_templates(kind: str, waiting: Mapping[str, list[Mould]]) -> list[Mould]:
+    """Return the templates of jobs whose trigger matches a type, each once."""
+    found = [template for name in patterns_of(kind) for template in waiting.get(name, ())]
+    return list({id(template): template for template in found}.values())
 
 
-def _cast(decided: Decided, mould: Mould, event: Event, found: Match, why: Occasion) -> Match:
-    """The run of one event; a payload that cannot be made is no match."""
-    run_id = event_run_id(mould.job.id, event.event_id, at=why.named)
+def _add_run(decided: Decided, template: Mould, event: Event, found: Match, why: Occasion) -> Match:
+    """Add the run of one event. If its payload cannot be built, the match fails."""
+    run_id = event_run_id(template.job.id, event.event_id, at=why.named)
     try:
-        decided.casts.append(mould.cast(run_id, [event.text]))
+        decided.casts.append(template.cast(run_id, [event.text]))
     except (ExpressionFailed, InvalidInput) as error:
         return replace(found, outcome=Outcome.FAILED, why=str(error)[:MOST_WHY])
     return replace(found, run_id=run_id)
 
 
-async def _gather(
+async def _join_batches(
     conn: Connection, decided: Decided, added: dict[Place, list[Added]], why: Occasion
 ) -> None:
-    """Fold events into their piles, which are locked from now on. By the clock of the database, as
-    the duty that looks for what is due: nodes may disagree about the time.
+    """Lock event batches and add events to them. Uses the database's clock, like the duty that
+    closes windows, because the clocks of nodes may differ.
     """
-    piles = await arrivals.open_piles(conn, added, tenant_id=why.tenant_id)
+    batches = await arrivals.open_piles(conn, added, tenant_id=why.tenant_id)
     now = await database_time(conn)
     for place, new in added.items():
         job_id, key = place
         name = partial(event_run_id, job_id, at=why.named, key=key)
         trigger = decided.moulds[job_id].waiting.trigger
-        folded = fold(trigger, piles[place], new, now=now, name=name)
+        folded = fold(trigger, batches[place], new, now=now, name=name)
         decided.folds[place] = folded
-        for each in new:
-            mine = decided.matches[each.event_id]
+        for event in new:
+            mine = decided.matches[event.event_id]
             for n, found in enumerate(mine):
                 if found.job_id == job_id:
-                    mine[n] = replace(found, run_id=folded.joined[each.event_id])
+                    mine[n] = replace(found, run_id=folded.joined[event.event_id])
 
 
-async def _allow(conn: Connection, casts: Sequence[Cast], tenant_id: int) -> None:
-    """Refuse more waiting runs than a tenant may have: all of what was handed in, or nothing."""
+async def _check_quota(conn: Connection, casts: Sequence[Cast], tenant_id: int) -> None:
+    """Refuse all events of the request if their runs would exceed the tenant's `max_queued`."""
     if not casts or casts[0].mould.job.quotas is None:
         return
-    most = read_stored_quotas(json.loads(casts[0].mould.job.quotas)).max_queued
-    if most is None:
+    quota = read_stored_quotas(json.loads(casts[0].mould.job.quotas)).max_queued
+    if quota is None:
         return
-    there = await tenants.count_queued(conn, tenant_id=tenant_id, most=most + 1)
-    if there + len(casts) > most:
-        asked = f"{there} runs wait, and these events would make {len(casts)} more"
-        raise QuotaExceeded("max_queued", most, asked, retry_after=AGAIN)
+    waiting = await tenants.count_queued(conn, tenant_id=tenant_id, most=quota + 1)
+    if waiting + len(casts) > quota:
+        usage = f"{waiting} runs are waiting and these events add {len(casts)}"
+        raise QuotaExceeded("max_queued", quota, usage, retry_after=AGAIN)

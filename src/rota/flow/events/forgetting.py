@@ -1,7 +1,7 @@
-"""Forgets the keys of events that are no longer kept. Room: flow/events.
+"""Deletes the deduplication keys of events that have expired.
 
-The events themselves go by the day (flow/record/keeping_days.py); from then on the same event again
-is a new one. Bounded batches, far from the hot path.
+The events themselves are deleted by the day, with their partition (engine/maintenance). After that,
+the same event counts as a new one. Works in bounded batches, outside the hot path.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,13 @@ EVERY: Final = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
+    """Deletes the keys of events older than `keep`, as a background duty."""
+
     source: Source
     keep: timedelta
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
             before = await database_time(conn) - self.keep
-            gone = await arrivals.prune_keys(conn, before=before, most=MOST)
-        return 0.0 if gone >= MOST else EVERY
+            deleted = await arrivals.prune_keys(conn, before=before, most=MOST)
+        return 0.0 if deleted >= MOST else EVERY

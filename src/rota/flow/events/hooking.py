@@ -1,7 +1,7 @@
-"""Takes in what somebody hands in at a hook, by signing it. Room: flow/events.
+"""Verifies a signed request to a hook and ingests its event.
 
-The hook is found as the owner of the tables, since whoever calls has no tenant; what comes of it is
-written behind the wall of the hook's tenant, like everything that comes from outside.
+The hook is looked up as the owner of the tables, because the caller has no tenant yet. The event is
+written under row-level security of the hook's tenant, like everything that comes from outside.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,15 +19,15 @@ from rota.store.driver import Connection
 from rota.store.walls import behind_wall
 
 REPLAYED: Final = (
-    "this request was accepted before, and its event is past retention; a signature without a time "
-    "is accepted once"
+    "this request was accepted before and its event has expired; a signature without a timestamp "
+    "is accepted only once"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """A request to a hook; `read` makes data of the body, once it is known to be signed.
-    `on_verified` is called with the hook's id as soon as it is, and may raise.
+    """A request to a hook. `parse_body` parses the body after its signature was verified.
+    `on_verified` is called with the hook's id right after the verification, and may raise.
     """
 
     hook_id: UUID
@@ -45,7 +45,7 @@ async def hear(
     now: datetime,
     new_id: Callable[[], UUID],
 ) -> Taken:
-    """Take the event in if its signature is right; otherwise `Unauthenticated` says why."""
+    """Ingest the event of a request. Raise `Unauthenticated` if its signature is invalid."""
     hook = await hooks.find(conn, handed.hook_id)
     secrets = hooks.secrets_of(hook, master)
     try:
@@ -62,6 +62,6 @@ async def hear(
         )
         taken = await take(conn, hook.tenant_id, [event], now=taken_at, new_id=new_id)
         if is_replay and not taken.events[0].duplicate:
-            # Raised inside, so that nothing of it stays.
+            # Raised inside the transaction, which rolls it back.
             raise Unauthenticated(REPLAYED)
         return taken

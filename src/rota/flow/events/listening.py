@@ -1,18 +1,19 @@
-"""Reads a source and takes its events in, as the only process of the fleet. Room: flow/events.
+"""Reads an event source and ingests its events; one process of the fleet reads each source.
 
-A duty for each source that this process has settings for. Who holds the source's lease opens it and
-reads; the others look now and then whether the lease has run out. A batch goes through these steps:
+Every process has a duty for each source in its settings. The holder of the source's lease opens and
+reads it; the others check every few seconds whether the lease has expired. A batch goes through
+these steps:
 
-    read          from the source
-    take          events, their runs and the position, in one transaction that also asks whether the
-                  lease still holds
-    acknowledge   to the source, after that transaction was committed
+    read          the batch from the source
+    take          store the events, their runs and the position, in one transaction that also checks
+                  that the lease is still held
+    acknowledge   the batch to the source, after the commit
 
-Killed before the commit, the source gives the batch again; killed after it, the batch comes again
-too, and every event in it is known by its id (taking.py). A source that raises is closed, let go
-and tried again later. So it is while the tenant has as many waiting runs as it may: then the rest
-waits at the source. A message that is no event stops its source, because passing over it would
-lose it; or it is passed over and counted, if the settings say so.
+If the process dies before the commit, the source delivers the batch again. If it dies after the
+commit, the batch comes again too, and every event in it is a known duplicate (ingestion.py). A
+source that raises is closed, released and tried again later. The same happens while the tenant has
+`max_queued` waiting runs: the remaining events wait at the source. An invalid message stops its
+source, because skipping it would lose it. With `skips_bad` it is skipped and counted.
 """
 
 import asyncio
@@ -41,18 +42,19 @@ from rota.store.fitness import database_time
 from rota.store.sources import Hold, Progress, Reader
 from rota.store.transaction import transaction
 
-# Long enough for a batch to be taken in while the database is slow; a process that ends lets go.
+# Long enough to ingest a batch while the database is slow. A process that stops releases its lease.
 TTL: Final = timedelta(seconds=30)
 RENEW_EVERY: Final = TTL / 3
-# While another process reads it.
+# Seconds between checks while another process reads the source.
 LOOK_EVERY: Final = 5.0
 WITHIN: Final = timedelta(seconds=1)
-# For one call of a source. Well within the lease, so that a stuck one is not read twice for long.
+# Seconds that one call of a source may take. Well below the lease, so that a stuck source is not
+# read by two processes for long.
 LIMIT: Final = 20.0
 LOOK_AT_LAG_EVERY: Final = 10.0
 LONGEST_PAUSE: Final = timedelta(minutes=1)
 LONGEST_REASON: Final = 500
-# A password in an address, in whatever a library says.
+# User and password in a URL, as they may appear in the error of a library.
 USER_INFO: Final = re.compile(r"(?<=://)[^\s/@]+@")
 
 T = TypeVar("T")
@@ -60,7 +62,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A source as the settings have it. `every` is how often one that cannot wait is asked."""
+    """A source as configured. `interval` is the polling interval of a source that cannot wait."""
 
     name: str
     kind: str
@@ -73,12 +75,12 @@ class Wanted:
 
 
 class SourceBroken(Exception):
-    """A source raised, or did not answer; its text is what there is to say."""
+    """A source raised an error or did not answer in time; the text is the reason."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ListeningToSource:
-    """`shown` names this process to people."""
+    """Reads one source as a background duty. `display_name` names this process to people."""
 
     wanted: Wanted
     connections: Connections
@@ -97,7 +99,7 @@ class ListeningToSource:
     _backoff: Backoff = field(init=False)
 
     def __post_init__(self) -> None:
-        # The same for all of this process's life: it need not wait for a lease of its own.
+        # Constant for the life of the process, so that it can take back its own lease at once.
         self._owner = self.new_id()
         self._most = self.wanted.most
         self._backoff = Backoff(
@@ -105,7 +107,7 @@ class ListeningToSource:
         )
 
     async def tick(self) -> float:
-        """One batch, if this process may read and there is one."""
+        """Ingest one batch, if this process holds the lease and the source has one."""
         began = self.clock.monotonic()
         try:
             held = self._held or await self._hold()
@@ -117,13 +119,14 @@ class ListeningToSource:
             await self._close()
             return 0.0
         except QuotaExceeded as error:
-            # Runs must end first. What fits is taken one by one, and the rest waits where it is.
+            # Runs must end first. Events that fit are ingested one by one; the others wait at the
+            # source.
             self._most = 1
             return await self._failed(error)
         except (SourceBroken, InvalidInput, NotFound) as error:
             return await self._failed(error)
         except RotaError:
-            # Not ours to judge, but the batch was not taken: the next pass begins anew.
+            # The duty handles this error, but the batch was not ingested: reopen the source.
             await self._close()
             raise
         if found:
@@ -131,7 +134,7 @@ class ListeningToSource:
         return max(0.0, self.wanted.every.total_seconds() - (self.clock.monotonic() - began))
 
     async def let_go(self) -> None:
-        """Stop reading, so that nobody has to wait for the lease to run out."""
+        """Stop reading and release the lease, so that another process can read at once."""
         held = self._held
         await self._close()
         if held is not None:
@@ -139,7 +142,7 @@ class ListeningToSource:
                 async with self.connections.acquire() as conn:
                     await sources.release(conn, held)
             except RotaError:
-                return  # then they wait
+                return  # the lease expires
 
     async def _hold(self) -> Hold | None:
         wanted = self.wanted
@@ -157,7 +160,7 @@ class ListeningToSource:
         return held
 
     async def _read(self, held: Hold) -> bool:
-        """Read, take, acknowledge; whether there was anything."""
+        """Read, ingest and acknowledge one batch; return whether there was one."""
         assert self._source is not None  # noqa: S101
         await self._look_at_lag(self._source)
         batch = await self._ask(self._source.read(most=self._most, within=WITHIN))
@@ -165,14 +168,15 @@ class ListeningToSource:
             await self._renew(held)
             return False
         if len(batch.position) > LONGEST_POSITION:
-            raise SourceBroken(f"a position of {len(batch.position)} characters is too long")
+            length = len(batch.position)
+            raise SourceBroken(f"its position has {length} characters; limit: {LONGEST_POSITION}")
         await self._take(held, batch)
         await self._ask(self._source.acknowledge(batch.position))
         self._most = min(self.wanted.most, self._most * 2)
         return True
 
     async def _take(self, held: Hold, batch: Batch) -> None:
-        """The events, their runs and the position: all of it is committed, or nothing."""
+        """Commit the events, their runs and the position, all or nothing."""
         events, refused = self._events(batch.messages)
         async with self.connections.acquire() as conn:
             async with transaction(conn):
@@ -189,14 +193,14 @@ class ListeningToSource:
             if taken.made:
                 await hints.give(conn, hints.RUNS)
         self._renewed = self.clock.monotonic()
-        for each in refused:
-            self.emit(each)
+        for refusal in refused:
+            self.emit(refusal)
         if events:
             fresh, name = progress.taken, self.wanted.name
             self.emit(EventsTaken(source=name, count=fresh, duplicates=taken.duplicates))
 
     def _events(self, messages: Sequence[Message]) -> tuple[list[NewEvent], list[MessageRefused]]:
-        """Every message as an event, and those that are none and may be passed over."""
+        """Return the valid messages as events, and the invalid ones that may be skipped."""
         events, refused = [], []
         now = self.clock.now()
         for message in messages:
@@ -207,11 +211,11 @@ class ListeningToSource:
             except InvalidInput as error:
                 reason = f"message {message.id}: {error}"
                 if not self.wanted.skips_bad:
-                    # The ones before it are taken one by one, so that only what follows waits.
+                    # The messages before it are ingested one by one, so that only later ones wait.
                     self._most = 1
                     raise SourceBroken(reason) from error
-                name, told = self.wanted.name, said(reason)
-                refused.append(MessageRefused(source=name, message=message.id, reason=told))
+                name, line = self.wanted.name, said(reason)
+                refused.append(MessageRefused(source=name, message=message.id, reason=line))
         return events, refused
 
     async def _look_at_lag(self, source: Source) -> None:
@@ -220,7 +224,7 @@ class ListeningToSource:
             self._lag, self._looked = await self._ask(source.lag()), now
 
     async def _renew(self, held: Hold) -> None:
-        """Nothing came. Say now and then that this process still reads."""
+        """Renew the lease of an idle source from time to time."""
         if self.clock.monotonic() - self._renewed < RENEW_EVERY.total_seconds():
             return
         async with self.connections.acquire() as conn:
@@ -228,7 +232,7 @@ class ListeningToSource:
         self._renewed = self.clock.monotonic()
 
     async def _failed(self, error: Exception) -> float:
-        """Close it, say why, and let another process try."""
+        """Close the source, store the reason, and let another process try."""
         held, pause, reason = self._held, self._backoff.pause(), said(str(error))
         await self._close()
         if held is not None:
@@ -253,17 +257,17 @@ class ListeningToSource:
 
 @contextmanager
 def broken() -> Iterator[None]:
-    """What a source raises: foreign code, so it may be anything."""
+    """Translate any error of a source, which is plug-in code, to `SourceBroken`."""
     try:
         yield
     except TimeoutError:
-        raise SourceBroken("it did not answer in time") from None
-    except Exception as error:  # a plug-in may raise anything; that is an answer, too
+        raise SourceBroken(f"it did not answer within {LIMIT:g} s") from None
+    except Exception as error:  # a plug-in may raise anything
         raise SourceBroken(f"{type(error).__name__}: {error}") from error
 
 
 def said(text: str) -> str:
-    """A reason as it is shown: one line, not too long, without passwords."""
+    """Return a reason for display: one short line, without passwords."""
     line = " ".join(text.split())
     line = USER_INFO.sub("***@", "".join(char for char in line if char.isprintable()))
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
@@ -271,7 +275,7 @@ def said(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastWord:
-    """The duty of one source, and letting it go when it is told to stop."""
+    """Runs the duty of one source, and releases the source when the process stops."""
 
     duty: Duty
     listening: ListeningToSource

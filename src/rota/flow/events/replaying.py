@@ -1,8 +1,8 @@
-"""Matches events again that are kept (S7, S13). Room: flow/events.
+"""Matches stored events again (S7, S13).
 
-They are matched with the jobs as they are now, and become new runs; what they came to is added to
-what is kept with them. The token of the dry run is the name of the replay: an event that has it is
-done, so that a call that is repeated makes nothing twice.
+The events are matched with the current jobs and become new runs. The new matches are stored with
+the events. The token of the dry run identifies the replay: an event that has it is skipped, so a
+repeated call creates nothing twice.
 """
 
 import json
@@ -24,25 +24,27 @@ from rota.store.arrivals import FIRST_ID, LAST_ID, Range, Row
 from rota.store.driver import Connection
 from rota.store.transaction import joined
 
-# What is matched in one go.
+# Events that are matched at a time.
 BATCH: Final = 500
 _STEP: Final = timedelta(milliseconds=1)
 
 
 class Counted(NamedTuple):
+    """The result of a dry run: the number of matching events, and the confirmation token."""
+
     found: int
     token: str
 
 
 class Replayed(NamedTuple):
-    """How many events were matched again, and the runs that were made of them."""
+    """The number of events that were matched again, and the new runs."""
 
     events: int
     made: tuple[UUID, ...]
 
 
 def range_of(which: EventFilter) -> Range:
-    """The same as ids, which begin with the time of arrival."""
+    """Return a filter as a range of event ids, which begin with the time of arrival."""
     return Range(
         from_id=FIRST_ID if which.since is None else stamped(which.since, bytes(10)),
         before=LAST_ID if which.until is None else stamped(which.until, bytes(10)),
@@ -52,29 +54,29 @@ def range_of(which: EventFilter) -> Range:
 
 
 async def count(conn: Connection, which: EventFilter, *, tenant_id: int, now: datetime) -> Counted:
-    """How many events a replay would match again, and the token for it."""
+    """Count the events that a replay would match, and return the token for it."""
     which = replaying.checked(which)
     await _refuse_foreign(conn, which, tenant_id)
     until = now + _STEP
     wanted = range_of(replaying.bounded(which, until))
     found = await arrivals.count(conn, wanted, tenant_id=tenant_id, most=replaying.MOST + 1)
-    said = Promise(count=replaying.check_count(found), until=until)
-    return Counted(found, replaying.token_of(which, said, tenant_id=tenant_id))
+    promise = Promise(count=replaying.check_count(found), until=until)
+    return Counted(found, replaying.token_of(which, promise, tenant_id=tenant_id))
 
 
 async def replay(
     conn: Connection, which: EventFilter, *, tenant_id: int, token: str, now: datetime
 ) -> Replayed:
-    """Match again what a dry run counted, all of it or nothing."""
+    """Match the events that a dry run counted, all or none."""
     which = replaying.checked(which)
-    said = replaying.promised(which, token, tenant_id=tenant_id)
-    wanted = range_of(replaying.bounded(which, said.until))
-    why = Occasion(tenant_id=tenant_id, at=now, replay=said.until, only=which.job_id)
+    promise = replaying.promised(which, token, tenant_id=tenant_id)
+    wanted = range_of(replaying.bounded(which, promise.until))
+    why = Occasion(tenant_id=tenant_id, at=now, replay=promise.until, only=which.job_id)
     done, made, after = 0, [], FIRST_ID
     async with joined(conn):
         await _refuse_foreign(conn, which, tenant_id)
         found = await arrivals.count(conn, wanted, tenant_id=tenant_id, most=replaying.MOST + 1)
-        replaying.refuse_more(found, said)
+        replaying.refuse_more(found, promise)
         while rows := await arrivals.choose(
             conn, wanted, tenant_id=tenant_id, after=after, most=BATCH
         ):
@@ -86,23 +88,23 @@ async def replay(
 
 async def _match_again(conn: Connection, rows: list[Row], why: Occasion) -> list[UUID]:
     name = moments.rfc3339(why.named)
-    new = [row for row in rows if not _has(row, name)]
-    decided = await decide(conn, [_event(row) for row in new], why)
-    told = {
-        event_id: canonical([{**each.plain(), "replay": name} for each in matches])
+    new = [row for row in rows if not _has_replay(row, name)]
+    decided = await decide(conn, [_event_of_row(row) for row in new], why)
+    texts = {
+        event_id: canonical([{**match.plain(), "replay": name} for match in matches])
         for event_id, matches in decided.matches.items()
         if matches
     }
-    if told:
-        await arrivals.add_matches(conn, told, tenant_id=why.tenant_id)
+    if texts:
+        await arrivals.add_matches(conn, texts, tenant_id=why.tenant_id)
     return await carry_out(conn, decided, why)
 
 
-def _has(row: Row, name: str) -> bool:
-    return any(each.get("replay") == name for each in json.loads(row.matches))
+def _has_replay(row: Row, name: str) -> bool:
+    return any(match.get("replay") == name for match in json.loads(row.matches))
 
 
-def _event(row: Row) -> Event:
+def _event_of_row(row: Row) -> Event:
     shown = json.loads(row.body)
     return Event(
         event_id=row.id,

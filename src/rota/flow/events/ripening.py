@@ -1,8 +1,8 @@
-"""Makes runs of what was gathered and whose time has come. Room: flow/events.
+"""Creates the runs of event batches whose window has closed.
 
-A duty of any node: a bounded batch, without the piles that another node is at. A pile and its run
-change in one transaction, and the id of the run is known from the first event on: whoever dies
-halfway leaves the pile as it was, and the next one makes the same run.
+A duty of every node. One pass handles a bounded number of batches and skips those that another node
+has locked. A batch is deleted and its run created in one transaction, and the id of the run is
+fixed by the first event: if a node dies halfway, the next one creates the same run.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,61 +28,61 @@ EVERY: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ripening:
-    """`made` is called when there are new runs."""
+    """Closes event windows as a background duty. Calls `on_runs_created` for new runs."""
 
     source: Source
     made: Callable[[], object]
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
-            taken = await ripen(conn, most=MOST)
-        if taken:
+            closed = await ripen(conn, most=MOST)
+        if closed:
             self.made()
-        return 0.0 if taken >= MOST else EVERY
+        return 0.0 if closed >= MOST else EVERY
 
 
 async def ripen(conn: Connection, *, most: int = MOST) -> int:
-    """Make runs of at most so many piles that are due; return how many there were."""
+    """Close at most `limit` due event batches and create their runs; return how many were due."""
     async with transaction(conn):
         now = await database_time(conn)
         due = await arrivals.ripe_piles(conn, most=most)
         if not due:
             return 0
-        found = await jobs.read(conn, [pile.job_id for pile in due])
-        moulds = _readable(found)
-        # What only newer code can read stays as it is, for a node that can.
-        due = [pile for pile in due if pile.job_id in moulds or pile.job_id not in found]
-        for tenant_id in sorted({pile.tenant_id for pile in due}):
-            mine = [pile for pile in due if pile.tenant_id == tenant_id]
-            await _close(conn, mine, moulds, Occasion(tenant_id=tenant_id, at=now))
-        await arrivals.keep_piles(conn, {(pile.job_id, pile.key): None for pile in due})
+        found = await jobs.read(conn, [batch.job_id for batch in due])
+        templates = _read_templates(found)
+        # Batches of jobs that only newer code can read are left to a node that can.
+        due = [batch for batch in due if batch.job_id in templates or batch.job_id not in found]
+        for tenant_id in sorted({batch.tenant_id for batch in due}):
+            mine = [batch for batch in due if batch.tenant_id == tenant_id]
+            await _close_batches(conn, mine, templates, Occasion(tenant_id=tenant_id, at=now))
+        await arrivals.keep_piles(conn, {(batch.job_id, batch.key): None for batch in due})
     return len(due)
 
 
-def _readable(found: Mapping[UUID, Job]) -> dict[UUID, Mould | None]:
-    moulds: dict[UUID, Mould | None] = {}
+def _read_templates(found: Mapping[UUID, Job]) -> dict[UUID, Mould | None]:
+    templates: dict[UUID, Mould | None] = {}
     for job_id, job in found.items():
         with suppress(NewerDocument):
-            moulds[job_id] = Mould.of(job)
-    return moulds
+            templates[job_id] = Mould.of(job)
+    return templates
 
 
-async def _close(
-    conn: Connection, due: list[Ripe], moulds: dict[UUID, Mould | None], why: Occasion
+async def _close_batches(
+    conn: Connection, due: list[Ripe], templates: dict[UUID, Mould | None], why: Occasion
 ) -> None:
     closing = Closing(conn, why)
-    forgotten = []
+    discarded = []
     for row in due:
-        mould = moulds.get(row.job_id)
-        if mould is None:
-            # The job is gone, or waits for something else now: nobody wants these any more.
-            forgotten.append(row.run_id)
-        elif isinstance(mould.waiting.trigger.gathering, AllOf):
-            closing.given_up(mould, pile_of(row), row.key)
+        template = templates.get(row.job_id)
+        if template is None:
+            # The job was deleted, or its trigger has changed: the events are discarded.
+            discarded.append(row.run_id)
+        elif isinstance(template.waiting.trigger.gathering, AllOf):
+            closing.given_up(template, pile_of(row), row.key)
         else:
-            closing.ripe(mould, pile_of(row), row.key)
+            closing.ripe(template, pile_of(row), row.key)
     casts = await closing.casts()
     if casts:
         await make_runs(conn, casts, now=why.at, trigger=why.trigger)
-    if forgotten:
-        await arrivals.take_members(conn, forgotten)
+    if discarded:
+        await arrivals.take_members(conn, discarded)

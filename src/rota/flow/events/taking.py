@@ -1,8 +1,8 @@
-"""Takes events in: each is kept once, and becomes a run of every job that waits for it.
+"""Ingests events: stores each event once and creates a run of every job that waits for it.
 
-Room: flow/events. One transaction: the event, the key by which it is known again, its runs and what
-is gathered. Whoever hands in an event that came before makes nothing, and is told what it came to;
-so a source may hand in again whatever it is not sure of. Where events come from is not known here.
+One transaction writes the event, its deduplication key, its runs and its event batches. A repeated
+event creates nothing, and its result has the runs of the first one. So a source can deliver an
+event again whenever it is not sure. This module does not know where events come from.
 """
 
 import json
@@ -25,7 +25,7 @@ __all__ = ["NewEvent", "Taken", "TakenEvent", "take", "take_checked"]
 
 
 class TakenEvent(NamedTuple):
-    """An event that was handed in; `run_ids` are the runs that it is, or will be, part of."""
+    """An ingested event. `run_ids` are the runs that it is, or will be, part of."""
 
     event_id: UUID
     source: str
@@ -35,14 +35,14 @@ class TakenEvent(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Every event in the order in which it was handed in, and the runs that were made now."""
+    """The ingested events in the order of the request, and the new runs."""
 
     events: tuple[TakenEvent, ...]
     made: tuple[UUID, ...]
 
     @property
     def duplicates(self) -> int:
-        return sum(each.duplicate for each in self.events)
+        return sum(event.duplicate for event in self.events)
 
 
 async def take(
@@ -53,19 +53,22 @@ async def take(
     now: datetime,
     new_id: Callable[[], UUID],
 ) -> Taken:
-    """Take events in, all or none. Once this has returned and is committed, they are not lost."""
+    """Ingest events, all or none. After the commit they cannot be lost."""
     if len(events) > MOST_EVENTS:
-        raise InvalidInput("events", f"{len(events)} events", f"at most {MOST_EVENTS} at once")
-    return await take_checked(conn, tenant_id, _checked(events, now=now, new_id=new_id), now=now)
+        wanted = f"a request can have at most {MOST_EVENTS} events"
+        raise InvalidInput("events", f"{len(events)} events", wanted)
+    return await take_checked(
+        conn, tenant_id, _check_events(events, now=now, new_id=new_id), now=now
+    )
 
 
 async def take_checked(
     conn: Connection, tenant_id: int, handed_in: Sequence[Event], *, now: datetime
 ) -> Taken:
-    """The same for events that were found good."""
+    """Ingest events that passed all checks."""
     if not handed_in:
         return Taken((), ())
-    # Of the same event twice in one batch the first is taken.
+    # If a request has the same event twice, the first is used.
     first = {event.digest: event for event in reversed(handed_in)}
     why = Occasion(tenant_id=tenant_id, at=now)
     async with joined(conn):
@@ -78,22 +81,22 @@ async def take_checked(
         new = [event for event in handed_in if first[event.digest] is event]
         new = [event for event in new if event.digest in fresh]
         decided = await decide(conn, new, why)
-        await _keep(conn, new, decided, why)
+        await _store_events(conn, new, decided, why)
         made = await carry_out(conn, decided, why)
         seen = [digest for digest in first if digest not in fresh]
         known = await arrivals.find_known(conn, seen, tenant_id=tenant_id) if seen else {}
-        taken = [_taken(event, first[event.digest], decided, known) for event in handed_in]
+        taken = [_result_of(event, first[event.digest], decided, known) for event in handed_in]
     return Taken(tuple(taken), tuple(made))
 
 
 def runs_of(matches: Sequence[Match]) -> tuple[UUID, ...]:
-    return tuple(each.run_id for each in matches if each.run_id is not None)
+    return tuple(match.run_id for match in matches if match.run_id is not None)
 
 
-def _checked(
+def _check_events(
     events: Sequence[NewEvent], *, now: datetime, new_id: Callable[[], UUID]
 ) -> list[Event]:
-    """All of them, before anything is written."""
+    """Check all events before anything is written."""
     found = []
     for place, event in enumerate(events):
         with within(f"events[{place}]"):
@@ -101,14 +104,16 @@ def _checked(
     return found
 
 
-async def _keep(conn: Connection, events: Sequence[Event], decided: Decided, why: Occasion) -> None:
+async def _store_events(
+    conn: Connection, events: Sequence[Event], decided: Decided, why: Occasion
+) -> None:
     rows = [
         NewRow(
             id=event.event_id,
             type=event.type,
             source=event.source,
             body=event.text,
-            matches=canonical([each.plain() for each in decided.matches[event.event_id]]),
+            matches=canonical([match.plain() for match in decided.matches[event.event_id]]),
         )
         for event in events
     ]
@@ -116,16 +121,18 @@ async def _keep(conn: Connection, events: Sequence[Event], decided: Decided, why
         await arrivals.insert_events(conn, rows, tenant_id=why.tenant_id, received_at=why.at)
 
 
-def _taken(event: Event, first: Event, decided: Decided, known: dict[bytes, Known]) -> TakenEvent:
-    """What is told of an event; `first` is the one that it repeats, or itself."""
+def _result_of(
+    event: Event, first: Event, decided: Decided, known: dict[bytes, Known]
+) -> TakenEvent:
+    """Return the result of an event. `first` is the event that it repeats, or itself."""
     matches = decided.matches.get(first.event_id)
     if matches is not None:
         run_ids = runs_of(matches)
         return TakenEvent(first.event_id, event.source, event.id, event is not first, run_ids)
     before = known.get(event.digest)
     if before is None:
-        # Neither new nor known: its key was as old as keys get, and was pruned at this moment.
-        raise StoreUnavailable(reason="the key of an event was forgotten just now; try again")
-    told = json.loads(before.matches)
-    run_ids = tuple(UUID(each["run_id"]) for each in told if "run_id" in each)
+        # Neither new nor known: the key of the event expired and was deleted at this moment.
+        raise StoreUnavailable(reason="the key of an event expired during the request; try again")
+    matched = json.loads(before.matches)
+    run_ids = tuple(UUID(match["run_id"]) for match in matched if "run_id" in match)
     return TakenEvent(before.event_id, event.source, event.id, True, run_ids)

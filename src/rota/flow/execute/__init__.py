@@ -1,6 +1,6 @@
-"""Execute: carries attempts out and says how they ended. One step of the flow.
+"""Runs attempts and reports how they ended.
 
-Attempts run on a stage, an event loop in a thread of its own, so that a handler that blocks cannot
-stop the worker from claiming, recording and vouching for the others. Claiming is flow/dispatch,
-recording flow/record; the node connects them.
+Attempts run on the attempt loop, an event loop in its own thread, so that a handler that blocks
+cannot stop the worker from claiming, recording and sending heartbeats. engine/dispatch claims runs,
+engine/recording stores outcomes, and processes connects them.
 """

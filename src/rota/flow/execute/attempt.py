@@ -1,7 +1,7 @@
-"""One attempt: what is known of it, and the context its executor gets. Room: flow/execute.
+"""Holds the state of one attempt, and is the context that its executor gets.
 
-Made for every run on the hot path, so it is one object with slots that computes nothing before it
-is asked. The engine's thread and the stage's thread share it: each field has one writer.
+Created for every run on the hot path, so it is one object with slots that computes on demand. The
+engine's thread and the attempt loop's thread share it: each field has one writer.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ LONGEST_MESSAGE: Final = 200
 
 
 class Effects(Protocol):
-    """What an attempt may ask for while it runs; see effects.py."""
+    """The database operations that an attempt may request while it runs; see attempt_effects.py."""
 
     def now(self) -> datetime: ...
     def noted(self, attempt: "Attempt", /) -> None: ...
@@ -44,7 +44,7 @@ class Effects(Protocol):
 
 
 class Span(Protocol):
-    """An attempt in its run's trace; flow/observe writes it."""
+    """The span of an attempt in its run's trace; engine/observability writes it."""
 
     @property
     def traceparent(self) -> str: ...
@@ -52,13 +52,13 @@ class Span(Protocol):
 
 
 class Trace(Protocol):
-    """Begins the span of an attempt that starts in `ahead` seconds."""
+    """Starts the span of an attempt that starts in `ahead` seconds."""
 
     def __call__(self, run: Claimed, kind: str, *, ahead: float) -> Span: ...
 
 
 class Attempt:
-    """Implements `core.executor.Context`."""
+    """Implements `core.executor.AttemptContext`."""
 
     __slots__ = (
         "_effects",
@@ -103,37 +103,37 @@ class Attempt:
         self.policy = policy
         self.payload = payload
         self.executor = executor
-        # The name of its tenant, by which resources of the worker are opened to it.
+        # The tenant's name; it decides which of the worker's resources the attempt may use.
         self.tenant = DEFAULT_TENANT
         self.task: asyncio.Task[None] | None = None
-        # Monotonic times: when it began, before which it must not start, when to ask it to stop,
-        # and when to wait for it no longer.
+        # Monotonic times: when it began, when it may start, when to ask it to stop, and when to
+        # stop waiting for it.
         self.began = 0.0
         self.start_at: float | None = None
         self.stop_at: float | None = None
         self.give_up_at: float | None = None
         self.stopping: Stopping | None = None
-        # How long stopping may take, if that is less than its policy says.
+        # How long stopping may take, if less than the policy's grace.
         self.stop_grace: timedelta | None = None
-        # Its executor was called: from here on it may have done something.
+        # Its executor was called, so it may have had effects.
         self.is_started = False
-        # It must not run beside its successor, so it ends before its worker's lease does.
+        # It must not overlap its successor, so it must end before the worker's lease expires.
         self.forbids_overlap = False
-        # Its ending was told; whatever it still does is void.
+        # Its ending was reported; anything it still does is ignored.
         self.is_closed = False
         self.is_counted = False
-        # It passed gates: others may wait for its place until its ending is stored.
+        # It passed gates: other runs may wait for its place until its ending is stored.
         self.is_gated = False
-        # It completed its run in a transaction of its own.
+        # It completed its run in its own transaction.
         self.is_recorded = False
         self.output: Output | None = None
-        # How it got past the breaker of its target, if it has one.
+        # How it passed the circuit breaker of its target, if it has a target.
         self.passage: Passage | None = None
-        # What it hands out, if it is the source of a map.
+        # The items it feeds to a map, if it is a map source.
         self.handing: Handing | None = None
-        # What hides the secrets that it was given, if its payload names some.
+        # Masks the secrets it was given, if its payload references any.
         self.veil: Veil | None = None
-        # Its place in the traces, if there are any.
+        # Its span, if tracing is on.
         self.span: Span | None = None
         self._effects = effects
         self._progress: tuple[float, str] | None = None
@@ -179,7 +179,7 @@ class Attempt:
         return self.stopping is not None
 
     def time_limit(self) -> timedelta | None:
-        """How long it may take: its timeout, or what the deadline of the run leaves."""
+        """Return how long the attempt may take: its timeout, or what the run's deadline leaves."""
         deadline = self.run.deadline_at
         if deadline is None:
             return self.policy.timeout
@@ -191,17 +191,17 @@ class Attempt:
         return self.payload is not None and MARK in self.payload
 
     async def secrets(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The values of those secrets of its tenant that there are."""
+        """Return the values of those named secrets of its tenant that exist."""
         return await self._effects.secrets(self, names)
 
     def decoded(self) -> Any:
         try:
             return None if self.payload is None else msgspec.json.decode(self.payload)
         except msgspec.DecodeError as error:
-            raise InvalidInput("payload", self.payload, f"valid JSON: {error}") from error
+            raise InvalidInput("payload", self.payload, f"expected valid JSON: {error}") from error
 
     def read(self, secrets: Mapping[str, str] | None = None) -> Any:
-        """Let the executor check the payload, with these secrets in it."""
+        """Let the executor validate the payload, with these secrets injected."""
         value = self.decoded()
         if secrets:
             value = bound(value, secrets)
@@ -231,12 +231,12 @@ class Attempt:
         self._effects.noted(self)
 
     def take_progress(self) -> tuple[float, str] | None:
-        """The last progress that nobody has stored yet."""
+        """Return the last progress if it has not been stored yet."""
         progress, self._progress = self._progress, None
         return progress
 
     def close(self, outcome: Outcome, result: str | None) -> tuple[Outcome, str | None]:
-        """Nothing it says counts any more; return its ending as it may be stored."""
+        """End the attempt: later output is ignored. Return its ending with secrets masked."""
         if self.veil is not None:
             for stream, chunk in self.veil.rest():
                 self._write(stream, chunk)

@@ -1,9 +1,9 @@
-"""The circuit breakers of a worker, one per tenant and target (E8, F38). Room: flow/execute.
+"""Holds the circuit breakers of a worker, one per tenant and target (E8, F38).
 
-Asked in the stage's thread before an attempt starts, told there how it ended. A target that has
-never failed has no breaker, so a run whose target answers costs a look into a dictionary, and one
-without a target not even that. Each worker finds out by itself: what one cannot reach, another may.
-When a breaker opens is core/breaker.py.
+The attempt loop asks here before an attempt starts and reports how it ended. A target that has
+never failed has no breaker, so a healthy target costs a dictionary lookup, and a run without a
+target costs nothing. Each worker has its own breakers, because a target that one worker cannot
+reach may be reachable from another. core/breaker.py decides when a breaker opens.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from rota.core.events import Emit, TargetDown, TargetUp
 from rota.core.outcome import Failed, Outcome, TurnedAway
 from rota.flow.execute.attempt import Attempt
 
-# A job may call a host of its own in every run; those that never answer must not fill the memory.
+# Every run of a job may call a different host; hosts that never respond must not fill the memory.
 MOST: Final = 10_000
 
 
 class Passage(NamedTuple):
-    """An attempt that was let through: to whom, when in the life of the breaker, and what its
-    ending may be taken for (core/breaker.py, verdict_of).
+    """An attempt that the breaker let through: its target, the breaker's era, and how to judge its
+    ending (core/breaker.py, judge_outcome).
     """
 
     tenant_id: int
@@ -33,8 +33,8 @@ class Passage(NamedTuple):
 
 
 class Breakers:
-    """`monotonic` is the clock of pauses. A rule that opens after 0 failures never does. Of more
-    than `most` targets that failed, those that failed first are forgotten.
+    """`monotonic` measures pauses. A rule with 0 failures never opens a breaker. Beyond
+    `max_breakers` failing targets, the oldest breakers are dropped.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Breakers:
         return len(self._by_target)
 
     def turn_away(self, attempt: Attempt, spec: Any) -> TurnedAway | None:
-        """Why an attempt may not start now; None if it may."""
+        """Return why an attempt may not start now; None if it may."""
         if not self._rule.after:
             return None
         named = attempt.policy.target
@@ -79,19 +79,19 @@ class Breakers:
         return None
 
     def tell(self, passage: Passage, outcome: Outcome) -> None:
-        """An attempt that was let through has ended."""
+        """Record the ending of an attempt that was let through."""
         verdict = verdict_of(outcome, is_named=passage.is_named, only_calls=passage.only_calls)
         breaker = self._by_target.get((passage.tenant_id, passage.target))
         if breaker is None:
             if verdict is not Verdict.DOWN:
                 return
             breaker = self._add(passage)
-        wish = outcome.retry_after if isinstance(outcome, Failed) else None
+        retry_after = outcome.retry_after if isinstance(outcome, Failed) else None
         change = breaker.tell(
-            verdict, era=passage.era, now=self._monotonic(), chance=self._chance, wish=wish
+            verdict, era=passage.era, now=self._monotonic(), chance=self._chance, wish=retry_after
         )
         if change is not None:
-            self._say(change, passage, breaker)
+            self._report(change, passage, breaker)
         elif breaker.is_blank:
             del self._by_target[passage.tenant_id, passage.target]
 
@@ -101,7 +101,7 @@ class Breakers:
             self._open -= forgotten.is_open
         return self._by_target.setdefault((passage.tenant_id, passage.target), Breaker(self._rule))
 
-    def _say(self, change: Change, passage: Passage, breaker: Breaker) -> None:
+    def _report(self, change: Change, passage: Passage, breaker: Breaker) -> None:
         if change is Change.CLOSED:
             self._open -= 1
             self._emit(
@@ -120,22 +120,22 @@ class Breakers:
         )
 
 
-# For attempts of nobody's worker.
+# Breakers for attempts outside a worker, which never open.
 OFF: Final = Breakers(
     Breaking(after=0), monotonic=lambda: 0.0, chance=Random(0), emit=lambda _: None
 )
 
 
 def asked(attempt: Attempt, spec: Any) -> str | None:
-    """The target that the executor tells, if it is one that does (core/executor.py, Targeting)."""
-    tell = getattr(attempt.executor, "target_of", None)
-    target = None if tell is None else tell(spec)
-    # It is shown to people; a payload may have a secret where it names its host. Two such hosts
-    # share a breaker, which is better than to tell them apart in a sentence.
+    """Return the target that the executor reports, if any (core/executor.py, TargetedExecutor)."""
+    target_of = getattr(attempt.executor, "target_of", None)
+    target = None if target_of is None else target_of(spec)
+    # The target is shown to users, and a payload may have a secret in its host. Two hosts that
+    # differ only in a secret share a breaker, which is better than showing the secret.
     return target if target is None or attempt.veil is None else attempt.veil.text(target)
 
 
 def left(attempt: Attempt) -> float | None:
-    """How long until the deadline, in seconds; it has only just been claimed."""
+    """Return the seconds until the deadline. The attempt was claimed just now."""
     deadline = attempt.run.deadline_at
     return None if deadline is None else (deadline - attempt.run.started_at).total_seconds()

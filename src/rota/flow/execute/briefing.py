@@ -1,7 +1,7 @@
-"""What a claimed run does not carry itself: its policy, its tenant's name, and what its job says.
+"""Caches what a claimed run does not carry itself: its policy, tenant name and job data.
 
-Room: flow/execute. They are looked up once and kept: policies and names of tenants never change,
-and a job is known by its version. A claim of a thousand runs costs at most one question for each.
+Each is looked up once and cached: policies and tenant names never change, and job data is keyed by
+job version. A claim of a thousand runs costs at most one query for each kind of data.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,7 @@ from rota.store.driver import Source
 from rota.store.jobs import Payload
 from rota.store.live_runs import Claimed
 
-# Payloads are at most 256 KB each; what is larger than this is asked for again.
+# Payloads are at most 256 KB each; larger ones than `CACHED_PAYLOAD_MAX` are read again every time.
 KNOWN_JOBS_MAX: Final = 50_000
 LARGEST_KEPT: Final = 2_000
 
@@ -26,8 +26,8 @@ Version = tuple[UUID, int]
 
 
 class JobBrief(NamedTuple):
-    """What a worker knows of a version of a job: its payload, which counts for runs that carry none
-    of their own, and whether its runs must not overlap. A payload that `is_large` is not kept.
+    """The cached data of one job version: its payload, used by runs that carry none, and whether
+    its runs must not overlap. A payload that `is_large` is not cached.
     """
 
     payload: str | None
@@ -35,9 +35,9 @@ class JobBrief(NamedTuple):
     is_large: bool
 
 
-# A job that was deleted meanwhile: its runs go on with what they carry.
+# A job that was deleted since: its runs continue with what they carry.
 GONE: Final = JobBrief(None, forbids_overlap=False, is_large=False)
-# Of which nothing is known yet.
+# A job version that is not cached yet.
 NO_JOB: Final = JobBrief(None, forbids_overlap=False, is_large=False)
 
 
@@ -45,7 +45,7 @@ class Briefing:
     def __init__(self, source: Source) -> None:
         self._source = source
         self.policies: dict[int, Policy] = {}
-        # The names of tenants, which never change; a tenant that is gone has none.
+        # Tenant names, which never change; "" for a deleted tenant.
         self.tenants: dict[int, str] = {}
         self._known: OrderedDict[Version, JobBrief] = OrderedDict()
 
@@ -53,9 +53,7 @@ class Briefing:
         return self.policies[policy_id]
 
     async def brief(self, runs: Sequence[Claimed]) -> list[JobBrief]:
-        """Make sure that all policies and tenants are known; return what is known of the job of
-        each run.
-        """
+        """Load missing policies and tenant names; return the job data of each run."""
         unknown = {run.policy_id for run in runs} - self.policies.keys()
         nameless = {run.tenant_id for run in runs} - self.tenants.keys()
         if nameless:
@@ -63,7 +61,7 @@ class Briefing:
         known, lacking, briefs = self._known, set[Version](), list[JobBrief]()
         for run in runs:
             if run.job_id == run.id:
-                # A submission carries everything itself.
+                # A submission carries all its data itself.
                 briefs.append(GONE)
                 continue
             job = known.get((run.job_id, run.job_version), NO_JOB)

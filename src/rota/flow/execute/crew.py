@@ -1,9 +1,9 @@
-"""Who works on what: the slots of a worker and the attempts that fill them. Room: flow/execute.
+"""Fills the slots of a worker with attempts and tracks the runs that it holds.
 
-Lives in the engine's loop. It starts claimed runs on the stage, takes their endings back, and keeps
-the list that the heartbeat vouches for: every run from its claim until its ending is stored. A slot
-is free as soon as its attempt ended; but while more endings wait to be stored than slots exist,
-nothing new is claimed.
+Lives in the engine's event loop. It starts claimed runs on the attempt loop, collects their
+endings, and keeps the list of runs that the heartbeat renews: every run from its claim until its
+ending is stored. A slot is free as soon as its attempt has ended; but while more endings wait to be
+stored than `UNSTORED_ENDINGS_FACTOR` times the slots, the worker claims no new runs.
 """
 
 import asyncio
@@ -30,32 +30,32 @@ from rota.store.live_runs import Claimed
 from rota.store.logs import Piece
 from rota.store.notes import Progress
 
-# Endings that may wait to be stored before claiming pauses, in slots.
+# Claiming pauses when more endings than this many times the slots wait to be stored.
 BACKLOG: Final = 2
 CLOSING_SECONDS: Final = 15.0
-# Pieces of output: what an attempt may keep is far less.
+# Pieces of output per attempt; the limit of an attempt's log is far lower.
 MOST_LAST_WORDS: Final = 10_000
-# Attempts that ignored every request to stop; so many leaked threads want a new process.
+# Attempts that ignored every request to stop; at this many leaked threads the process restarts.
 MOST_STUCK: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """What a stage is made of; made anew when a blocked stage is replaced."""
+    """The parts of an attempt loop; built again when a blocked loop is replaced."""
 
     executors: tuple[Executor, ...]
     effects: StageEffects
     trust: LeaseTrust
-    # The same for all stages of a worker: a target does not come back because a stage was blocked.
+    # Shared by all attempt loops of a worker: replacing a loop does not bring a target back.
     breakers: Breakers
     trace: Trace | None = None
-    # Every attempt ends before the lease does, not only those that forbid overlap.
+    # Every attempt must end before the lease expires, even if its job allows overlap.
     stops_all_for_lease: bool = False
 
 
 class Calls(NamedTuple):
-    """Whom a crew calls: when slots fall free or endings wait, and when places behind gates do.
-    `reached` tells when, by the monotonic clock, the database's shows a time.
+    """Callbacks of the pool: slots are free or endings wait (`on_change`), and places behind gates
+    are free (`on_gates_freed`). `to_monotonic` converts a database time to the monotonic clock.
     """
 
     changed: Callable[[], object]
@@ -64,7 +64,7 @@ class Calls(NamedTuple):
 
 
 class Crew:
-    """`kinds` names the kinds that this worker knows, by id."""
+    """`kinds` maps the ids of the kinds that this worker runs to their names."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class Crew:
     ) -> None:
         self.slots = slots
         self.running: dict[UUID, Attempt] = {}
-        # Batches that were claimed, until it is known what their runs are; and runs that are handed
-        # back because that was not to be had.
-        self._unbriefed: dict[int, Sequence[Claimed]] = {}
+        # Claimed batches until their job data is loaded, and runs that are handed back because
+        # loading failed.
+        self._loading: dict[int, Sequence[Claimed]] = {}
         self._handed_back: dict[UUID, Claimed] = {}
-        # Executors of the attempts that were last stopped because the lease was not to be trusted.
+        # Executors of the attempts that were last stopped because the lease was about to expire.
         self._stopped_for_lease: tuple[Executor, ...] = ()
         self.stuck = 0
         self._kinds = kinds
@@ -95,13 +95,13 @@ class Crew:
         self._busy = 0
         self._ended: deque[Ended] = deque()
         self._noted: dict[int, Attempt] = {}
-        # What was last taken to be stored: until somebody takes more, it may not have arrived.
-        self._on_their_way: list[Piece] = []
-        # Written by the stage's thread, emptied here.
-        self._told: deque[tuple[Attempt, Ended, bool]] = deque()
+        # Output that was last taken for storing; until the next take it may not be stored.
+        self._being_stored: list[Piece] = []
+        # Written by the attempt loop's thread, emptied here.
+        self._reported_endings: deque[tuple[Attempt, Ended, bool]] = deque()
         self._is_called = False
         self._loop = asyncio.get_running_loop()
-        self._stage, self._by_kind, self._effects = self._set_stage()
+        self._stage, self._by_kind, self._effects = self._open_loop()
 
     @property
     def free(self) -> int:
@@ -118,34 +118,34 @@ class Crew:
         return self._stage
 
     async def begin(self, runs: Sequence[Claimed], *, gated: bool = False) -> None:
-        """Start runs that were claimed for us; from here on the heartbeat vouches for them.
+        """Start claimed runs. From now on the heartbeat renews them.
 
-        Before anything is read about them: if that fails, they are handed back and have lost
-        nothing, because their handlers never started.
+        If reading their job data fails, they are handed back at no cost, because their handlers
+        never started.
         """
-        self._unbriefed[id(runs)] = runs
+        self._loading[id(runs)] = runs
         try:
-            attempts = self._attempts(runs, await self._briefing.brief(runs), gated=gated)
+            attempts = self._create_attempts(runs, await self._briefing.brief(runs), gated=gated)
         except BaseException:
             self._hand_back(runs)
             raise
         finally:
-            del self._unbriefed[id(runs)]
+            del self._loading[id(runs)]
         unfolded = [attempt for attempt in attempts if attempt.executor is UNFOLDING]
         if unfolded:
-            self._unfold(unfolded)
+            self._end_graph_runs(unfolded)
             attempts = [attempt for attempt in attempts if attempt.executor is not UNFOLDING]
         self._busy += len(attempts)
         self._stage.begin(attempts)
 
-    def _attempts(
+    def _create_attempts(
         self, runs: Sequence[Claimed], briefs: Sequence[JobBrief], *, gated: bool
     ) -> list[Attempt]:
-        """An attempt for each run; they are all vouched for, or none is."""
+        """Create an attempt for each run; the heartbeat renews either all of them or none."""
         policies, by_kind, kinds = self._briefing.policies, self._by_kind, self._kinds
         tenants = self._briefing.tenants
         is_bound = gated or self._stops_all_for_lease
-        made = {}
+        attempts = {}
         for run, job in zip(runs, briefs, strict=True):
             kind = kinds[run.kind_id]
             payload = job.payload if run.payload is None else run.payload
@@ -154,11 +154,11 @@ class Crew:
             attempt.tenant = tenants[run.tenant_id]
             attempt.is_gated = gated
             attempt.forbids_overlap = is_bound or job.forbids_overlap
-            if run.started_at == run.ready_at:  # claimed ahead of its time
+            if run.started_at == run.ready_at:  # claimed early
                 attempt.start_at = self._reached(run.ready_at)
-            made[run.id] = attempt
-        self.running.update(made)
-        return list(made.values())
+            attempts[run.id] = attempt
+        self.running.update(attempts)
+        return list(attempts.values())
 
     def _hand_back(self, runs: Sequence[Claimed]) -> None:
         """End attempts whose handlers never started: their runs wait again."""
@@ -181,15 +181,15 @@ class Crew:
         self._changed()
 
     def held_runs(self) -> list[UUID]:
-        """The runs that the heartbeat vouches for. It calls this from its thread: one step each,
-        because the engine's thread may add and remove meanwhile.
+        """Return the runs that the heartbeat renews. The heartbeat calls this from its thread, so
+        each collection is copied in one step: the engine's thread may change it concurrently.
         """
-        unbriefed = [run.id for runs in list(self._unbriefed.values()) for run in runs]
+        unbriefed = [run.id for runs in list(self._loading.values()) for run in runs]
         return [*unbriefed, *list(self._handed_back), *list(self.running)]
 
     def stop_for_lease(self) -> int:
-        """Ask the attempts to stop that must not run beside their successors; return how many.
-        Called from the heartbeat's thread, because the engine may be blocked.
+        """Ask the attempts to stop that must not overlap their successors; return how many. The
+        heartbeat calls this from its thread, because the engine may be blocked.
         """
         found = self._bound_by_lease()
         self._stopped_for_lease = tuple(attempt.executor for attempt in found)
@@ -198,7 +198,7 @@ class Crew:
         return len(found)
 
     def outlives_lease(self) -> bool:
-        """Whether such an attempt still works, or a thread that one has left behind."""
+        """Return whether such an attempt, or a thread that it left behind, still runs."""
         return bool(self._bound_by_lease()) or any(
             isinstance(executor, Abandoning) and executor.abandoned > 0
             for executor in self._stopped_for_lease
@@ -206,17 +206,17 @@ class Crew:
 
     def _bound_by_lease(self) -> list[Attempt]:
         attempts = list(self.running.values())
-        return [each for each in attempts if each.forbids_overlap and not each.is_closed]
+        return [a for a in attempts if a.forbids_overlap and not a.is_closed]
 
-    def _unfold(self, attempts: Sequence[Attempt]) -> None:
-        """Graph runs end here: their steps are runs of their own."""
+    def _end_graph_runs(self, attempts: Sequence[Attempt]) -> None:
+        """End graph runs here: their steps are separate runs."""
         for attempt in attempts:
             attempt.is_closed = attempt.is_counted = True
             self._ended.append(ended_by_us(attempt, Unfolded(), lasted=0.0))
         self._changed()
 
     def stop(self, run_ids: Iterable[UUID], why: Stopping) -> None:
-        """Ask runs to stop; those that are not here are not ours."""
+        """Ask runs to stop; ignores runs that this worker does not hold."""
         found = [self.running[run_id] for run_id in run_ids if run_id in self.running]
         if found:
             self._stage.stop(found, why)
@@ -228,13 +228,13 @@ class Crew:
         return [self._ended.popleft() for _ in range(min(most, len(self._ended)))]
 
     def put_back_ended(self, ended: Sequence[Ended]) -> None:
-        """What could not be stored comes first again."""
+        """Return endings that could not be stored to the front."""
         self._ended.extendleft(reversed(ended))
 
     def forget(self, stored: Sequence[Ended]) -> None:
-        """These are stored, or somebody else's: no need to vouch for them any more.
+        """Stop renewing runs whose endings are stored or that belong to another worker.
 
-        A run that came back meanwhile may be held by a newer attempt of ours: that one stays.
+        If this worker holds a newer attempt of the same run, that one stays.
         """
         places = 0
         for ended in stored:
@@ -251,53 +251,57 @@ class Crew:
             self._gates_freed()
 
     def take_last_words(self, ended: Sequence[Ended]) -> list[Piece]:
-        """What attempts wrote that have ended, and that may not be stored yet. What is being stored
-        at this moment is told again: storing it twice changes nothing.
+        """Return the output of ended attempts that may not be stored yet. Output that is being
+        stored at this moment is included again: storing it twice changes nothing.
         """
         pieces: list[Piece] = []
-        if self._on_their_way:
-            runs = {each.run_id for each in ended}
-            pieces += [piece for piece in self._on_their_way if piece.run_id in runs]
-        for each in ended:
-            attempt = self.running.get(each.run_id)
-            if attempt is None or attempt.output is None or attempt.attempt != each.attempt:
+        if self._being_stored:
+            runs = {ending.run_id for ending in ended}
+            pieces += [piece for piece in self._being_stored if piece.run_id in runs]
+        for ending in ended:
+            attempt = self.running.get(ending.run_id)
+            if attempt is None or attempt.output is None or attempt.attempt != ending.attempt:
                 continue
-            run, said = attempt.run, attempt.output.take(MOST_LAST_WORDS)
-            pieces += [Piece(run.id, run.attempt, s.seq, s.stream, s.at, s.chunk) for s in said]
+            run, chunks = attempt.run, attempt.output.take(MOST_LAST_WORDS)
+            pieces += [Piece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks]
         return pieces
 
     def take_notes(self, most: int) -> tuple[list[Piece], list[Progress]]:
-        """Output and progress that nobody has stored yet."""
+        """Return output and progress that is not stored yet."""
         pieces: list[Piece] = []
-        told: list[Progress] = []
+        reports: list[Progress] = []
         for key in list(self._noted):
             attempt = self._noted.pop(key)
             run = attempt.run
             if attempt.output is not None:
                 room = most - len(pieces)
-                said = attempt.output.take(room)
-                pieces += [Piece(run.id, run.attempt, s.seq, s.stream, s.at, s.chunk) for s in said]
-                if len(said) == room:
+                chunks = attempt.output.take(room)
+                pieces += [
+                    Piece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks
+                ]
+                if len(chunks) == room:
                     self._noted[key] = attempt
             progress = attempt.take_progress()
             if progress is not None:
-                told.append(Progress(run.id, run.attempt, *progress))
+                reports.append(Progress(run.id, run.attempt, *progress))
             if len(pieces) >= most:
                 break
-        self._on_their_way = pieces
-        return pieces, told
+        self._being_stored = pieces
+        return pieces, reports
 
     def replace_stage(self, silent: float) -> None:
-        """The loop of the attempts stands still: blame whoever blocks it, save the others.
+        """Replace the blocked attempt loop: fail the attempt that blocks it, save the others.
 
         The others are handed back and start again elsewhere, which costs them no retry.
         """
         blocked, culprit = self._stage, self._stage.current()
         self._emit(LoopBlocked(seconds=silent, kind=culprit.kind if culprit else None))
-        message = f"it blocked the event loop for {silent:.0f} s; blocking work belongs in a thread"
+        message = (
+            f"handler blocked the event loop for {silent:.0f} s; run blocking work in a thread"
+        )
         for attempt in list(self.running.values()):
             attempt.is_closed = True
-            if not self._count(attempt):
+            if not self._free_slot(attempt):
                 continue
             outcome: Outcome = HandedBack(started=attempt.is_started)
             if attempt is culprit:
@@ -305,7 +309,7 @@ class Crew:
             if attempt.span is not None:
                 attempt.span.end(outcome)
             self._ended.append(ended_by_us(attempt, outcome, lasted=silent))
-        self._stage, self._by_kind, self._effects = self._set_stage()
+        self._stage, self._by_kind, self._effects = self._open_loop()
         blocked.abandon()
         self._changed()
 
@@ -313,13 +317,13 @@ class Crew:
         if not await asyncio.to_thread(self._stage.close, CLOSING_SECONDS):
             self._stage.abandon()
 
-    def _set_stage(self) -> tuple[Stage, dict[str, Executor], StageEffects]:
-        kit = self._make_kit(self._note)
+    def _open_loop(self) -> tuple[Stage, dict[str, Executor], StageEffects]:
+        kit = self._make_kit(self._add_noted)
         self._stops_all_for_lease = kit.stops_all_for_lease
         stage = Stage(
             (*kit.executors,),
             closing=kit.effects.close,
-            tell=self._tell,
+            tell=self._report_ending,
             trust=kit.trust,
             breakers=kit.breakers,
             trace=kit.trace,
@@ -329,21 +333,21 @@ class Crew:
         by_kind = {kind: executor for executor in executors for kind in executor.kinds}
         return stage, by_kind, kit.effects
 
-    def _note(self, attempt: Attempt) -> None:
+    def _add_noted(self, attempt: Attempt) -> None:
         self._noted[id(attempt)] = attempt
 
-    def _tell(self, attempt: Attempt, ended: Ended, is_stuck: bool) -> None:  # noqa: FBT001 — a callback
-        """In the stage's thread: keep the ending and call the engine, once for many."""
-        self._told.append((attempt, ended, is_stuck))
+    def _report_ending(self, attempt: Attempt, ended: Ended, is_stuck: bool) -> None:  # noqa: FBT001 — a callback
+        """Queue the ending and wake the engine once. Runs in the attempt loop's thread."""
+        self._reported_endings.append((attempt, ended, is_stuck))
         if not self._is_called:
             self._is_called = True
-            self._loop.call_soon_threadsafe(self._collect)
+            self._loop.call_soon_threadsafe(self._collect_endings)
 
-    def _collect(self) -> None:
+    def _collect_endings(self) -> None:
         self._is_called = False
-        while self._told:
-            attempt, ended, is_stuck = self._told.popleft()
-            if not self._count(attempt):
+        while self._reported_endings:
+            attempt, ended, is_stuck = self._reported_endings.popleft()
+            if not self._free_slot(attempt):
                 continue
             self._ended.append(ended)
             if is_stuck:
@@ -353,8 +357,8 @@ class Crew:
                 )
         self._changed()
 
-    def _count(self, attempt: Attempt) -> bool:
-        """Free its slot, once: a stage that was replaced may still tell of an ending."""
+    def _free_slot(self, attempt: Attempt) -> bool:
+        """Free the attempt's slot, once: a replaced loop may still report its ending."""
         if attempt.is_counted:
             return False
         attempt.is_counted = True

@@ -1,8 +1,8 @@
-"""What an attempt may write to the database while it runs. Room: flow/execute.
+"""Performs the database operations that an attempt may request while it runs.
 
-Checkpoints, items of a map, and transactions in which the handler's own effects and the completion
-of the run are committed together (exactly once, E2). Connections belong to the loop of a stage, so
-each stage has effects of its own; the pool is opened when somebody first needs it.
+These are checkpoints, items of a map, secrets, and transactions that commit the handler's own
+effects together with the completion of the run (exactly once, E2). Connections belong to one
+attempt loop, so each loop has its own effects; the pool is opened on first use.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ MOST_CHECKPOINT: Final = 256_000
 
 
 class StageEffects:
-    """`noted` hears of attempts that have something to store: output or progress; `handed_out` is
-    called when a source has given items that somebody should make members of; `master` gives the
-    key that opens secrets, if there is one.
+    """`on_output` is called with attempts that have output or progress to store, `on_map_items`
+    when a map source has added items; `get_master_key` returns the key that decrypts secrets, if
+    there is one.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class StageEffects:
         if master is None:
             raise SealingFailed(
                 reason="this worker has no master key",
-                remedy="give it the file that the API has, with the setting api.master_key",
+                remedy="set api.master_key to the same key file as on the API server",
             )
         async with (await self._connections()).acquire() as conn:
             return await sealed.open_for_worker(
@@ -77,7 +77,9 @@ class StageEffects:
             attempt.veil.refuse(value, "checkpoint")
         encoded = msgspec.json.encode(value)
         if len(encoded) > MOST_CHECKPOINT:
-            raise InvalidInput("checkpoint", len(encoded), f"at most {MOST_CHECKPOINT} bytes")
+            raise InvalidInput(
+                "checkpoint", len(encoded), f"must be at most {MOST_CHECKPOINT} bytes"
+            )
         async with (await self._connections()).acquire() as conn:
             await notes.save_checkpoint(
                 conn,
@@ -100,18 +102,19 @@ class StageEffects:
     async def transaction(
         self, attempt: Attempt, result: object = None
     ) -> AsyncIterator[Connection]:
-        """A connection in a transaction that also completes the run: both happen, or neither.
+        """Return a connection in a transaction that also completes the run: both happen, or
+        neither.
 
-        The fence is asked last: if the attempt is no longer ours, or was asked to cancel, all of it
-        is rolled back and `LeaseLost` is raised.
+        The fence is checked last: if this worker no longer holds the attempt, or the run was
+        cancelled, the transaction is rolled back and `LeaseLost` is raised.
         """
-        told = encoded_result(result)
+        encoded = encoded_result(result)
         if attempt.veil is not None:
-            told = attempt.veil.over_json(told)
+            encoded = attempt.veil.over_json(encoded)
         async with (await self._connections()).acquire() as conn, conn.transaction():
-            # What the handler raises in here keeps its name: it is not the store that failed.
+            # Errors of the handler pass through unchanged: the store has not failed.
             yield conn
-            await self._complete(conn, attempt, told)
+            await self._complete(conn, attempt, encoded)
         attempt.is_recorded = True
 
     async def hand_out(self, attempt: Attempt, items: Sequence[object]) -> None:
@@ -120,7 +123,7 @@ class StageEffects:
         if attempt.handing is None:
             fence = Fence(attempt.run_id, attempt.attempt, self._session_id)
             attempt.handing = Handing(
-                self._connected,
+                self._connect,
                 fence,
                 handed=self._handed_out,
                 is_stopped=lambda: attempt.cancelled,
@@ -128,7 +131,7 @@ class StageEffects:
         await attempt.handing.hand_out(items)
 
     async def members(self, attempt: Attempt, step: str, after: int) -> list[Member]:
-        return await page_of(self._connected, attempt.run_id, step, after)
+        return await page_of(self._connect, attempt.run_id, step, after)
 
     async def _complete(self, conn: Connection, attempt: Attempt, result: str | None) -> None:
         ending = Ending(attempt.run_id, attempt.attempt, RunState.SUCCEEDED, None, result)
@@ -137,7 +140,7 @@ class StageEffects:
             raise LeaseLost(thing="run", id=attempt.run_id)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Connection]:
+    async def _connect(self) -> AsyncIterator[Connection]:
         async with (await self._connections()).acquire() as conn:
             yield conn
 
@@ -151,8 +154,8 @@ class StageEffects:
 
 
 def encoded_result(result: object) -> str | None:
-    """The result as JSON, found good before anything is done."""
+    """Return the result as JSON, validated before the transaction starts."""
     outcome, text = result_of(Succeeded(result=result))
     if isinstance(outcome, Failed):
-        raise InvalidInput("result", result, f"a value that JSON has: {outcome.failure.message}")
+        raise InvalidInput("result", result, f"must be a JSON value: {outcome.failure.message}")
     return text

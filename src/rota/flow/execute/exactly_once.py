@@ -1,8 +1,8 @@
-"""Holds attempts of `exactly_once` jobs to their promise (E2). Room: flow/execute.
+"""Enforces the guarantee of `exactly_once` jobs on their attempts (E2).
 
 Such a run succeeds in one way: its handler completes it in `ctx.transaction()`. An attempt that
-cannot do that is not started, so that it has no effect, and one that ends well without it fails.
-Both failures are final: the next attempt would end in the same way, after the same effects.
+cannot do that is not started, so that it has no effect; an attempt that succeeds without it fails.
+Both failures are final: the next attempt would end the same way, after the same effects.
 """
 
 from typing import Final
@@ -15,10 +15,10 @@ from rota.flow.execute.attempt import Attempt
 
 FAILURE: Final = "NotExactlyOnce"
 NO_TRANSACTION: Final = (
-    "the job is exactly_once, and its handler ended without ctx.transaction(); write its effects "
-    "and complete the run in `ctx.transaction()`, or make the job at_least_once"
+    "job is exactly_once but its handler returned without using ctx.transaction(); write its "
+    "effects inside `ctx.transaction()`, or set the job's guarantee to at_least_once"
 )
-# The steps of a graph are attempts of their own.
+# Graph runs have no attempt of their own; their steps do.
 NOT_STARTED: Final = frozenset({KIND})
 
 
@@ -30,7 +30,7 @@ def refuse_start(attempt: Attempt) -> None:
 
 
 def require_transaction(attempt: Attempt, outcome: Outcome) -> Outcome:
-    """The outcome, or a failure if it is a success that the attempt's transaction did not store."""
+    """Return the outcome, or a failure if it is a success outside the attempt's transaction."""
     if not isinstance(outcome, Succeeded) or attempt.is_recorded:
         return outcome
     return Failed(failure=Failure(type=FAILURE, message=NO_TRANSACTION), final=True)

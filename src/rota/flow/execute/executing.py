@@ -1,7 +1,7 @@
-"""Lets running attempts end when the worker drains. Room: flow/execute.
+"""Lets running attempts finish when the worker drains.
 
-Told to stop, it waits for the attempts that run. What still runs when `drain` is over is asked to
-stop and handed back to the queue: it costs no retry, and another worker starts it again.
+When stopped, it waits for the running attempts. Attempts that still run after `drain` are asked to
+stop and handed back to the queue: this costs no retry, and another worker starts them again.
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ class Executing:
     crew: Crew
     clock: AlarmClock
     drain: timedelta
-    name: str = "executing"
+    name: str = "draining"
 
     async def run(self, stop: Halt, /) -> None:
         await stop.wait()
         await self._wait(self.drain.total_seconds())
         if self.crew.busy:
             self.crew.stop_all(Stopping.DRAIN)
-            # The stage gives up on each by itself, when its grace is over.
+            # The attempt loop gives up on each attempt when its grace period is over.
             await self._wait(float("inf"))
 
     async def _wait(self, seconds: float) -> None:

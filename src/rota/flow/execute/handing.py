@@ -1,8 +1,8 @@
-"""What an attempt does with maps: hands out items as a source, reads members. Room: flow/execute.
+"""Feeds the items of a map source to its map, and reads map members.
 
-A source gives the same items in the same order in every attempt. The map knows how many it has
-already, so an attempt after a crash passes those over and goes on. While too many members are
-unfinished the source waits here, which is what keeps a million items from piling up.
+A source yields the same items in the same order in every attempt. The map knows how many it already
+has, so an attempt after a crash skips those and continues. While too many members are unfinished
+the source waits here; this backpressure keeps a million items from piling up.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ from rota.store.driver import Connection
 from rota.store.graph_maps import Fence, Source
 
 MOST_ITEM: Final = 256_000
-# A row of items is read and written as a whole.
+# Characters in one row of items, which is read and written as a whole.
 MOST_ROW: Final = 1_000_000
 PAGE: Final = 500
 SHORTEST_REST: Final = 0.02
 LONGEST_REST: Final = 0.5
-NO_SOURCE: Final = "this run is not the source of a map: only such a handler may yield or hand out"
+NO_SOURCE: Final = "this run is not a map source; only a map source may yield or hand out items"
 
 Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
 class Handing:
-    """One attempt of a source: how many items it has given, and how many the map has. `handed` is
-    called when it gave some; once it `is_stopped`, it waits no longer.
+    """One attempt of a source: how many items it has yielded, and how many the map has. Calls
+    `on_items` after adding items; stops waiting once it `is_stopped`.
     """
 
     def __init__(
@@ -50,19 +50,21 @@ class Handing:
         self._handed = handed
         self._is_stopped = is_stopped
         self._source: Source | None = None
-        self._given = 0
+        self._yielded = 0
 
     async def hand_out(self, items: Sequence[object]) -> None:
-        source = self._source or await self._find()
-        known = max(0, min(source.handed - self._given, len(items)))
-        self._given += known
-        for row, number in rows(items[known:], first=self._given):
-            if self._given + number > MOST_MEMBERS:
-                raise Fail(f"a map has at most {MOST_MEMBERS:,} members")
-            await self._keep(row, number)
-            self._given += number
+        source = self._source or await self._find_source()
+        known = max(0, min(source.handed - self._yielded, len(items)))
+        self._yielded += known
+        for row, number in rows(items[known:], first=self._yielded):
+            if self._yielded + number > MOST_MEMBERS:
+                raise Fail(
+                    f"map source yielded too many items: at most {MOST_MEMBERS:,} are allowed"
+                )
+            await self._store_row(row, number)
+            self._yielded += number
 
-    async def _find(self) -> Source:
+    async def _find_source(self) -> Source:
         async with self._connect() as conn:
             found = await graph_maps.source(conn, self._fence)
         if found is None:
@@ -70,10 +72,10 @@ class Handing:
         self._source = found
         return found
 
-    async def _keep(self, row: str, number: int) -> None:
+    async def _store_row(self, row: str, number: int) -> None:
         rest = SHORTEST_REST
         while True:
-            source = self._source or await self._find()
+            source = self._source or await self._find_source()
             async with self._connect() as conn:
                 kept = await graph_maps.hand_out(
                     conn, source, self._fence, items=row, number=number, room=WINDOW
@@ -81,7 +83,7 @@ class Handing:
             if kept:
                 break
             if self._is_stopped():
-                # A thread that waits here hears of it in no other way.
+                # A thread that waits here learns of the stop in no other way.
                 raise LeaseLost(thing="run", id=self._fence.id)
             await reach(asyncio.get_running_loop().time() + rest)
             rest = min(2 * rest, LONGEST_REST)
@@ -90,7 +92,7 @@ class Handing:
 
 
 def rows(items: Sequence[object], *, first: int) -> Iterator[tuple[str, int]]:
-    """Items as JSON lists that are neither too long nor too large, and how many are in each."""
+    """Yield items as JSON lists within the size limits, with the number of items in each."""
     texts: list[str] = []
     size = 0
     for place, item in enumerate(items, start=first):
@@ -108,30 +110,32 @@ def item_text(item: object, place: int) -> str:
     try:
         text = without_nul(msgspec.json.encode(item).decode())
     except Exception as error:
-        raise Fail(f"item {place} cannot be written as JSON: {error}") from error
+        raise Fail(f"item {place} cannot be encoded as JSON: {error}") from error
     if len(text) > MOST_ITEM:
-        raise InvalidInput(f"item {place}", f"{len(text)} characters", f"at most {MOST_ITEM}")
+        raise InvalidInput(
+            f"item {place}", f"{len(text)} characters", f"must be at most {MOST_ITEM}"
+        )
     return text
 
 
 async def page_of(connect: Connect, run_id: UUID, step: str, after: int) -> list[Member]:
-    """The next members of a map of the graph run that a run is a step of."""
+    """Return the next members of a map in the graph run that this run is a step of."""
     async with connect() as conn:
         which = await find_map(conn, run_id, step)
         ended = await graph_maps.results(conn, which, after=after, most=PAGE)
     return [
         Member(
-            index=each.member,
-            state=each.state.value,
-            result=None if each.result is None else msgspec.json.decode(each.result),
+            index=member.member,
+            state=member.state.value,
+            result=None if member.result is None else msgspec.json.decode(member.result),
         )
-        for each in ended
+        for member in ended
     ]
 
 
 async def find_map(conn: Connection, run_id: UUID, step: str) -> Which:
-    """The map that a step's run means by a name."""
+    """Return the map with this step name in the graph run of a run."""
     place = await graph_views.place_of(conn, run_id=run_id, step=step)
     if place is None:
-        raise Fail(f"there is no map {step!r} in the graph of this run")
+        raise Fail(f"map {step!r} not found in the graph of this run")
     return place

@@ -1,7 +1,7 @@
-"""What one attempt wrote and nobody has stored yet. Room: flow/execute.
+"""Buffers the output of one attempt until it is stored.
 
-Written to from any thread, emptied by the engine. Small writes of the same stream are joined: a
-handler that prints a character at a time must not make a row of each.
+Any thread may write; the engine takes the pieces. Small writes to the same stream are joined, so
+that a handler that prints one character at a time does not create a row for each.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from rota.core.executor import Stream
 from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_CUT
 
-# Stored in one piece (reliability 5.9).
+# Bytes stored as one row (reliability 5.9).
 MOST_PIECE: Final = 16_000
 ERROR_BYTES_MAX: Final = 64_000
 
@@ -49,10 +49,10 @@ class Output:
         self._cut = False
 
     def write(self, stream: Stream, chunk: bytes, at: datetime) -> None:
-        """Add `chunk`, said at `at`; what is over the limit is cut, once and visibly."""
+        """Add `chunk`, written at `at`. Output over the limit is cut, once and visibly."""
         with self._lock:
             if stream is Stream.ERROR:
-                # Why it failed matters most: it has room of its own.
+                # The error matters most, so it has its own limit.
                 room = max(0, ERROR_BYTES_MAX - self._error_size)
                 self._error_size += len(chunk)
                 self._append(stream, chunk[:room], at)
@@ -67,24 +67,24 @@ class Output:
                 self._append(Stream.ROTA, LOG_CUT, at)
 
     def take(self, most: int) -> list[Said]:
-        """The oldest pieces, at most so many."""
+        """Return the oldest pieces, at most `limit`."""
         with self._lock:
-            self._seal()
+            self._finish_piece()
             return [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
 
     def _append(self, stream: Stream, chunk: bytes, at: datetime) -> None:
         for start in range(0, len(chunk), MOST_PIECE):
             part = chunk[start : start + MOST_PIECE]
             if stream is not self._stream or len(self._tail) + len(part) > MOST_PIECE:
-                self._seal()
+                self._finish_piece()
             if self._begun_at is None:
                 self._begun_at, self._stream = at, stream
             self._tail += part
 
-    def _seal(self) -> None:
+    def _finish_piece(self) -> None:
         if self._begun_at is not None:
-            said = Said(self._seq, self._stream, self._begun_at, bytes(self._tail))
-            self._ready.append(said)
+            piece = Said(self._seq, self._stream, self._begun_at, bytes(self._tail))
+            self._ready.append(piece)
             self._seq += 1
             self._tail.clear()
             self._begun_at = None

@@ -1,7 +1,7 @@
-"""Notices that the loop of the attempts stands still. Room: flow/execute.
+"""Detects that the attempt loop is blocked.
 
-A duty of the engine: it asks the stage for an answer at each pass. A stage that has not answered
-for `limit` is blocked by some handler; the crew then goes on with a new one.
+A duty of the engine: each pass pings the attempt loop. If the loop has not responded for `limit`, a
+handler blocks it, and the attempt pool continues with a new loop.
 """
 
 from dataclasses import dataclass, field
@@ -21,16 +21,16 @@ class Overseeing:
     crew: Crew
     clock: Clock
     limit: timedelta
-    _asked: int = 0
+    _ping: int = 0
     _since: float = 0.0
     _stage: Stage | None = field(default=None)
 
     async def tick(self) -> float:
         now, stage = self.clock.monotonic(), self.crew.stage
-        if stage is not self._stage or stage.answered == self._asked:
+        if stage is not self._stage or stage.answered == self._ping:
             self._stage, self._since = stage, now
-            self._asked += 1
-            stage.ask(self._asked)
+            self._ping += 1
+            stage.ask(self._ping)
         elif now - self._since > self.limit.total_seconds():
             self.crew.replace_stage(now - self._since)
         if self.crew.stuck >= MOST_STUCK:

@@ -1,7 +1,7 @@
-"""From a claimed run to an outcome: one attempt, whatever its handler does. Room: flow/execute.
+"""Runs one attempt of a claimed run and turns whatever its handler does into an outcome.
 
 This is the second of the two places that may catch any exception (the other is runtime/tiers.py):
-what a handler raises is an outcome. What becomes of the run then is core/settle.py.
+an exception of a handler is an outcome. core/settlement.py decides what happens to the run then.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
 from rota.runtime.tracebacks import locate_error, message_of, trace_error
 
-# Until a run whose policy only newer code knows is offered to the workers again.
+# When a run whose policy only newer code can read is offered to the workers again.
 SET_ASIDE_FOR: Final = timedelta(seconds=30)
 MOST_RESULT: Final = 64_000
 MOST_MESSAGE: Final = 8_000
@@ -50,69 +50,69 @@ ALWAYS: Final = LeaseTrust(lease=SESSION_LEASE)
 async def perform(
     attempt: Attempt, trust: LeaseTrust = ALWAYS, breakers: Breakers = OFF
 ) -> Outcome:
-    """Run the executor; never raises but for a cancellation that nobody asked us for.
+    """Run the executor. Never raises, except for a cancellation that Rota did not request.
 
-    A process may be frozen between a claim and the start. If it was for so long that the run may be
-    somebody else's by now, an older attempt must not start after a newer one (I9). Nor does one
-    start whose target is known to be down.
+    A process may be frozen between claim and start. If it was frozen for so long that another
+    worker may hold the run, the attempt must not start after a newer one (I9). An attempt whose
+    target is known to be down does not start either.
     """
     try:
         if attempt.start_at is not None:
             await reach(attempt.start_at)
         if monotonic() >= trust.start_until:
             return HandedBack(started=False)
-        return await _carry_out(attempt, breakers)
+        return await _execute(attempt, breakers)
     except asyncio.CancelledError:
         if attempt.stopping is None:
-            return _failed(attempt, "CancelledError", "the handler cancelled itself")
+            return _fail_with_message(attempt, "CancelledError", "handler cancelled itself")
         return stopped(attempt.stopping, started=attempt.is_started)
     except InvalidInput as error:
-        said = _sentence(attempt, error)
-        failure = Failure(type="InvalidInput", message=said, frame=locate_error(error))
+        message = _mask_message(attempt, error)
+        failure = Failure(type="InvalidInput", message=message, frame=locate_error(error))
         return Failed(failure=failure, final=True)
     except Fail as error:
-        return Failed(failure=_failure(error), final=True)
+        return Failed(failure=_build_failure(error), final=True)
     except Retry as error:
-        return Failed(failure=_failure(error), retry_after=error.after)
+        return Failed(failure=_build_failure(error), retry_after=error.after)
     except Snooze as error:
         return Snoozed(delay=error.delay)
     except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
-        return _raised(attempt, error)
+        return _fail_with_traceback(attempt, error)
 
 
-async def _carry_out(attempt: Attempt, breakers: Breakers) -> Outcome:
+async def _execute(attempt: Attempt, breakers: Breakers) -> Outcome:
     is_exactly_once = attempt.policy.guarantee is Guarantee.EXACTLY_ONCE
     if is_exactly_once:
         exactly_once.refuse_start(attempt)
     spec = await unlocking.read(attempt) if attempt.names_secrets else attempt.read()
-    outcome = breakers.turn_away(attempt, spec) or await _start(attempt, spec)
+    outcome = breakers.turn_away(attempt, spec) or await _run_executor(attempt, spec)
     return exactly_once.require_transaction(attempt, outcome) if is_exactly_once else outcome
 
 
-async def _start(attempt: Attempt, spec: object) -> Outcome:
+async def _run_executor(attempt: Attempt, spec: object) -> Outcome:
     attempt.is_started = True
     return await attempt.executor.run(spec, attempt)
 
 
 async def reach(time: float) -> None:
-    """Wait for a moment of the loop's clock, which is the monotonic one."""
+    """Wait until a time of the event loop's clock, which is the monotonic clock."""
     loop = asyncio.get_running_loop()
     if time > loop.time():
-        come = loop.create_future()
-        timer = loop.call_at(time, come.set_result, None)
+        reached = loop.create_future()
+        timer = loop.call_at(time, reached.set_result, None)
         try:
-            await come
+            await reached
         finally:
             timer.cancel()
 
 
 def stopped(why: Stopping, *, started: bool = True) -> Outcome:
-    """How an attempt ends that stopped because it was asked to. One whose executor was not called
-    yet has done nothing, which at-most-once may repeat.
+    """Return the outcome of an attempt that stopped on request. An attempt whose executor was not
+    called had no effects, so even an at-most-once run may start it again.
     """
     match why:
         case Stopping.TIMEOUT:
-            failure = Failure(type="Timeout", message="it took longer than its timeout")
+            failure = Failure(type="Timeout", message="attempt exceeded its timeout")
             return Failed(failure=failure, timed_out=True)
         case Stopping.CANCEL:
             return Cancelled()
@@ -123,22 +123,22 @@ def stopped(why: Stopping, *, started: bool = True) -> Outcome:
 
 
 def set_aside(attempt: Attempt) -> SetAside | None:
-    """How an attempt ends whose policy only newer code knows: before its executor is called."""
+    """Return the outcome of an attempt whose policy only newer code can read, else None."""
     if isinstance(attempt.policy, NewerPolicy):
         return SetAside(delay=SET_ASIDE_FOR, reason=attempt.policy.reason)
     return None
 
 
 def result_of(outcome: Outcome) -> tuple[Outcome, str | None]:
-    """The result as JSON. One that JSON does not know makes the attempt a failure, finally: the
-    handler would return it again.
+    """Return the outcome and its result as JSON. A result that cannot be encoded is a final
+    failure: the handler would return it again.
     """
     if not isinstance(outcome, Succeeded) or outcome.result is None:
         return outcome, None
     try:
         encoded = _encode(outcome.result)
     except Exception as error:  # noqa: BLE001 — foreign objects may raise anything here
-        message = _cut(f"the result cannot be written as JSON: {error}")
+        message = _to_storable(f"result cannot be encoded as JSON: {error}")
         failure = Failure(type=type(error).__name__, message=message)
         return Failed(failure=failure, final=True), None
     if len(encoded) > MOST_RESULT:
@@ -148,33 +148,36 @@ def result_of(outcome: Outcome) -> tuple[Outcome, str | None]:
 
 
 def without_nul(text: str) -> str:
-    """PostgreSQL's jsonb knows no NUL. After an escaped backslash the same letters are none."""
+    """Replace NUL, which PostgreSQL's jsonb cannot store. After an escaped backslash the same
+    characters are no NUL.
+    """
     return NUL.sub(r"\1\\ufffd", text) if "\\u0000" in text else text
 
 
-def _failed(attempt: Attempt, type_: str, message: str) -> Failed:
+def _fail_with_message(attempt: Attempt, type_: str, message: str) -> Failed:
     attempt.write(Stream.ROTA, f"{message}\n".encode())
     return Failed(failure=Failure(type=type_, message=message))
 
 
-def _raised(attempt: Attempt, error: BaseException) -> Failed:
-    """A failure with its traceback, which the log of the attempt has as well. Secrets are masked
-    here for the log, which the veil sees in pieces only, and in `close` for what is stored.
+def _fail_with_traceback(attempt: Attempt, error: BaseException) -> Failed:
+    """Return a failure with its traceback, which is also written to the attempt's log. Secrets are
+    masked here for the log, which the mask sees only in pieces, and in `close` for the stored
+    failure.
     """
-    failure = replace(_failure(error), traceback=trace_error(error))
+    failure = replace(_build_failure(error), traceback=trace_error(error))
     text = render_text(failure.traceback, failure.message)
     text = text if attempt.veil is None else attempt.veil.text(text)
     attempt.write(Stream.ERROR, text.encode(errors="replace"))
     return Failed(failure=failure)
 
 
-def _sentence(attempt: Attempt, error: InvalidInput) -> str:
+def _mask_message(attempt: Attempt, error: InvalidInput) -> str:
     if attempt.veil is not None:
         attempt.veil.over_error(error)
-    return _cut(str(error))
+    return _to_storable(str(error))
 
 
-def _failure(error: BaseException) -> Failure:
+def _build_failure(error: BaseException) -> Failure:
     return Failure(
         type=type(error).__name__,
         message=message_of(error, MOST_MESSAGE),
@@ -182,7 +185,7 @@ def _failure(error: BaseException) -> Failure:
     )
 
 
-def _cut(text: str) -> str:
-    """No longer than may be stored, and without what PostgreSQL cannot store."""
+def _to_storable(text: str) -> str:
+    """Return the text in storable length, without characters that PostgreSQL rejects."""
     text = text.replace("\x00", "\ufffd").encode(errors="replace").decode(errors="replace")
     return text if len(text) <= MOST_MESSAGE else f"{text[:MOST_MESSAGE]}…"

@@ -1,10 +1,10 @@
-"""The stage: an event loop in a thread of its own, on which attempts run. Room: flow/execute.
+"""Runs attempts on an event loop in its own thread.
 
-User code may block its loop. If that were the worker's own loop, one bad handler would stop claims,
-completions and time-outs of all the others; so attempts have a loop for themselves. The engine
-starts attempts in batches, asks them to stop, and hears of their endings, each by one call across
-the threads. A stage that no longer answers is left behind (crew.py): its thread is daemonic, and
-what it still produces is void.
+User code may block its event loop. On the worker's own loop, one bad handler would stop the claims,
+completions and timeouts of all others; so attempts have a separate loop. The engine starts attempts
+in batches, asks them to stop, and receives their endings, each with one call across the threads. A
+loop that no longer responds is abandoned (attempt_pool.py): its thread is a daemon, and the results
+it still produces are ignored.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from rota.flow.execute.breakers import Breakers
 from rota.flow.execute.performing import perform, result_of, set_aside, stopped
 
 SWEEP_EVERY: Final = 0.1
-# For what is cancelled when the stage is closed.
+# Seconds that cancelled tasks have to end when the loop is closed.
 LAST_MOMENT: Final = 2.0
 NO_TIME: Final = timedelta(0)
-# Beyond the grace, for what the executor itself needs to kill and to clean up.
+# Seconds beyond the grace period that the executor has for killing and cleaning up.
 MARGIN: Final = 2.0
 
 
 class Stage:
-    """`tell` is called in the stage's thread whenever an attempt has ended."""
+    """Calls `on_ended` in its own thread whenever an attempt has ended."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Stage:
         self._failure: BaseException | None = None
         self._closing = asyncio.Event()
         self._answered = 0
-        self._thread = threading.Thread(target=self._run, name="rota-stage", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="rota-attempts", daemon=True)
 
     def open(self) -> None:
         """Start the thread and open the executors; raises what they raise."""
@@ -73,7 +73,7 @@ class Stage:
         self._call(self._stop, attempts, why)
 
     def ask(self, number: int) -> None:
-        """Make the loop answer with a number; `answered` tells the last one."""
+        """Ping the loop with a number; `last_ping` returns the last one it received."""
         self._call(self._answer, number)
 
     @property
@@ -81,18 +81,18 @@ class Stage:
         return self._answered
 
     def current(self) -> Attempt | None:
-        """The attempt whose code runs at this moment, seen from another thread."""
+        """Return the attempt whose code runs right now, as seen from another thread."""
         task = asyncio.current_task(self._loop)
         return next((a for a in list(self._running.values()) if a.task is task), None)
 
     def close(self, timeout: float) -> bool:
-        """Close the executors and end the thread; False if it did not end in time."""
+        """Close the executors and end the thread; return False if it did not end in time."""
         self._call(self._closing.set)
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def abandon(self) -> None:
-        """Leave it: should it ever turn again, it cancels everything and ends."""
+        """Abandon the loop: if it ever runs again, it cancels all attempts and ends."""
 
         def give_up() -> None:
             for attempt in self._running.values():
@@ -102,41 +102,41 @@ class Stage:
 
         self._call(give_up)
 
-    def _call(self, what: Callable[..., Any], *args: Any) -> None:
-        with suppress(RuntimeError):  # its loop is closed: nothing runs there any more
-            self._loop.call_soon_threadsafe(what, *args)
+    def _call(self, function: Callable[..., Any], *args: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed, so nothing runs there
+            self._loop.call_soon_threadsafe(function, *args)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        life = self._loop.create_task(self._live())
+        main = self._loop.create_task(self._main())
         try:
-            while not life.done():
+            while not main.done():
                 # A task that a handler left behind may raise SystemExit, which stops any loop.
                 with suppress(SystemExit, KeyboardInterrupt):
-                    self._loop.run_until_complete(life)
+                    self._loop.run_until_complete(main)
         finally:
             self._loop.close()
 
-    async def _live(self) -> None:
+    async def _main(self) -> None:
         opened: list[Executor] = []
         try:
             for executor in self._executors:
                 await executor.open()
                 opened.append(executor)
-        except BaseException as error:  # noqa: BLE001 — handed to whoever opens the stage
+        except BaseException as error:  # noqa: BLE001 — raised by open()
             self._failure = error
         finally:
             self._ready.set()
         if self._failure is None:
             self._sweep()
             await self._closing.wait()
-            await self._clear()
+            await self._cancel_remaining()
         for executor in reversed(opened):
             await executor.close()
         await self._close_rest()
 
-    async def _clear(self) -> None:
-        """Cancel what is left, and what handlers left behind; wait a moment for it to end."""
+    async def _cancel_remaining(self) -> None:
+        """Cancel remaining attempts and tasks that handlers left behind; wait briefly."""
         left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()
@@ -146,7 +146,7 @@ class Stage:
 
     def _begin(self, attempts: Sequence[Attempt]) -> None:
         create, now = self._loop.create_task, self._loop.time()
-        carry_out = self._carry_out if self._trace is None else self._carry_out_traced
+        carry_out = self._run_attempt if self._trace is None else self._run_traced
         for attempt in attempts:
             attempt.began = attempt.start_at or now
             limit = attempt.time_limit()
@@ -158,16 +158,16 @@ class Stage:
             else:
                 self._end(attempt, stopped(Stopping.TIMEOUT))
 
-    async def _carry_out(self, attempt: Attempt) -> None:
+    async def _run_attempt(self, attempt: Attempt) -> None:
         outcome = set_aside(attempt) or await perform(attempt, self._trust, self._breakers)
         self._end(attempt, outcome)
 
-    async def _carry_out_traced(self, attempt: Attempt) -> None:
-        """The same. What `trace` leaves in the context of this task ends with the task."""
+    async def _run_traced(self, attempt: Attempt) -> None:
+        """Run the attempt in a span. Context variables set by `start_span` end with the task."""
         if self._trace is not None:
             ahead = max(0.0, attempt.began - self._loop.time())
             attempt.span = self._trace(attempt.run, attempt.kind, ahead=ahead)
-        await self._carry_out(attempt)
+        await self._run_attempt(attempt)
 
     def _end(self, attempt: Attempt, outcome: Outcome, *, is_stuck: bool = False) -> None:
         self._running.pop(id(attempt), None)
@@ -195,21 +195,21 @@ class Stage:
 
     def _stop(self, attempts: Sequence[Attempt], why: Stopping) -> None:
         for attempt in attempts:
-            # The first reason stands: a run that is cancelled while it times out has timed out.
+            # The first reason wins: a run that is cancelled while it times out has timed out.
             if attempt.stopping is None and attempt.task is not None and not attempt.is_closed:
                 attempt.stopping = why
                 patience = attempt.policy.grace.total_seconds() + MARGIN
                 if why is Stopping.LEASE:
                     lease = self._trust.lease
                     attempt.stop_grace = (lease.ttl - lease.stop_after) / 2
-                    # Given up, it would count as ended while it still works. If it does not end in
-                    # time, the heartbeat ends the process (vouching.py).
+                    # Giving up would count it as ended while it still runs. If it does not end in
+                    # time, the heartbeat ends the process (heartbeat.py).
                     patience = max(patience, lease.ttl.total_seconds())
                 attempt.give_up_at = self._loop.time() + patience
                 attempt.task.cancel()
 
     def _sweep(self) -> None:
-        """Ask what is over its time to stop; give up on what did not stop when asked."""
+        """Ask attempts over their timeout to stop; give up on attempts that did not stop."""
         now = self._loop.time()
         for attempt in list(self._running.values()):
             if attempt.stopping is None:

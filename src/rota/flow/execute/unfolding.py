@@ -1,7 +1,7 @@
-"""The built-in kind `graph`: claimed like any run, and not carried out. Room: flow/execute.
+"""Implements the built-in kind `graph`, which workers claim but do not execute.
 
-Every worker serves it. A graph run takes no slot and never comes to the stage: that it was claimed
-is all there is to do, and recording lets it wait for its steps (flow/graphs).
+Every worker serves it. A graph run takes no slot and never reaches the attempt loop: once it is
+claimed, recording lets it wait for its steps (engine/graphs).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from rota.core.outcome import Outcome, Unfolded
 
 
 class Unfolding:
-    """Keeps the contract of an executor, so that an attempt of it is like any other."""
+    """Implements the executor contract, so that attempts of it are like any other."""
 
     kinds: Sequence[str] = (KIND,)
 

@@ -1,8 +1,8 @@
-"""Puts secrets into the payload of an attempt that is about to start. Room: flow/execute.
+"""Injects secrets into the payload of an attempt that is about to start.
 
-Asked only for a payload that names one. The values are read for this attempt, so the next one sees
-a new version; they live in what the executor was given, and from here on the veil hides them in all
-that the attempt says.
+Used only for payloads that reference a secret. The values are read for this attempt, so the next
+attempt sees a new version. They live only in the spec that the executor gets; from here on the mask
+hides them in everything that the attempt writes.
 """
 
 from typing import Any
@@ -15,14 +15,14 @@ from rota.flow.execute.veil import Veil
 
 
 async def read(attempt: Attempt) -> Any:
-    """Let the executor check the payload with its secrets. `InvalidInput` if there is no such
-    secret, which another attempt would not find either.
+    """Let the executor validate the payload with its secrets. Raises `InvalidInput` if a secret
+    does not exist; another attempt would not find it either.
     """
     payload = attempt.decoded()
     refuse_public(attempt.kind, payload)
-    wanted = names_in(payload)
-    found = await attempt.secrets(sorted(wanted))
-    for name in sorted(wanted - found.keys()):
-        raise InvalidInput("payload", f"{{{{secret:{name}}}}}", f"there is no secret {name!r}")
+    referenced = names_in(payload)
+    found = await attempt.secrets(sorted(referenced))
+    for name in sorted(referenced - found.keys()):
+        raise InvalidInput("payload", f"{{{{secret:{name}}}}}", f"secret {name!r} does not exist")
     attempt.veil = Veil(Mask(found.values()))
     return attempt.read(found)

@@ -1,7 +1,7 @@
-"""What an attempt says, without the secrets that it was given. Room: flow/execute.
+"""Masks the secrets of an attempt in everything that it writes.
 
-The one place between an attempt and everything that is kept of it: output, progress, its result and
-its failure. Output comes in pieces, from any thread, and a value may lie across two of them.
+This is the single place between an attempt and what is stored of it: output, progress, result and
+failure. Output arrives in pieces, from any thread, and a secret may span two of them.
 """
 
 from dataclasses import replace
@@ -17,62 +17,62 @@ from rota.core.tracebacks import mask_errors
 
 
 class Veil:
-    __slots__ = ("_kept", "_lock", "_mask")
+    __slots__ = ("_held", "_lock", "_mask")
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
-        self._kept: dict[Stream, bytes] = {}
+        self._held: dict[Stream, bytes] = {}
         self._lock = Lock()
 
     def text(self, text: str) -> str:
         return self._mask.text(text)
 
     def over(self, stream: Stream, chunk: bytes) -> bytes:
-        """What may be said of this piece of output by now."""
+        """Return the part of the output that can be released by now, masked."""
         with self._lock:
-            said, kept = self._mask.clean(self._kept.pop(stream, b"") + chunk)
-            if kept:
-                self._kept[stream] = kept
-            return said
+            clean, held = self._mask.clean(self._held.pop(stream, b"") + chunk)
+            if held:
+                self._held[stream] = held
+            return clean
 
     def rest(self) -> list[tuple[Stream, bytes]]:
-        """What was kept because a value might have begun in it. More than a few letters of one are
-        no chance: whoever wrote them was stopped in the middle.
+        """Return the output that was held back because a secret might begin in it. Longer
+        remainders are masked: the writer was probably stopped in the middle of a secret.
         """
         with self._lock:
-            left, self._kept = self._kept, {}
+            remainders, self._held = self._held, {}
         return [
-            (stream, kept if len(kept) < SHORTEST else HIDDEN.encode())
-            for stream, kept in left.items()
+            (stream, held if len(held) < SHORTEST else HIDDEN.encode())
+            for stream, held in remainders.items()
         ]
 
     def over_error(self, error: InvalidInput) -> None:
-        """Hide values in its fields: its sentence would show the beginning of a long one."""
+        """Mask the value of an error; its message would show the start of a long value."""
         error.value = self._mask.value(error.value)
 
     def over_ending(self, outcome: Outcome, result: str | None) -> tuple[Outcome, str | None]:
-        """The ending as it may be stored; `result` is JSON."""
+        """Return the ending with secrets masked; `result` is JSON."""
         if isinstance(outcome, Failed):
             failure = outcome.failure
-            told = Failure(
+            masked = Failure(
                 type=self.text(failure.type),
                 message=self.text(failure.message),
                 traceback=mask_errors(failure.traceback, self.text),
                 frame=None if failure.frame is None else self.text(failure.frame),
             )
-            outcome = replace(outcome, failure=told)
+            outcome = replace(outcome, failure=masked)
         return outcome, self.over_json(result)
 
     def over_json(self, text: str | None) -> str | None:
         if text is None:
             return None
         try:
-            told = self._mask.value(msgspec.json.decode(text))
-        except RecursionError:  # JSON may be deeper than we can look
-            told = HIDDEN
-        return msgspec.json.encode(told).decode()
+            masked = self._mask.value(msgspec.json.decode(text))
+        except RecursionError:  # nested too deeply to mask
+            masked = HIDDEN
+        return msgspec.json.encode(masked).decode()
 
     def refuse(self, value: object, what: str) -> None:
-        """Refuse to store what the attempt wants back unchanged, if it holds a secret."""
+        """Raise if a value that must be stored unchanged contains a secret."""
         if self._mask.holds(msgspec.json.encode(value).decode()):
-            raise InvalidInput(what, HIDDEN, "a value without the secrets of this attempt")
+            raise InvalidInput(what, HIDDEN, "must not contain secrets of this attempt")

@@ -1,16 +1,16 @@
-"""The heartbeat of a worker, from a thread and a connection of its own. Room: flow/execute.
+"""Sends the heartbeat of a worker from its own thread and connection.
 
-A worker that is busy must not look dead, so nothing that it does for others may delay the beat: not
-the engine's loop, not a handler, not a full pool (F17). A beat says which runs are really being
-executed and brings back which of them to cancel, and whether to drain.
+A busy worker must not look dead, so nothing else may delay the heartbeat: not the engine's loop, a
+handler or a full pool (F17). A heartbeat reports which runs are being executed, and returns which
+of them to cancel and whether to drain.
 
-If beats fail, the worker lives on and keeps trying. It starts nothing new, and keeps the outcomes
-of its attempts until the database is back and decides. Attempts that must not run beside their
-successors are asked to stop when the lease is no longer to be trusted; if one of them still works
+If heartbeats fail, the worker keeps running and keeps trying. It starts nothing new, and keeps the
+outcomes of its attempts until the database is back and decides. Attempts that must not overlap
+their successors are asked to stop when the lease is about to expire; if one of them still runs
 shortly before the lease ends, this thread kills the child processes and ends the process, whatever
 the engine's loop does (docs/adr/0030-database-outages.md).
 
-A session that another process has expired is lost: `LeaseLost` ends the node at once.
+If another process has expired the session, `LeaseLost` ends the worker at once.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ from rota.store import sessions
 from rota.store.pool import Access, Line
 from rota.store.sessions import Beat
 
-# How long the engine may take to die of a lost lease before it is killed.
+# Seconds that the engine has to stop after a lost lease before the process is killed.
 LAST_WORDS: Final = 3.0
 EXIT_CODE: Final = 70
-# A beat that was asked for does not come sooner than this after the last one.
+# Shortest interval between heartbeats, even if one is requested.
 SHORTEST_GAP: Final = 0.05
 RETRY_INTERVAL_S: Final = 0.25
 GUARD_INTERVAL_S: Final = 0.05
 
 
 class LeasedAttempts(Protocol):
-    """The attempts that the lease covers. All of it is called from the heartbeat's thread."""
+    """The attempts that the lease covers. Every method is called from the heartbeat's thread."""
 
     def held_runs(self) -> list[UUID]: ...
     def stop_for_lease(self) -> int: ...
@@ -49,7 +49,7 @@ class LeasedAttempts(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Vouching:
-    """`heed` is called in the engine's loop with each beat; `end` ends the process."""
+    """Calls `apply_response` in the engine's loop with each heartbeat response."""
 
     access: Access
     session_id: UUID
@@ -58,16 +58,16 @@ class Vouching:
     heed: Callable[[Beat], object]
     end: Callable[[int], object]
     emit: Emit
-    name: str = "vouching"
+    name: str = "heartbeat"
     _heart: "Heart | None" = None
 
     def hurry(self) -> None:
-        """Beat now: somebody asked a run to cancel."""
+        """Send a heartbeat now, because a run was asked to cancel."""
         if self._heart is not None:
             self._heart.beat_soon()
 
     async def run(self, stop: Halt, /) -> None:
-        """Beat until told to stop; raises `LeaseLost` when the session is no longer ours."""
+        """Send heartbeats until stopped; raises `LeaseLost` when the session has expired."""
         self._heart = heart = Heart(self, asyncio.get_running_loop())
         heart.start()
         stopping = asyncio.ensure_future(stop.wait())
@@ -82,17 +82,17 @@ class Vouching:
 
 
 class Heart:
-    """The thread. Everything in it happens on an event loop of its own."""
+    """The thread of the heartbeat, with its own event loop."""
 
     def __init__(self, vouching: Vouching, engine: asyncio.AbstractEventLoop) -> None:
         self._vouching = vouching
         self._engine = engine
         self._loop = asyncio.new_event_loop()
-        self._wanted = asyncio.Event()
+        self._requested = asyncio.Event()
         self._stopping = False
         self._is_cut_off = False
         self.lost: asyncio.Future[None] = engine.create_future()
-        self._thread = threading.Thread(target=self._run, name="rota-heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="rota-heartbeat", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -103,17 +103,17 @@ class Heart:
 
     def beat_soon(self) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wanted.set)
+            self._loop.call_soon_threadsafe(self._requested.set)
 
     def _run(self) -> None:
         try:
-            self._loop.run_until_complete(self._live())
-        except Exception as error:  # noqa: BLE001 — told to the engine, which answers for it
-            self._lose(error)
+            self._loop.run_until_complete(self._main())
+        except Exception as error:  # noqa: BLE001 — reported to the engine, which raises it
+            self._report_loss(error)
         finally:
             self._loop.close()
 
-    async def _live(self) -> None:
+    async def _main(self) -> None:
         trust, line = self._vouching.trust, Line(self._vouching.access)
         trust.renew(time.monotonic())
         self._guard()
@@ -130,7 +130,7 @@ class Heart:
             line.close()
 
     async def _beat(self, line: Line, sent: float) -> bool:
-        """One beat; False if the database could not be asked in time."""
+        """Send one heartbeat; return False if the database did not respond in time."""
         vouching = self._vouching
         ttl = vouching.trust.lease.ttl
         try:
@@ -151,22 +151,22 @@ class Heart:
         return True
 
     def _limit(self, line: Line) -> float:
-        """A beat must be answered before the next one is due. A connection may take longer: the
-        first of several hosts may be silent.
+        """Return the time limit of a heartbeat: it must complete before the next one is due.
+        Connecting may take longer, because the first of several hosts may not respond.
         """
         beat = self._vouching.trust.lease.renew_every.total_seconds()
         return beat if line.is_open else beat + self._vouching.access.connect.total_seconds()
 
     async def _rest(self, pause: float) -> None:
-        self._wanted.clear()
+        self._requested.clear()
         try:
             async with asyncio.timeout(max(pause, SHORTEST_GAP)):
-                await self._wanted.wait()
+                await self._requested.wait()
         except TimeoutError:
             return
 
     def _guard(self) -> None:
-        """Keep attempts from outliving the lease, again and again, beside the beats."""
+        """Keep attempts from outliving the lease; repeats beside the heartbeats."""
         attempts, trust, now = self._vouching.attempts, self._vouching.trust, time.monotonic()
         if now < trust.stop_at:
             self._is_cut_off = False
@@ -179,21 +179,21 @@ class Heart:
             child_groups.kill_all()
             self._vouching.end(EXIT_CODE)
         if not self._stopping:
-            # While beats succeed the time to stop moves on; there is nothing to look at before.
+            # While heartbeats succeed, the time to stop moves on; nothing to check before it.
             self._loop.call_later(max(GUARD_INTERVAL_S, trust.stop_at - now), self._guard)
 
-    def _lose(self, error: Exception) -> None:
-        """Tell the engine; if it does not even hear that, end the process."""
+    def _report_loss(self, error: Exception) -> None:
+        """Report the error to the engine; if the engine does not react, end the process."""
 
-        def tell() -> None:
-            heard.set()
+        def report() -> None:
+            received.set()
             if not self.lost.done():
                 self.lost.set_exception(error)
 
-        heard = threading.Event()
+        received = threading.Event()
         try:
-            self._engine.call_soon_threadsafe(tell)
+            self._engine.call_soon_threadsafe(report)
         except RuntimeError:
             return  # the engine has ended
-        if not heard.wait(LAST_WORDS):
+        if not received.wait(LAST_WORDS):
             self._vouching.end(EXIT_CODE)

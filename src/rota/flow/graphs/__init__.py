@@ -1,1 +1,1 @@
-"""Graph runs: unfolded into the runs of their steps, advanced, paused, mapped. Room: flow."""
+"""Advances, pauses and shows graph runs, and the maps in them."""

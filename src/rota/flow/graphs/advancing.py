@@ -1,12 +1,12 @@
-"""Makes of marks what follows from them: steps begin, graph runs end. Room: flow/graphs.
+"""Advances graph runs: starts the steps that step completions make ready, and ends graph runs.
 
-A step's run leaves a mark with the very statement that ends it. Whoever recorded it kicks this
-duty, and every node looks for marks that were left lying. A pass locks graph runs, takes their
-marks, asks core what follows, writes the runs of the steps that are ready and the new boards, and
-moves what is complete to history, all in one transaction: if it does not commit, the marks are
-still there, and if it does, they are gone. So a step begins once, and no ending is overlooked
-(docs/adr/0018-marks.md). What follows is deciding.py; steps with many members are mapping.py; one
-that cannot be advanced stops no other (faltering.py).
+The statement that ends a step's run also inserts a step completion. The process that recorded the
+outcome wakes this duty, and every node also scans for completions that were left behind. A pass
+locks graph runs, consumes their completions, computes the ready steps, writes their runs and the
+new step states, and moves complete graph runs to history, all in one transaction. If the commit
+fails, the completions are still there. So a step starts once, and no completion is lost
+(docs/adr/0018-step-completions.md). step_decisions.py computes what follows; map_steps.py handles steps with
+many members; a graph run that cannot be advanced does not block others (error_tracker.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,20 +28,21 @@ from rota.store.driver import Connection, Source
 from rota.store.graphs import FIRST, Board, Ended, Ending, Locked
 from rota.store.transaction import transaction
 
-# Graph runs in one transaction. Each may begin up to a thousand steps, mostly it is one or two.
+# Graph runs per transaction. Each may start up to a thousand steps, usually one or two.
 MOST: Final = 500
 LOOK_EVERY: Final = 1.0
-# From the start of one pass to the next: under load more marks gather for it, and an idle system
-# does not wait.
+# Seconds from the start of one pass to the next: under load a pass consumes more completions, and
+# an idle system does not wait.
 GATHER: Final = 0.01
-# Somebody else holds the lock: the marks that they did not see are looked for again so soon.
+# Seconds until the next try if another node holds the lock of a graph run: that node may not have
+# seen the newest completions.
 AGAIN: Final = 0.02
 BLOCKED: Final = RunState.BLOCKED.value
 LONGEST_REASON: Final = 1000
 
 
 class UnknownPlansError(Exception):
-    """Ends a transaction in which plans were missing; they are read, and the pass begins anew."""
+    """Ends a transaction in which plans were missing. The caller loads them and tries again."""
 
     def __init__(self, keys: set[Key]) -> None:
         super().__init__()
@@ -50,8 +51,8 @@ class UnknownPlansError(Exception):
 
 @dataclass(slots=True)
 class Passed:
-    """What one pass did: steps that wait now, gates that are free, and graph runs that have marks
-    now. `locked` are those it could have.
+    """The results of one pass: whether it created runs, whether it freed gates, and the graph runs
+    that have completions now. `locked` are the graph runs that it locked.
     """
 
     has_made: bool = False
@@ -60,7 +61,7 @@ class Passed:
     locked: set[UUID] = field(default_factory=set)
 
     def add(self, ended: Ended) -> None:
-        """A graph run ended; if it is a step itself, the one above has a mark."""
+        """Record that a graph run ended. If it is a step itself, its parent has a completion."""
         self.has_freed |= ended.is_gated
         if ended.graph_run_id is not None:
             self.next.append(ended.graph_run_id)
@@ -68,8 +69,8 @@ class Passed:
 
 @dataclass(slots=True, kw_only=True)
 class Advancing:
-    """`made` hears that runs wait, `freed` that places behind gates are free, `wake` that there is
-    something to do here.
+    """Advances graph runs as a background duty. It calls `on_runs_created` when runs are waiting,
+    `on_gates_freed` when gates have free slots, and `wake` when it has work itself.
     """
 
     source: Source
@@ -84,24 +85,26 @@ class Advancing:
     _began: float = float("-inf")
     _after: UUID = FIRST
     _look_at: float = float("-inf")
-    _told_newer: set[UUID] = field(default_factory=set)
+    _reported_newer: set[UUID] = field(default_factory=set)
     _faltering: Faltering = field(init=False)
 
     def __post_init__(self) -> None:
         self._faltering = Faltering(monotonic=self.monotonic)
 
     def kick(self, ids: Iterable[UUID]) -> None:
-        """These graph runs have marks."""
+        """Advance these graph runs soon: they have step completions."""
         self._kicked.update(dict.fromkeys(ids))
         self.wake()
 
     def look(self) -> None:
-        """There may be marks of any graph run."""
+        """Scan for step completions of any graph run soon."""
         self._look_at = float("-inf")
         self.wake()
 
     async def tick(self) -> float:
-        """Advance what was kicked; else look for marks that nobody took."""
+        """Advance the graph runs of `advance_soon`, or else scan for completions that were left
+        behind.
+        """
         now = self.monotonic()
         if self._kicked and now < self._began + GATHER:
             return self._began + GATHER - now
@@ -110,7 +113,8 @@ class Advancing:
         if self._kicked:
             await self._advance_some(self._kicked, self._busy)
         elif self._busy:
-            # What cannot be had twice is paused or without marks by now; else a look finds it.
+            # A graph run that cannot be locked twice is paused or has no completions by now;
+            # otherwise a scan finds it.
             await self._advance_some(self._busy, {})
         elif self.monotonic() >= self._look_at:
             await self._look_around()
@@ -119,7 +123,7 @@ class Advancing:
         return AGAIN if self._busy else max(0.0, self._look_at - self.monotonic())
 
     async def _advance_some(self, wanted: dict[UUID, None], again: dict[UUID, None]) -> None:
-        """Advance some of those that are wanted; what cannot be had now is tried again."""
+        """Advance a batch of the wanted graph runs. Add those that are locked to `again`."""
         ids = list(wanted)[:MOST]
         for run_id in ids:
             del wanted[run_id]
@@ -129,10 +133,12 @@ class Advancing:
         except BaseException:
             self._kicked.update(dict.fromkeys(ids))
             raise
-        again.update(dict.fromkeys(each for each in ids if each not in locked))
+        again.update(dict.fromkeys(run_id for run_id in ids if run_id not in locked))
 
     async def _look_around(self) -> None:
-        """From where the last look ended, so that a graph run whose marks stay holds up nobody."""
+        """Scan from where the last scan ended, so that a graph run that keeps its completions does
+        not hold up others.
+        """
         async with self.source.acquire() as conn:
             found = await graphs.marked(conn, after=self._after, most=MOST)
             if found:
@@ -145,8 +151,8 @@ class Advancing:
             self._look_at = self.monotonic() + LOOK_EVERY
 
     async def advance(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
-        """Advance these graph runs, and tell whoever waits for what came of it. Returns those that
-        need not be tried again soon: what is missing is paused, or somebody else is at it.
+        """Advance these graph runs and notify the callbacks. Return those that need no other try
+        soon; the others are paused, or another node has locked them.
         """
         ready = self._faltering.ready(ids)
         waiting: set[UUID] = set() if ready is ids else set(ids).difference(ready)
@@ -156,11 +162,11 @@ class Advancing:
             passed = await self._pass(conn, ready)
         except (StoreUnavailable, StoreRefused):
             raise
-        except Exception as error:  # noqa: BLE001 — a mistake in one must not be the end of all
+        except Exception as error:  # noqa: BLE001 — one faulty graph run must not stop the others
             if len(ready) == 1:
                 await self._falter(conn, ready[0], error)
                 return waiting | set(ready)
-            # One that cannot be decided or stored must not keep the others: find it by halving.
+            # A graph run that cannot be decided or stored must not block the others: bisect.
             middle = len(ready) // 2
             first = await self.advance(conn, ready[:middle])
             return waiting | first | await self.advance(conn, ready[middle:])
@@ -184,7 +190,7 @@ class Advancing:
                 await self.plans.load(conn, unknown.keys)
 
     async def _within(self, conn: Connection, ids: Sequence[UUID]) -> Passed:
-        """One pass, in the transaction of the caller."""
+        """Do one pass in the caller's transaction."""
         locked = await graphs.lock(conn, ids)
         passed = Passed(locked={row.run_id for row in locked})
         if not locked:
@@ -194,29 +200,29 @@ class Advancing:
         if not locked:
             return passed
         over = [row for row in locked if row.state is None]
-        # Before the marks are taken: what ends in between has left a mark by then.
+        # Before the completions are consumed, so that a step that ends meanwhile is among them.
         alive = await cancel_steps(conn, over)
         passed.next += alive.nested
-        marks = grouped(await graphs.take_marks(conn, [row.run_id for row in locked]))
-        boards = await note_endings(conn, over, alive, marks)
-        turns: list[Turn] = []
+        completions = grouped(await graphs.take_marks(conn, [row.run_id for row in locked]))
+        boards = await note_endings(conn, over, alive, completions)
+        passes: list[Turn] = []
         ended: list[Ending] = []
         for row in locked:
             plan = plans.get(row.run_id)
             if isinstance(plan, Unreadable):
                 ended.append(dead(row, plan.reason))
                 boards.append(Board(row.run_id, row.board, None, None, has_ended=True))
-            elif plan is not None and row.run_id in marks:
-                turns.append(Turn(row, plan))
-                turns[-1].take(marks[row.run_id])
-        await decide(conn, turns)
-        ended += await endings(conn, turns)
-        await _write(conn, turns, boards, ended, passed)
+            elif plan is not None and row.run_id in completions:
+                passes.append(Turn(row, plan))
+                passes[-1].take(completions[row.run_id])
+        await decide(conn, passes)
+        ended += await endings(conn, passes)
+        await _write(conn, passes, boards, ended, passed)
         return passed
 
     def _known(self, locked: list[Locked], plans: Mapping[UUID, Plan | Unreadable]) -> list[Locked]:
-        """Those that this version can advance. The others keep their marks, for a node of a version
-        that knows their documents; each is told of once.
+        """Return the graph runs that this version can advance. The others keep their completions
+        for a node of a newer version; each is logged once.
         """
         newer = {
             run_id: plan.reason
@@ -225,13 +231,13 @@ class Advancing:
         }
         if not newer:
             return locked
-        for run_id in newer.keys() - self._told_newer:
+        for run_id in newer.keys() - self._reported_newer:
             self.emit(RunSetAside(run_id=run_id, reason=newer[run_id][:LONGEST_REASON]))
-        self._told_newer |= newer.keys()
+        self._reported_newer |= newer.keys()
         return [row for row in locked if row.run_id not in newer]
 
     def _plans_of(self, locked: Sequence[Locked]) -> dict[UUID, Plan | Unreadable]:
-        """The plans of those that are alive and unfolded."""
+        """Return the plans of the graph runs that are active and expanded."""
         keys = {
             row.run_id: Key(row.graph_id, tuple(row.path), row.policy_id)
             for row in locked
@@ -244,7 +250,9 @@ class Advancing:
         return {run_id: plan for run_id, plan in found.items() if plan is not None}
 
     async def _falter(self, conn: Connection, run_id: UUID, error: Exception) -> None:
-        """What the database refuses, it refuses again; anything else may go another time."""
+        """Postpone a graph run that could not be advanced, or end it. It ends after too many tries,
+        or if the database refused a statement, because it would refuse that again.
+        """
         reason = told(error)
         tries = self._faltering.note(run_id)
         if tries < TRIES and not isinstance(error, StoreFailed):
@@ -254,19 +262,19 @@ class Advancing:
             await self._give_up(conn, run_id, reason)
         except (StoreUnavailable, StoreRefused):
             raise
-        except Exception as worse:  # noqa: BLE001 — as above; it is tried again after the pause
+        except Exception as worse:  # noqa: BLE001 — as above; the next try follows after the pause
             self.emit(AdvancePutOff(run_id=run_id, reason=told(worse), tries=tries))
 
     async def _give_up(self, conn: Connection, run_id: UUID, reason: str) -> None:
-        """End the graph run; its steps are cancelled with it, by the marks that it leaves."""
+        """End a graph run as dead. The completions that this inserts cancel its steps."""
         passed = Passed()
         async with transaction(conn):
             locked = await graphs.lock(conn, [run_id])
-            ended = [dead(row, f"it could not go on: {reason}") for row in locked]
-            for each in await graphs.finish(conn, ended):
-                passed.add(each)
-            # It was over before, so it is the cancelling that does not go: with its marks it would
-            # be tried for ever.
+            ended = [dead(row, f"the graph run could not be advanced: {reason}") for row in locked]
+            for ending in await graphs.finish(conn, ended):
+                passed.add(ending)
+            # If the graph run had ended before, cancelling its steps is what fails. Delete its
+            # completions, or it would be tried for ever.
             await graphs.take_marks(conn, [row.run_id for row in locked if row.state is None])
         self._faltering.forget([run_id])
         if locked:
@@ -276,25 +284,25 @@ class Advancing:
 
 async def _write(
     conn: Connection,
-    turns: Sequence[Turn],
+    passes: Sequence[Turn],
     boards: list[Board],
     ended: Sequence[Ending],
     passed: Passed,
 ) -> None:
-    """Write what was decided."""
-    steps = [step for turn in turns for step in turn.steps]
+    """Write the new steps, step states and endings of a pass."""
+    steps = [step for graph_pass in passes for step in graph_pass.steps]
     if steps:
         await graphs.insert_steps(conn, steps)
-    nested = [each for turn in turns for each in turn.nested]
+    nested = [graph_run for graph_pass in passes for graph_run in graph_pass.nested]
     if nested:
         passed.next += await graphs.insert_nested(conn, nested)
-    boards += [turn.written() for turn in turns if turn.is_changed]
+    boards += [graph_pass.written() for graph_pass in passes if graph_pass.is_changed]
     if boards:
         await graphs.store_boards(conn, boards)
     if ended:
-        for each in await graphs.finish(conn, ended):
-            passed.add(each)
-    passed.has_made = bool(steps) or any(turn.has_members for turn in turns)
+        for ending in await graphs.finish(conn, ended):
+            passed.add(ending)
+    passed.has_made = bool(steps) or any(graph_pass.has_members for graph_pass in passes)
 
 
 def dead(row: Locked, why: str) -> Ending:
@@ -303,6 +311,6 @@ def dead(row: Locked, why: str) -> Ending:
 
 
 def told(error: Exception) -> str:
-    """An error in words; of one that is not ours, its class says more than its text."""
+    """Return the text of an error, with its class if it is not a `RotaError`."""
     text = str(error) if isinstance(error, RotaError) else f"{type(error).__name__}: {error}"
     return text[:LONGEST_REASON]

@@ -1,7 +1,7 @@
-"""Ends the steps of graph runs that somebody else ended: cancelled, expired. Room: flow/graphs.
+"""Cancels the steps of graph runs that were ended from outside: cancelled or expired.
 
-The graph run is in history already; its steps are told here, by whoever holds its lock. A step that
-is a graph run itself ends at once and leaves a mark of its own, so the steps below it follow.
+The graph run is already in history. The node that holds its lock cancels its steps here. A step
+that is a graph run itself ends at once and inserts a step completion, so its own steps follow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ _STATES: Final = {state.value: state for state in RunState}
 
 
 class Alive(NamedTuple):
-    """Sub-graphs that were ended, and the (graph run, step) that somebody still has to stop."""
+    """Nested graph runs that were ended, and the (graph run, step) pairs that have yet to stop."""
 
     nested: list[UUID]
     steps: set[tuple[UUID, int]]
 
 
 async def cancel_steps(conn: Connection, over: Sequence[Locked]) -> Alive:
-    """Cancel what is alive of these graph runs."""
+    """Cancel the active steps of these graph runs."""
     ids = [row.run_id for row in over if not row.has_ended]
     nested: list[UUID] = []
     if not ids:
@@ -44,14 +44,14 @@ async def note_endings(
     conn: Connection,
     over: Sequence[Locked],
     alive: Alive,
-    marks: Mapping[UUID, Sequence[Mark]],
+    completions: Mapping[UUID, Sequence[Mark]],
 ) -> list[Board]:
-    """Write on the boards of graph runs that are over what still comes in."""
+    """Return the step states of ended graph runs, updated with late step completions."""
     boards: list[Board] = []
     for row in over:
-        mine = marks.get(row.run_id, ())
+        mine = completions.get(row.run_id, ())
         maps = await count_members(conn, row.run_id, mine)
-        board = note(row.board, _endings(row, [m for m in mine if m.step not in maps]))
+        board = note(row.board, _final_states(row, [m for m in mine if m.step not in maps]))
         if not row.has_ended:
             board = "".join(
                 StepState.CANCELLED.value
@@ -64,22 +64,28 @@ async def note_endings(
     return boards
 
 
-def _endings(row: Locked, marks: Sequence[Mark]) -> dict[int, StepState]:
+def _final_states(row: Locked, completions: Sequence[Mark]) -> dict[int, StepState]:
     return {
-        mark.step: state_of(_STATES[mark.state])
-        for mark in marks
-        if mark.state is not None and 0 <= mark.step < len(row.board) and not mark.members
+        completion.step: state_of(_STATES[completion.state])
+        for completion in completions
+        if completion.state is not None
+        and 0 <= completion.step < len(row.board)
+        and not completion.members
     }
 
 
-async def count_members(conn: Connection, run_id: UUID, marks: Sequence[Mark]) -> set[int]:
-    """Keep the counters of maps right, whatever else becomes of the marks; return which steps are
-    maps: their board says nothing of a member or a source that ended.
+async def count_members(conn: Connection, run_id: UUID, completions: Sequence[Mark]) -> set[int]:
+    """Update the counters of maps with step completions. Return the steps that are maps: the
+    completion of a member or a source does not change their step state.
     """
     maps: set[int] = set()
-    for step in {mark.step for mark in marks if mark.step >= 0}:
+    for step in {completion.step for completion in completions if completion.step >= 0}:
         known = await graph_maps.lock(conn, run_id=run_id, step=step)
         if known is not None:
             maps.add(step)
-            await mapping.count(conn, known.which, [mark for mark in marks if mark.step == step])
+            await mapping.count(
+                conn,
+                known.which,
+                [completion for completion in completions if completion.step == step],
+            )
     return maps

@@ -1,7 +1,8 @@
-"""What people do with a graph run: pause it, let it go on, retry what failed. Room: flow/graphs.
+"""Pauses and resumes graph runs, and retries their failed steps.
 
-Cancelling is as for any run (flow/submit/cancelling.py): the steps follow. The caller gives the
-hint MARKS once this has committed, and RUNS after a retry; without them it takes a second longer.
+A graph run is cancelled like any other run (submission/run_cancellation.py), and its steps follow.
+The caller sends the hint MARKS after the commit, and RUNS after a retry; without the hints it takes
+a second longer.
 """
 
 from collections.abc import Sequence
@@ -24,8 +25,8 @@ from rota.store.transaction import transaction
 
 REVIVABLE: Final = BAD | {RunState.CANCELLED, RunState.EXPIRED}
 RETRIED: Final = "be retried from its failed steps"
-STOPPING: Final = "some of its steps are still stopping; ask again when they have ended"
-A_STEP: Final = "it is a step of another graph run, which is to be retried instead"
+STOPPING: Final = "some of its steps are still stopping; try again when they have ended"
+A_STEP: Final = "it is a step of another graph run; retry that graph run instead"
 _STATES: Final = {state.value: state for state in RunState}
 
 
@@ -34,12 +35,12 @@ async def pause(
     tenant_id: int,
     run_id: UUID,
     by: str,
-    now: datetime,  # noqa: ARG001 — the database's clock is the one that counts
+    now: datetime,  # noqa: ARG001 — the database's clock is used
 ) -> None:
-    """Begin no more steps; those that run go on. One that is paused stays so."""
+    """Start no more steps. Running steps continue; pausing a paused graph run changes nothing."""
     check_name(by, "by")
     async with transaction(conn):
-        await _find_alive(conn, tenant_id, run_id, "be paused")
+        await _require_active(conn, tenant_id, run_id, "be paused")
         await graphs.pause(conn, run_id)
 
 
@@ -50,10 +51,10 @@ async def resume(
     by: str,
     now: datetime,  # noqa: ARG001 — as for pause
 ) -> None:
-    """Let a paused graph run go on. One that is not paused goes on as it does."""
+    """Resume a paused graph run. Resuming one that is not paused changes nothing."""
     check_name(by, "by")
     async with transaction(conn):
-        await _find_alive(conn, tenant_id, run_id, "be resumed")
+        await _require_active(conn, tenant_id, run_id, "be resumed")
         await graphs.resume(conn, run_id)
 
 
@@ -64,12 +65,12 @@ async def retry_failed(
     by: str,
     now: datetime,  # noqa: ARG001 — as for pause
 ) -> None:
-    """Let a graph run that did not succeed go on from the steps that failed, with what the others
-    came to. It keeps its definition, whatever has become of its job since.
+    """Retry a graph run from its failed steps, with the results of the others. It keeps its
+    definition, even if its job changed since.
     """
     check_name(by, "by")
     async with transaction(conn):
-        found = await _find(conn, tenant_id, run_id)
+        found = await _lock_graph_run(conn, tenant_id, run_id)
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
         if found.path:
             raise Conflict("run", A_STEP)
@@ -77,34 +78,40 @@ async def retry_failed(
             raise IllegalMove("run", run.state.value, RETRIED)
         if await graphs.live_steps(conn, [run_id], stopping=True, most=1):
             raise Conflict("run", STOPPING)
-        marks = await graphs.take_marks(conn, [run_id])
-        maps = await count_members(conn, run_id, marks)
-        await _reopen(conn, found, [mark for mark in marks if mark.step not in maps])
+        completions = await graphs.take_marks(conn, [run_id])
+        maps = await count_members(conn, run_id, completions)
+        await _reopen(
+            conn, found, [completion for completion in completions if completion.step not in maps]
+        )
         if not await live_runs.replay(conn, ids=[run_id]):
             raise IllegalMove("run", run.state.value, RETRIED)
         await revival.sign(conn, [run_id], by=by)
 
 
-async def _reopen(conn: Connection, found: Asked, marks: Sequence[Mark]) -> None:
-    """Let the steps wait again that failed, and those behind them."""
+async def _reopen(conn: Connection, found: Asked, completions: Sequence[Mark]) -> None:
+    """Reset the failed steps, and those that depend on them, to waiting."""
     late = {
-        mark.step: state_of(_STATES[mark.state])
-        for mark in marks
-        if mark.state is not None and 0 <= mark.step < len(found.board) and not mark.members
+        completion.step: state_of(_STATES[completion.state])
+        for completion in completions
+        if completion.state is not None
+        and 0 <= completion.step < len(found.board)
+        and not completion.members
     }
-    # Nothing of it lives any more: what was live was never made, or is a map that was cut short.
+    # No step is active any more: a live step was never created, or is a map that was cut short.
     board = note(found.board, late).replace(StepState.LIVE, StepState.CANCELLED)
-    told = msgspec.json.decode(found.told)
+    reasons = msgspec.json.decode(found.told)
     if board:
         graph = await read(conn, found.graph_id, found.path)
         again = restarted(graph, board)
         board = restart(graph, board)
-        told = {step: why for step, why in told.items() if int(step) not in again}
-    await graphs.reopen(conn, found.run_id, board=board, told=canonical(told))
+        reasons = {step: why for step, why in reasons.items() if int(step) not in again}
+    await graphs.reopen(conn, found.run_id, board=board, told=canonical(reasons))
 
 
-async def _find(conn: Connection, tenant_id: int, run_id: UUID) -> Asked:
-    """Lock the graph run; one that has not unfolded yet has nothing to be asked for."""
+async def _lock_graph_run(conn: Connection, tenant_id: int, run_id: UUID) -> Asked:
+    """Lock a graph run. Raise `Conflict` if the run has no steps: it is not a graph run, or it is
+    not expanded yet.
+    """
     found = await graphs.find(conn, run_id, tenant_id=tenant_id)
     if found is not None:
         return found
@@ -112,8 +119,8 @@ async def _find(conn: Connection, tenant_id: int, run_id: UUID) -> Asked:
     raise Conflict("run", f"it is {run.state.value} and has no steps")
 
 
-async def _find_alive(conn: Connection, tenant_id: int, run_id: UUID, event: str) -> None:
-    await _find(conn, tenant_id, run_id)
+async def _require_active(conn: Connection, tenant_id: int, run_id: UUID, event: str) -> None:
+    await _lock_graph_run(conn, tenant_id, run_id)
     run = await revival.find(conn, run_id, tenant_id=tenant_id)
     if run.state is not RunState.BLOCKED:
         raise IllegalMove("run", run.state.value, event)

@@ -1,8 +1,8 @@
-"""Asks core what follows from the marks of graph runs, and reads what it needs. Room: flow/graphs.
+"""Decides what follows from step completions with the rules of core/graphs, and reads their inputs.
 
-Core is pure and cannot read: what its expressions may ask for is read before, for all graph runs of
-a pass at once, and only where there are expressions. A map that is decided as soon as it begins, an
-empty one, is an ending like any other, and core is asked again.
+The rules are pure and cannot read. The values that expressions may use are read first, for all
+graph runs of a pass at once, and only where expressions exist. A map that is decided as soon as it
+starts, because it is empty, counts as a completion, and the rules are applied again.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -33,80 +33,102 @@ Wanted = Mapping[Turn, Iterable[int]]
 CANCELLED: Final = canonical({"code": "step_cancelled"})
 
 
-async def decide(conn: Connection, turns: Sequence[Turn]) -> None:
-    """Decide all that follows from the marks that these turns took."""
-    work = list(turns)
-    for turn in work:
-        for step, marks in turn.of_maps.items():
-            _settle(turn, step, await mapping.go_on(conn, _mapped(conn, turn, step), marks))
+async def decide(conn: Connection, passes: Sequence[Turn]) -> None:
+    """Decide everything that follows from the step completions of these graph runs."""
+    work = list(passes)
+    for graph_pass in work:
+        for step, completions in graph_pass.of_maps.items():
+            mapped = _map_of(conn, graph_pass, step)
+            _settle(graph_pass, step, await mapping.go_on(conn, mapped, completions))
     while work:
-        work = [turn for turn in work if turn.ended or turn.looks]
-        await _learn(conn, {turn: _wanted(turn) for turn in work if turn.plan.asks})
-        begun = [(turn, _advance(turn)) for turn in work]
-        work = [turn for turn, after in begun if await _begin_maps(conn, turn, after)]
+        work = [graph_pass for graph_pass in work if graph_pass.ended or graph_pass.looks]
+        await _read_values(
+            conn,
+            {
+                graph_pass: _wanted_results(graph_pass)
+                for graph_pass in work
+                if graph_pass.plan.asks
+            },
+        )
+        begun = [(graph_pass, _advance(graph_pass)) for graph_pass in work]
+        work = [
+            graph_pass for graph_pass, after in begun if await _begin_maps(conn, graph_pass, after)
+        ]
 
 
-async def endings(conn: Connection, turns: Sequence[Turn]) -> list[Ending]:
-    """How the graph runs end whose last step is decided."""
-    good = [turn for turn in turns if turn.final is RunState.SUCCEEDED]
-    await _learn(conn, {turn: last_steps(turn.plan.graph, turn.board) for turn in good})
-    return [_ending(turn) for turn in turns if turn.final is not None]
+async def endings(conn: Connection, passes: Sequence[Turn]) -> list[Ending]:
+    """Return the endings of graph runs whose last step is decided."""
+    good = [graph_pass for graph_pass in passes if graph_pass.final is RunState.SUCCEEDED]
+    await _read_values(
+        conn,
+        {graph_pass: last_steps(graph_pass.plan.graph, graph_pass.board) for graph_pass in good},
+    )
+    return [_ending_of(graph_pass) for graph_pass in passes if graph_pass.final is not None]
 
 
-def _ending(turn: Turn) -> Ending:
-    graph, board = turn.plan.graph, turn.board
-    state = turn.final or RunState.SUCCEEDED
+def _ending_of(graph_pass: Turn) -> Ending:
+    graph, board = graph_pass.plan.graph, graph_pass.board
+    state = graph_pass.final or RunState.SUCCEEDED
     result = reason = None
     if state is RunState.SUCCEEDED:
-        result = graph_result(graph, board, turn.scope())
+        result = graph_result(graph, board, graph_pass.scope())
     elif state is RunState.DEAD:
         reason = canonical({"type": "StepFailed", "message": graph_error(graph, board)})
     else:
         reason = CANCELLED
-    return Ending(turn.run_id, state, result, reason)
+    return Ending(graph_pass.run_id, state, result, reason)
 
 
-def _advance(turn: Turn) -> Advanced:
-    board, ended = turn.board, turn.ended
-    if turn.looks:
-        # Without endings, core looks at every step that waits.
+def _advance(graph_pass: Turn) -> Advanced:
+    board, ended = graph_pass.board, graph_pass.ended
+    if graph_pass.looks:
+        # Without completions, core checks every waiting step.
         board, ended = note(board, ended), {}
-    after = turn.plan.advance(board, ended, turn.scope())
-    turn.adopt(after)
+    after = graph_pass.plan.advance(board, ended, graph_pass.scope())
+    graph_pass.adopt(after)
     return after
 
 
-def _wanted(turn: Turn) -> frozenset[int]:
-    board, ended = turn.board, turn.ended
-    if turn.looks:
+def _wanted_results(graph_pass: Turn) -> frozenset[int]:
+    board, ended = graph_pass.board, graph_pass.ended
+    if graph_pass.looks:
         board, ended = note(board, ended), {}
-    return results_wanted(turn.plan.graph, board, ended)
+    return results_wanted(graph_pass.plan.graph, board, ended)
 
 
-async def _learn(conn: Connection, wanted: Wanted) -> None:
-    """Read the inputs of graph runs, and what the wanted steps came to."""
-    new = [turn.run_id for turn in wanted if turn.given is None and turn.plan.asks]
+async def _read_values(conn: Connection, wanted: Wanted) -> None:
+    """Read the inputs of graph runs, and the results of the wanted steps."""
+    new = [
+        graph_pass.run_id
+        for graph_pass in wanted
+        if graph_pass.given is None and graph_pass.plan.asks
+    ]
     if new:
         inputs = await graphs.inputs(conn, new)
-        for turn in wanted:
-            turn.given = turn.given or inputs.get(turn.run_id)
-    lacking = {turn: turn.lacks(steps) for turn, steps in wanted.items()}
+        for graph_pass in wanted:
+            graph_pass.given = graph_pass.given or inputs.get(graph_pass.run_id)
+    lacking = {graph_pass: graph_pass.lacks(steps) for graph_pass, steps in wanted.items()}
     tenants = {
-        turn.id_of(step): turn.locked.tenant_id for turn, steps in lacking.items() for step in steps
+        graph_pass.id_of(step): graph_pass.locked.tenant_id
+        for graph_pass, steps in lacking.items()
+        for step in steps
     }
     if tenants:
         results = await graphs.results(conn, tenants)
-        for turn, steps in lacking.items():
-            turn.learn(results, steps)
-    for turn, asked in wanted.items():
-        for step in asked:
-            if turn.plan.graph.steps[step].map is not None and step not in turn.of_members:
-                turn.of_members[step] = await _map_results(conn, turn, step)
+        for graph_pass, steps in lacking.items():
+            graph_pass.learn(results, steps)
+    for graph_pass, steps_wanted in wanted.items():
+        for step in steps_wanted:
+            if (
+                graph_pass.plan.graph.steps[step].map is not None
+                and step not in graph_pass.of_members
+            ):
+                graph_pass.of_members[step] = await _map_results(conn, graph_pass, step)
 
 
-async def _map_results(conn: Connection, turn: Turn, step: int) -> tuple[object, object]:
-    """The counters of a map as its result, and the results of its members if they are few."""
-    known = await graph_maps.lock(conn, run_id=turn.run_id, step=step)
+async def _map_results(conn: Connection, graph_pass: Turn, step: int) -> tuple[object, object]:
+    """Return the counters of a map as its result, and its members' results if they are few."""
+    known = await graph_maps.lock(conn, run_id=graph_pass.run_id, step=step)
     if known is None:
         return None, None
     counted = {
@@ -115,65 +137,65 @@ async def _map_results(conn: Connection, turn: Turn, step: int) -> tuple[object,
         "failed": known.failed,
         "cancelled": known.cancelled,
     }
-    if known.total is None or known.total > MOST_RESULTS or not _is_listed(turn, step):
+    if known.total is None or known.total > MOST_RESULTS or not _is_listed(graph_pass, step):
         return counted, None
     rows = await graph_maps.results(conn, known.which, after=-1, most=MOST_RESULTS)
     if sum(len(row.result) for row in rows if row.result is not None) > MOST_PAYLOAD:
-        return counted, None  # no payload could hold them
-    found: list[object] = [None] * known.total
+        return counted, None  # too large for a payload
+    results: list[object] = [None] * known.total
     for row in rows:
         if row.result is not None and row.member < known.total:
-            found[row.member] = msgspec.json.decode(row.result)
-    return counted, found
+            results[row.member] = msgspec.json.decode(row.result)
+    return counted, results
 
 
-def _is_listed(turn: Turn, step: int) -> bool:
-    """Whether some step reads the results of the members one by one."""
-    reads = (read for each in turn.plan.graph.steps for read in each.reads)
+def _is_listed(graph_pass: Turn, step: int) -> bool:
+    """Return whether a step reads the list of the members' results."""
+    reads = (read for reader in graph_pass.plan.graph.steps for read in reader.reads)
     return any(read.step == step and read.part == "results" for read in reads)
 
 
-async def _begin_maps(conn: Connection, turn: Turn, after: Advanced) -> bool:
-    """Begin the maps that are ready; True if one of them is decided already."""
+async def _begin_maps(conn: Connection, graph_pass: Turn, after: Advanced) -> bool:
+    """Start the maps that are ready; return whether one of them is already decided."""
     for step in after.ready:
-        if turn.plan.graph.steps[step].map is None:
+        if graph_pass.plan.graph.steps[step].map is None:
             continue
-        mapped = _mapped(conn, turn, step, after.payloads.get(step))
+        mapped = _map_of(conn, graph_pass, step, after.payloads.get(step))
         decided = await mapping.begin(
-            conn, mapped, after.items.get(step), afresh=turn.goes_afresh(step)
+            conn, mapped, after.items.get(step), afresh=graph_pass.goes_afresh(step)
         )
-        _settle(turn, step, decided)
-    return bool(turn.ended)
+        _settle(graph_pass, step, decided)
+    return bool(graph_pass.ended)
 
 
-def _settle(turn: Turn, step: int, decided: Decided | None) -> None:
-    turn.has_members = True
+def _settle(graph_pass: Turn, step: int, decided: Decided | None) -> None:
+    graph_pass.has_members = True
     if decided is not None:
-        turn.settle(step, decided.state, decided.why)
+        graph_pass.settle(step, decided.state, decided.why)
 
 
-def _mapped(conn: Connection, turn: Turn, step: int, payload: str | None = None) -> Mapped:
-    mould, ids = turn.mould(step), turn.plan.ids[step]
+def _map_of(conn: Connection, graph_pass: Turn, step: int, payload: str | None = None) -> Mapped:
+    member_template, ids = graph_pass.mould(step), graph_pass.plan.ids[step]
     source = None
     if ids is not None and ids.source_kind_id is not None:
-        source = mould._replace(kind_id=ids.source_kind_id, payload=payload)
+        source = member_template._replace(kind_id=ids.source_kind_id, payload=payload)
     return Mapped(
-        run_id=turn.run_id,
-        tenant_id=turn.locked.tenant_id,
-        round=turn.locked.round,
-        graph=turn.plan.graph,
+        run_id=graph_pass.run_id,
+        tenant_id=graph_pass.locked.tenant_id,
+        round=graph_pass.locked.round,
+        graph=graph_pass.plan.graph,
         index=step,
-        board=turn.board,
-        mould=mould,
-        scope=_scoped(conn, turn, step),
+        board=graph_pass.board,
+        mould=member_template,
+        scope=_scope_reader(conn, graph_pass, step),
         source=source,
     )
 
 
-def _scoped(conn: Connection, turn: Turn, step: int) -> Callable[[], Awaitable[Scope]]:
+def _scope_reader(conn: Connection, graph_pass: Turn, step: int) -> Callable[[], Awaitable[Scope]]:
     async def scope() -> Scope:
-        reads = {read.step for read in turn.plan.graph.steps[step].reads}
-        await _learn(conn, {turn: reads})
-        return turn.scope()
+        reads = {read.step for read in graph_pass.plan.graph.steps[step].reads}
+        await _read_values(conn, {graph_pass: reads})
+        return graph_pass.scope()
 
     return scope

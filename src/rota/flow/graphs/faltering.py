@@ -1,8 +1,8 @@
-"""Remembers graph runs that could not be advanced, and how often that was tried. Room: flow/graphs.
+"""Tracks graph runs that could not be advanced, and the number of tries.
 
-An error that nobody foresaw may be of the moment, of this process or of the graph run itself, and
-nobody can tell. So it is tried a few times with a pause between them, in which other nodes try too;
-then it is taken to be the graph run's own. Its marks stay meanwhile: nothing is lost by waiting.
+The cause of an unexpected error may be temporary, in this process or in the graph run itself. So
+the graph run is tried a few times, with pauses in which other nodes try too. After that, the graph
+run itself counts as the cause. Its step completions stay meanwhile, so nothing is lost.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,32 +11,36 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 TRIES: Final = 3
-# Seconds between two of them: long enough for a node with other code to come by, which looks for
-# marks every second.
+# Seconds between two tries: long enough for a node with other code to try, because every node scans
+# for step completions once a second.
 PAUSE: Final = 5.0
-# Graph runs that are remembered; beyond them the oldest begins anew, which costs it some tries.
+# Graph runs that are tracked. Beyond this number the tries of the oldest are counted from zero.
 MOST: Final = 10_000
 
 
 class Trouble(NamedTuple):
+    """The failed tries of a graph run. `until` is when the next try may begin (monotonic)."""
+
     tries: int
     until: float
 
 
 @dataclass(slots=True, kw_only=True)
 class Faltering:
+    """Counts the failed tries of graph runs and enforces the pause between them."""
+
     monotonic: Callable[[], float]
     _known: dict[UUID, Trouble] = field(default_factory=dict)
 
     def ready(self, ids: Sequence[UUID]) -> Sequence[UUID]:
-        """Those of these that need not wait."""
+        """Return the graph runs that do not have to wait."""
         if not self._known:
             return ids
         now = self.monotonic()
         return [id_ for id_ in ids if id_ not in self._known or self._known[id_].until <= now]
 
     def note(self, run_id: UUID) -> int:
-        """It could not be advanced; returns how often that is by now."""
+        """Record that a graph run could not be advanced; return the number of tries."""
         before = self._known.pop(run_id, None)
         if len(self._known) >= MOST:
             del self._known[next(iter(self._known))]
@@ -45,7 +49,7 @@ class Faltering:
         return tries
 
     def forget(self, ids: Iterable[UUID]) -> None:
-        """These are well again, or over."""
+        """Remove graph runs that were advanced or have ended."""
         if self._known:
             for id_ in ids:
                 self._known.pop(id_, None)

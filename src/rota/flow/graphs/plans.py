@@ -1,10 +1,9 @@
-"""What a graph run needs to know of its definition, read once and kept. Room: flow/graphs.
+"""Caches the plans of graph runs: the parsed definition, and the ids that the runs of steps carry.
 
-A definition never changes, so a plan is kept: the graph as core reads it, and for each step the
-small integers that its run carries. All are read again once a day, which keeps the rows that these
-integers stand for from being removed as unused (store/retention.py). They are looked up outside
-the transactions that use them: a name that was interned in one that is rolled back would be an id
-of nothing.
+A definition never changes, so its plan can be cached. All plans are read again once a day, which
+keeps the rows behind the ids from being removed as unused (store/retention.py). The ids are looked
+up outside the transactions that use them: the id of a name that was interned in a transaction that
+rolls back would refer to nothing.
 """
 
 from collections import OrderedDict
@@ -27,16 +26,16 @@ from rota.store.driver import Connection
 
 MOST_PLANS: Final = 1_000
 PLANS_KEPT_S: Final = 24 * 3600.0
-# Standings of one graph of which is kept what follows.
+# Cached decisions of one graph.
 MOST_DECIDED: Final = 1_000
-NO_GRAPH: Final = "its job had no graph any more when it started"
+NO_GRAPH: Final = "its job no longer had a graph when the run started"
 
 
 Standing = tuple[str, tuple[tuple[int, StepState], ...]]
 
 
 class Key(NamedTuple):
-    """A graph within a definition, with the policy of the job that its steps start from."""
+    """A graph within a definition, with the policy of its job, from which its steps inherit."""
 
     graph_id: int | None
     path: tuple[int, ...]
@@ -44,7 +43,9 @@ class Key(NamedTuple):
 
 
 class Ids(NamedTuple):
-    """What the run of a step carries. A map has those of its members, and of its source."""
+    """The ids and settings that the run of a step carries. A map has those of its members, and the
+    kind of its source.
+    """
 
     kind_id: int
     queue_id: int | None
@@ -57,9 +58,10 @@ class Ids(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`ids` has nothing for a step that is a graph itself; `queues` has its queue, if it names one.
-    `asks` when an expression may ask for the input: then it is read, and else not. Without any,
-    what follows depends on nothing but the board and the endings, and is kept in `decided`.
+    """A graph with the ids of its steps. `ids` is None for a step that is a graph itself; `queues`
+    has its queue, if it names one. `uses_input` is set if an expression may use the input of the
+    run, which is read only then. Without expressions a decision depends only on the step states and
+    the completions, and is cached in `decisions`.
     """
 
     graph: Graph
@@ -69,7 +71,7 @@ class Plan:
     decided: dict[Standing, Advanced] = field(default_factory=dict)
 
     def advance(self, board: str, ended: Mapping[int, StepState], scope: Scope) -> Advanced:
-        """What core makes of these endings."""
+        """Return what follows from these completed steps."""
         if self.asks:
             return advance(self.graph, board, ended, scope)
         standing = (board, tuple(sorted(ended.items())))
@@ -82,7 +84,7 @@ class Plan:
 
 
 class Unreadable(NamedTuple):
-    """There is no plan, and why. `is_newer` when newer code would have one."""
+    """The reason why there is no plan. `is_newer` is set if newer code can read the graph."""
 
     reason: str
     is_newer: bool = False
@@ -95,7 +97,7 @@ class Plans:
         self._kept_since = float("-inf")
 
     def forget_older(self, now: float) -> None:
-        """Forget all plans if a day went by since this was last done; `now` is monotonic."""
+        """Clear the cache if a day has passed since the last time. `now` is monotonic."""
         if now - self._kept_since >= PLANS_KEPT_S:
             self._plans.clear()
             self._kept_since = now
@@ -112,25 +114,25 @@ class Plans:
         bodies = await names.policies(conn, sorted({key.policy_id for key in wanted}))
         for key in wanted:
             text = None if key.graph_id is None else texts.get(key.graph_id)
-            self._plans[key] = await _plan(conn, key, text, bodies[key.policy_id])
+            self._plans[key] = await _read_plan(conn, key, text, bodies[key.policy_id])
         while len(self._plans) > self._most:
             self._plans.popitem(last=False)
 
 
 async def read(conn: Connection, graph_id: int | None, path: Sequence[int]) -> Graph:
-    """The graph that a run is of; `InvalidInput` if there is none that can be read."""
+    """Return the graph of a run. Raise `InvalidInput` if no graph can be read."""
     texts = {} if graph_id is None else await graphs.definitions(conn, [graph_id])
     if not texts:
         raise InvalidInput("graph", graph_id, NO_GRAPH)
-    return _within(read_stored_graph(msgspec.json.decode(texts.popitem()[1])), tuple(path))
+    return _nested_graph(read_stored_graph(msgspec.json.decode(texts.popitem()[1])), tuple(path))
 
 
-async def _plan(conn: Connection, key: Key, text: str | None, body: str) -> Plan | Unreadable:
+async def _read_plan(conn: Connection, key: Key, text: str | None, body: str) -> Plan | Unreadable:
     if text is None:
         return Unreadable(NO_GRAPH)
     try:
         job = read_stored_policy(msgspec.json.decode(body))
-        graph = _within(read_stored_graph(msgspec.json.decode(text)), key.path)
+        graph = _nested_graph(read_stored_graph(msgspec.json.decode(text)), key.path)
         for step in graph.steps:
             step_policy(step.policy, job)
     except NewerDocument as error:
@@ -142,22 +144,22 @@ async def _plan(conn: Connection, key: Key, text: str | None, body: str) -> Plan
     queues = {step.index: by_name[step.queue] for step in graph.steps if step.queue}
     return Plan(
         graph=graph,
-        ids=await _ids(conn, graph, job, queues),
+        ids=await _intern_ids(conn, graph, job, queues),
         queues=queues,
-        asks=any(map(_asks, graph.steps)),
+        asks=any(map(_uses_expressions, graph.steps)),
     )
 
 
-def _within(graph: Graph, path: tuple[int, ...]) -> Graph:
+def _nested_graph(graph: Graph, path: tuple[int, ...]) -> Graph:
     for place in path:
         inner = graph.steps[place].graph
         if inner is None:
-            raise InvalidInput("graph", place, "a step that is a graph")
+            raise InvalidInput("graph", place, "expected a step that is a graph")
         graph = inner
     return graph
 
 
-def _asks(step: Step) -> bool:
+def _uses_expressions(step: Step) -> bool:
     source = None if step.map is None else step.map.source
     return (
         not isinstance(step.when, str)
@@ -167,7 +169,7 @@ def _asks(step: Step) -> bool:
     )
 
 
-async def _ids(
+async def _intern_ids(
     conn: Connection, graph: Graph, job: Policy, queues: Mapping[int, int]
 ) -> tuple[Ids | None, ...]:
     steps = [step for step in graph.steps if step.graph is None]

@@ -1,8 +1,8 @@
-"""Graph runs as people look at them: every step, its run, its times, the maps. Room: flow/graphs.
+"""Reads graph runs for display: every step with its run and times, and the maps.
 
-Reads only, in a few statements whatever the size: the board says what state a step is in, the ids
-of their runs are derived, and maps have counters. A run that has not unfolded yet shows its job's
-graph with everything waiting.
+A few statements are enough for any size: the step states are one string, the ids of the steps' runs
+are derived, and maps have counters. A run that is not expanded yet shows its job's graph with all
+steps waiting.
 """
 
 import json
@@ -27,7 +27,9 @@ from rota.store.run_views import RunRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """`state` is a word of the board; `why` is the reason of a skip or a failure."""
+    """A step with its run. `state` is the name of its step state, `why` the reason of a skip or
+    failure.
+    """
 
     step: Step
     state: str
@@ -46,7 +48,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRun:
-    """`seen` is None while the run has not unfolded."""
+    """A graph run with its steps. `row` is None until the run is expanded."""
 
     run: RunRow
     graph: Graph
@@ -57,7 +59,7 @@ class ShownRun:
 
 
 async def job_graph(conn: Connection, *, tenant_id: int, job_id: UUID) -> dict[str, Any]:
-    """The graph of a job, as JSON has it; `NotFound` if it has none."""
+    """Return the graph of a job as JSON. Raise `NotFound` if it has none."""
     text = await graph_views.of_job(conn, tenant_id=tenant_id, job_id=job_id)
     if text is None:
         raise NotFound("graph", f"job {job_id}")
@@ -66,27 +68,27 @@ async def job_graph(conn: Connection, *, tenant_id: int, job_id: UUID) -> dict[s
 
 
 async def run_graph(conn: Connection, run: RunRow, *, tenant_id: int, now: datetime) -> ShownRun:
-    """A graph run with all its steps; `NotFound` if the run is of no graph."""
+    """Return a graph run with all its steps. Raise `NotFound` if it is not a graph run."""
     seen = await graph_views.of_run(conn, tenant_id=tenant_id, run_id=run.id)
     if seen is None:
-        return await _waiting(conn, run, tenant_id=tenant_id)
+        return await _show_waiting(conn, run, tenant_id=tenant_id)
     graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
     board = seen.board or first_board(graph)
     maps = await graph_views.maps(conn, tenant_id=tenant_id, run_id=run.id)
     ids = _step_ids(seen, graph, board, maps)
     runs = await graph_views.steps(conn, ids, tenant_id=tenant_id)
-    told: Mapping[str, Any] = json.loads(seen.told)
+    reasons: Mapping[str, Any] = json.loads(seen.told)
     steps = tuple(
         ShownStep(
             step=step,
             state=WORDS[board[step.index]],
             run=runs.get(step.index),
             map=maps.get(step.index),
-            why=_why(step, board, told, runs, maps),
+            why=_reason_of(step, board, reasons, runs, maps),
         )
         for step in graph.steps
     )
-    critical = critical_path(graph, _times(steps, board, seen.ended_at or now))
+    critical = critical_path(graph, _times_of(steps, board, seen.ended_at or now))
     return ShownRun(run=run, graph=graph, board=board, seen=seen, steps=steps, critical=critical)
 
 
@@ -100,7 +102,7 @@ async def members(  # noqa: PLR0913 — a page of a list with a filter
     after: int,
     limit: int,
 ) -> Members:
-    """A page of the members of a map; `NotFound` if the graph run has no such map, or not yet."""
+    """Return a page of the members of a map. Raise `NotFound` if the graph run has no such map."""
     seen = await graph_views.of_run(conn, tenant_id=tenant_id, run_id=run_id)
     if seen is None:
         raise NotFound("graph", f"run {run_id}")
@@ -116,7 +118,7 @@ async def members(  # noqa: PLR0913 — a page of a list with a filter
     )
 
 
-async def _waiting(conn: Connection, run: RunRow, *, tenant_id: int) -> ShownRun:
+async def _show_waiting(conn: Connection, run: RunRow, *, tenant_id: int) -> ShownRun:
     text = await graph_views.of_job(conn, tenant_id=tenant_id, job_id=run.job_id)
     if text is None or run.kind != "graph":
         raise NotFound("graph", f"run {run.id}")
@@ -129,7 +131,7 @@ async def _waiting(conn: Connection, run: RunRow, *, tenant_id: int) -> ShownRun
 
 
 def inner(graph: Graph, path: list[int]) -> Graph:
-    """The sub-graph that a path of step numbers leads to."""
+    """Return the nested graph at a path of step numbers."""
     for place in path:
         found = graph.steps[place].graph
         if found is None:
@@ -139,7 +141,7 @@ def inner(graph: Graph, path: list[int]) -> Graph:
 
 
 def _step_ids(seen: GraphRun, graph: Graph, board: str, maps: Mapping[int, Map]) -> list[UUID]:
-    """The ids of the last runs of the steps that have one; of a map, its source's."""
+    """Return the ids of the latest runs of started steps; for a map, of its source."""
     rounds: Mapping[str, int] = json.loads(seen.rounds)
     started = [step for step in graph.steps if board[step.index] not in "wk"]
     return [
@@ -154,20 +156,20 @@ def _step_ids(seen: GraphRun, graph: Graph, board: str, maps: Mapping[int, Map])
     ]
 
 
-def _why(
+def _reason_of(
     step: Step,
     board: str,
-    told: Mapping[str, Any],
+    reasons: Mapping[str, Any],
     runs: Mapping[int, StepRun],
     maps: Mapping[int, Map],
 ) -> str | None:
-    said = told.get(str(step.index))
-    if said is not None:
-        return str(said)
+    stored = reasons.get(str(step.index))
+    if stored is not None:
+        return str(stored)
     if board[step.index] in {StepState.SUCCEEDED, StepState.WAITING}:
         return None
-    held = maps.get(step.index) or runs.get(step.index)
-    reason = None if held is None else graph_maps.told(held.reason)
+    row = maps.get(step.index) or runs.get(step.index)
+    reason = None if row is None else graph_maps.told(row.reason)
     if reason is None:
         return None
     if "message" in reason:
@@ -177,7 +179,7 @@ def _why(
     return str(reason.get("code")) if "code" in reason else None
 
 
-def _times(steps: tuple[ShownStep, ...], board: str, now: datetime) -> dict[int, Times]:
+def _times_of(steps: tuple[ShownStep, ...], board: str, now: datetime) -> dict[int, Times]:
     found: dict[int, Times] = {}
     for shown in steps:
         started, ended = shown.times

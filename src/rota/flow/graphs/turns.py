@@ -1,7 +1,7 @@
-"""One graph run in one pass: its board, the marks that came, and what follows. Room: flow/graphs.
+"""Holds one graph run during one pass: its step states, its completions, and what follows.
 
-Filled by advancing.py, which has locked the graph run, and then written to the store. What the
-marks mean for the other steps is core's `advance`.
+advancer.py fills it after locking the graph run, and then writes it to the store. core/graphs
+decides what the completions mean for the other steps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,9 @@ _decode: Final = msgspec.json.decode
 
 
 class Turn:
-    """`ended` are steps that ended and are not decided upon yet, `of_maps` marks of members."""
+    """A graph run during one pass. `ended` has the completed steps that are not processed yet,
+    `map_completions` the completions of map members.
+    """
 
     __slots__ = (
         "_results",
@@ -50,7 +52,7 @@ class Turn:
     def __init__(self, locked: Locked, plan: Plan) -> None:
         self.locked = locked
         self.plan = plan
-        # Nothing was decided yet: it begins, or goes again as a whole.
+        # Nothing is decided yet: the graph run starts, or is retried as a whole.
         self.is_whole = not locked.board
         self.board = locked.board or first_board(plan.graph)
         self.is_changed = self.is_whole
@@ -61,7 +63,7 @@ class Turn:
         self.nested: list[NewNested] = []
         self.final: RunState | None = None
         self.given: Input | None = None
-        # Results of maps, and the results of their members one by one.
+        # The counters of maps, and the lists of their members' results.
         self.of_members: dict[int, tuple[object, object]] = {}
         self.has_members = False
         self._results: dict[int, Result] = {}
@@ -87,32 +89,34 @@ class Turn:
         return self._told
 
     def id_of(self, step: int) -> UUID:
-        """The id of the last run of a step."""
+        """Return the id of the latest run of a step."""
         return step_run_id(self.run_id, step, round_=self.rounds.get(step, 0))
 
-    def take(self, marks: Iterable[Mark]) -> None:
-        """Sort the marks. One of a run that is not the step's last is of an earlier round."""
-        for mark in marks:
-            if mark.step == LOOK:
+    def take(self, completions: Iterable[Mark]) -> None:
+        """Assign completions to steps and maps. A completion of a run that is not the step's latest
+        belongs to an earlier round and is ignored.
+        """
+        for completion in completions:
+            if completion.step == LOOK:
                 self.looks = True
-            elif mark.step < 0 or self.board[mark.step] != StepState.LIVE:
+            elif completion.step < 0 or self.board[completion.step] != StepState.LIVE:
                 continue
-            elif self.plan.graph.steps[mark.step].map is not None:
-                self.of_maps.setdefault(mark.step, []).append(mark)
-            elif mark.state is not None and self._is_last(mark):
-                self.ended[mark.step] = state_of(_STATES[mark.state])
+            elif self.plan.graph.steps[completion.step].map is not None:
+                self.of_maps.setdefault(completion.step, []).append(completion)
+            elif completion.state is not None and self._is_last(completion):
+                self.ended[completion.step] = state_of(_STATES[completion.state])
 
-    def _is_last(self, mark: Mark) -> bool:
-        return not self.locked.round or mark.run_id == self.id_of(mark.step)
+    def _is_last(self, completion: Mark) -> bool:
+        return not self.locked.round or completion.run_id == self.id_of(completion.step)
 
     def settle(self, step: int, state: StepState, why: str | None) -> None:
-        """A step came to this without a mark of its own: a map."""
+        """Record the final state of a map, which has no completion of its own."""
         self.ended[step] = state
         if why is not None:
             self.told[str(step)] = why
 
     def adopt(self, after: Advanced) -> None:
-        """Take over what core made of the endings."""
+        """Apply the decision of core: new step states, and runs of the ready steps."""
         self.is_changed = True
         self.looks = False
         self.ended = {}
@@ -127,7 +131,7 @@ class Turn:
                 self._make(step, after.payloads[step])
 
     def _begin(self, step: int) -> None:
-        """From here on the step's run is the one of this round."""
+        """Make the run of this round the step's latest run."""
         if self.locked.round:
             self.rounds[step] = self.locked.round
 
@@ -148,7 +152,7 @@ class Turn:
             self.steps.append(self.mould(step, payload))
 
     def mould(self, step: int, payload: str | None = None) -> NewStep:
-        """The run of a step; of a map, that of a member."""
+        """Return the run of a step; for a map, the run of a member."""
         ids = self.plan.ids[step]
         if ids is None:
             raise ValueError(f"step {step} is a graph")
@@ -167,25 +171,25 @@ class Turn:
         )
 
     def goes_afresh(self, step: int) -> bool:
-        """Whether a map goes again because something before it does, and not because it failed."""
+        """Return whether a map runs again because a parent does, and not because it failed."""
         round_ = self.locked.round
         parents = self.plan.graph.steps[step].needs
         return self.is_whole or any(self.rounds.get(parent, 0) == round_ for parent in parents)
 
     def learn(self, results: Mapping[UUID, Result], steps: Iterable[int]) -> None:
-        """Keep what the runs of these steps came to."""
+        """Store the results of the runs of these steps."""
         for step in steps:
             found = results.get(self.id_of(step))
             if found is not None:
                 self._results[step] = found
 
     def lacks(self, steps: Iterable[int]) -> list[int]:
-        """Those of these steps that ended with a run of which nothing is known yet."""
+        """Return those of these steps whose results are not read yet. Maps are left out."""
         maps = self.plan.graph.steps
         return [s for s in steps if s not in self._results and maps[s].map is None]
 
     def scope(self) -> Scope:
-        """What expressions may ask for; without any that ask, nothing is put together."""
+        """Return the values that expressions may use; an empty scope without expressions."""
         if not self.plan.asks and not self._results and not self.of_members:
             return _NOTHING
         given = self.given
@@ -194,15 +198,15 @@ class Turn:
             int(step): {"type": "StepFailed", "message": why} for step, why in self.told.items()
         }
         members: dict[int, object] = {}
-        for step, (total, each) in self.of_members.items():
-            results[step], members[step] = total, each
+        for step, (counters, listed) in self.of_members.items():
+            results[step], members[step] = counters, listed
         for step, row in self._results.items():
             if row.result is not None:
                 results[step] = _decode(row.result)
             if row.reason is not None and row.state is not RunState.SUCCEEDED:
                 errors[step] = _decode(row.reason)
                 if isinstance(errors[step], dict):
-                    # Expressions and payloads are made of what went wrong, not of where.
+                    # Expressions and payloads see what failed, not where in the code.
                     errors[step].pop("traceback", None)
                     errors[step].pop("frame", None)
         return Scope(
@@ -216,7 +220,7 @@ class Turn:
         )
 
     def written(self) -> Board:
-        """What is stored of it."""
+        """Return the row to store."""
         return Board(
             self.run_id,
             note(self.board, self.ended),
@@ -226,10 +230,10 @@ class Turn:
         )
 
 
-def grouped(marks: Sequence[Mark]) -> dict[UUID, list[Mark]]:
+def grouped(completions: Sequence[Mark]) -> dict[UUID, list[Mark]]:
     found: dict[UUID, list[Mark]] = {}
-    for mark in marks:
-        found.setdefault(mark.graph_run_id, []).append(mark)
+    for completion in completions:
+        found.setdefault(completion.graph_run_id, []).append(completion)
     return found
 
 

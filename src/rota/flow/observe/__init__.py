@@ -1,1 +1,1 @@
-"""Observe: what happened becomes log lines, metrics and a feed, off the hot path. Room: flow."""
+"""Turns events into log lines, metrics, traces and a live feed, off the hot path."""

@@ -1,12 +1,12 @@
-"""Measures the database's clock, and warns if this machine's is wrong. Room: flow/observe.
+"""Measures the database's clock, and warns if this machine's clock is wrong.
 
-A duty that every process has. Each pass asks the database for its time. The answer keeps the
-process's `DatabaseClock` right, and it tells how far this machine's own clock is off. Nothing in
-Rota depends on that clock, but other programs on the machine may: the log warns above two seconds
-when it begins, when it exceeds the limit, and every five minutes while it lasts.
+Every process runs this duty. Each pass reads the database's time. The result keeps the process's
+`DatabaseClock` correct and shows how far this machine's own clock is off. Nothing in Rota depends
+on that clock, but other programs on the machine may: above two seconds the log warns at once, again
+when the offset exceeds the limit, and every five minutes while it lasts.
 
-The same question tells whether the database answers at all. A server that accepts a question and
-stays silent counts as away after a few seconds; the API refuses requests at once from then on
+The same query shows whether the database responds at all. A server that accepts a query and stays
+silent counts as unavailable after a few seconds; the API then rejects requests at once
 (api/guarded_pool.py).
 """
 
@@ -25,19 +25,19 @@ from rota.store.fitness import database_time
 
 MEASURE_INTERVAL_S: Final = 1.0
 WARNING_INTERVAL_S: Final = 300.0
-# How long an answer may take. In slices, so that a stall of this process's own event loop counts as
-# one of them and does not pass for a silent server.
+# How long a response may take. In slices, so that a stall of this process's own event loop counts
+# as one slice and is not mistaken for a silent server.
 SILENCE_SLICE_S: Final = 0.5
 SILENCE_SLICES_MAX: Final = 6
 
 
 def ignore_outage(_error: StoreUnavailable) -> None:
-    """What a process does that has nobody to tell."""
+    """Do nothing: the default for processes that need no notice of an outage."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ClockMonitor:
-    """`answered` is called after each answer, `lost` when there is none."""
+    """Calls `on_response` after each response, `on_outage` when there is none."""
 
     source: Source
     clock: Clock
@@ -51,11 +51,11 @@ class ClockMonitor:
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Whether this machine's clock is too wrong to be trusted with anything."""
+        """Whether this machine's clock is too far off to be trusted."""
         return self.offset is not None and abs(self.offset) > CLOCK_OFFSET_LIMIT
 
     async def tick(self) -> float:
-        """Measure once; raise `StoreUnavailable` if the database does not answer in time."""
+        """Measure once; raise `StoreUnavailable` if the database does not respond in time."""
         try:
             await self._measure_in_time()
         except StoreUnavailable as error:
@@ -65,12 +65,12 @@ class ClockMonitor:
         return MEASURE_INTERVAL_S
 
     async def measure(self, conn: Connection) -> None:
-        """Ask the database for its time on this connection."""
+        """Read the database's time on this connection."""
         asked, sent = self.clock.now(), self.clock.monotonic()
         now = await database_time(conn)
         received, answered = self.clock.monotonic(), self.clock.now()
         self.database_clock.offset.note(now, sent=sent, received=received)
-        self._judge(clock_offset(now, asked=asked, answered=answered), now)
+        self._report_offset(clock_offset(now, asked=asked, answered=answered), now)
 
     async def _measure_in_time(self) -> None:
         measuring = asyncio.create_task(self._measure())
@@ -82,13 +82,13 @@ class ClockMonitor:
         finally:
             measuring.cancel()
         waited = SILENCE_SLICES_MAX * SILENCE_SLICE_S
-        raise StoreUnavailable(reason=f"the database did not answer within {waited:g} s")
+        raise StoreUnavailable(reason=f"the database did not respond within {waited:g} s")
 
     async def _measure(self) -> None:
         async with self.source.acquire() as conn:
             await self.measure(conn)
 
-    def _judge(self, offset: timedelta, now: datetime) -> None:
+    def _report_offset(self, offset: timedelta, now: datetime) -> None:
         before = timedelta(0) if self.offset is None else abs(self.offset)
         self.offset = offset
         self.emit(ClockMeasured(by=offset))

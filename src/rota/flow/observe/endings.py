@@ -1,7 +1,7 @@
-"""Why a finished run ended as it did, in one sentence. Room: flow/observe.
+"""Describes in one sentence why a finished run ended as it did.
 
-Reads the reason that was stored with the ending: {type, message} of a failure, or {code, …} of why
-there was nothing to run. A code that is not known here is shown as it is, never hidden.
+Reads the reason stored with the ending: {type, message} of a failure, or {code, …} if there was
+nothing to run. An unknown code is shown unchanged.
 """
 
 import json
@@ -13,26 +13,26 @@ from rota.core.states import RunState
 from rota.core.time.durations import words
 from rota.store.waiting import Subject
 
-# A message of a failure is the handler's: as long as it likes.
+# The failure message comes from the handler and may have any length.
 LONGEST: Final = 300
 
 CODES: Final[dict[str, str]] = {
-    "overlap": "another run of its job was not finished",
-    "overlap_full": "too many runs of its job were waiting already",
-    "paused": "its job was paused",
-    "queue_paused": "its queue was paused",
-    "edit": "its job was changed",
-    "blackout": "a calendar left its time out",
-    "outage": "no scheduler decided it in time",
-    "start_deadline": "it could no longer start within its deadline",
-    "caught_up": "another run of its job stands for it",
+    "overlap": "the previous run was still active",
+    "overlap_full": "too many runs of the job were already waiting",
+    "paused": "the job was paused",
+    "queue_paused": "the queue was paused",
+    "edit": "the job was changed",
+    "blackout": "a calendar excluded its time",
+    "outage": "no scheduler fired it in time",
+    "start_deadline": "its start deadline had passed",
+    "caught_up": "another run of the job covers it",
     "deadline": "its deadline had passed",
-    "cancelled": "somebody asked for it",
-    "job_deleted": "its job was deleted",
+    "cancelled": "its cancellation was requested",
+    "job_deleted": "the job was deleted",
     "worker_lost": "its worker was lost",
-    "target_down": "its target did not answer",
-    "handed_back": "its worker had to leave before it could end",
-    "claim_unanswered": "its worker lost the answer to its claim, so it never started",
+    "target_down": "its target did not respond",
+    "handed_back": "its worker stopped before it could finish",
+    "claim_unanswered": "its worker lost the response to the claim, so it never started",
 }
 
 VERBS: Final[dict[RunState, str]] = {
@@ -40,7 +40,7 @@ VERBS: Final[dict[RunState, str]] = {
     RunState.CANCELLED: "was cancelled",
     RunState.SKIPPED: "was skipped",
     RunState.MISSED: "was missed",
-    RunState.COALESCED: "was merged into another",
+    RunState.COALESCED: "was merged into another run",
     RunState.EXPIRED: "expired",
     RunState.LOST: "was lost",
     RunState.QUARANTINED: "was quarantined",
@@ -48,46 +48,46 @@ VERBS: Final[dict[RunState, str]] = {
 
 
 def said_ending(run: Subject) -> str:
-    """The sentence for a run that is finished."""
+    """Return the sentence for a finished run."""
     at = shown(run.finished_at or run.now)
     if run.state is RunState.SUCCEEDED:
         took = ""
         if run.started_at is not None and run.finished_at is not None:
             took = f" after running for {words(rounded(run.finished_at - run.started_at))}"
-        return f"It succeeded at {at}{took}, in attempt {run.attempt}."
+        return f"The run succeeded at {at}{took}, in attempt {run.attempt}."
     why = because(read(run.reason))
     if run.state is RunState.QUARANTINED:
-        why = f"its worker was lost {counted(run.losses, 'time')} while it ran"
+        why = f"its worker was lost {counted(run.losses, 'time')} while it was running"
     elif run.state is RunState.LOST:
-        why = f"{why}, and it may run at most once"
+        why = f"{why} and the job runs at most once"
     tries = f" in attempt {run.attempt}" if run.state is RunState.DEAD else ""
-    return f"It {VERBS[run.state]} at {at}{tries} because {why}."
+    return f"The run {VERBS[run.state]} at {at}{tries} because {why}."
 
 
 def because(reason: Mapping[str, Any]) -> str:
-    """What follows the word "because"."""
+    """Return the text that follows the word "because"."""
     if "message" in reason or "type" in reason:
         return f"of {failure(reason)}"
     if "into" in reason:
-        return f"run {short(reason['into'])} of its job stands for it"
+        return f"run {short(reason['into'])} of the job covers it"
     code = str(reason.get("code", ""))
     if code == "cancelled" and "by" in reason:
-        return f"{short(reason['by'])} asked for it"
-    said = CODES.get(code) or (f"of {short(code)!r}" if code else "of a reason nobody gave")
+        return f"{short(reason['by'])} requested it"
+    text = CODES.get(code) or (f"of {short(code)!r}" if code else "of an unknown reason")
     if reason.get("forced"):
-        said = f"{said}, without waiting for its worker"
+        text = f"{text}, without waiting for its worker"
     if "by" in reason:
-        said = f"{said} by {short(reason['by'])}"
-    return said
+        text = f"{text} by {short(reason['by'])}"
+    return text
 
 
 def failure(reason: Mapping[str, Any]) -> str:
-    said = [short(reason[key]) for key in ("type", "message") if reason.get(key)]
-    return ": ".join(said) or "an unknown failure"
+    parts = [short(reason[key]) for key in ("type", "message") if reason.get(key)]
+    return ": ".join(parts) or "an unknown failure"
 
 
 def read(reason: str | None) -> dict[str, Any]:
-    """The stored reason without its traceback; what is no object is no reason."""
+    """Return the stored reason without its traceback; {} if it is not an object."""
     found = None if reason is None else json.loads(reason)
     if not isinstance(found, dict):
         return {}
@@ -96,18 +96,18 @@ def read(reason: str | None) -> dict[str, Any]:
 
 
 def short(value: object) -> str:
-    """On one line, and not longer than a sentence can bear."""
+    """Return the value on one line, shortened to `TEXT_LENGTH_MAX` characters."""
     text = " ".join(str(value).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def shown(moment: datetime) -> str:
-    """A time for people; the details have it exactly."""
+    """Format a time for people; the details hold it exactly."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def rounded(length: timedelta) -> timedelta:
-    """To the millisecond, and beyond ten seconds to the tenth."""
+    """Round to the millisecond, and above ten seconds to a tenth of a second."""
     seconds = length.total_seconds()
     return timedelta(seconds=round(seconds, 3 if seconds < 10 else 1))
 

@@ -1,4 +1,4 @@
-"""What each event of the engine is called in the log, and how loud it is. Room: flow/observe."""
+"""Maps each engine event to the name and level of its log line."""
 
 from dataclasses import fields
 from datetime import timedelta
@@ -12,23 +12,23 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.SessionOpened: ("session.opened", Level.INFO),
     events.TenantsUnknown: ("tenants.unknown", Level.WARNING),
     events.JobsDeclared: ("jobs.declared", Level.INFO),
-    events.JobForgotten: ("job.forgotten", Level.WARNING),
+    events.JobForgotten: ("job.undeclared", Level.WARNING),
     events.ShardsMoved: ("shards.moved", Level.INFO),
     events.TicksFired: ("ticks.fired", Level.DEBUG),
-    events.FiresRefused: ("fires.refused", Level.INFO),
+    events.FiresRefused: ("ticks.rejected", Level.INFO),
     events.TicksCaughtUp: ("ticks.caught_up", Level.INFO),
     events.JobQuarantined: ("job.quarantined", Level.ERROR),
     events.JobSetAside: ("job.set_aside", Level.WARNING),
     events.RunSetAside: ("run.set_aside", Level.WARNING),
-    events.WorkersBuried: ("workers.buried", Level.WARNING),
-    events.AttemptsCutOff: ("worker.cut_off", Level.WARNING),
-    events.LeaseOutlived: ("lease.outlived", Level.ERROR),
+    events.WorkersBuried: ("workers.expired", Level.WARNING),
+    events.AttemptsCutOff: ("worker.isolated", Level.WARNING),
+    events.LeaseOutlived: ("lease.overrun", Level.ERROR),
     events.RunsReclaimed: ("runs.reclaimed", Level.WARNING),
     events.RescueFailed: ("rescue.failed", Level.ERROR),
-    events.AdvancePutOff: ("advance.put_off", Level.WARNING),
-    events.AdvanceFailed: ("advance.failed", Level.ERROR),
+    events.AdvancePutOff: ("graph_advance.delayed", Level.WARNING),
+    events.AdvanceFailed: ("graph_advance.failed", Level.ERROR),
     events.RunsExpired: ("runs.expired", Level.INFO),
-    events.ResultsRefused: ("results.refused", Level.WARNING),
+    events.ResultsRefused: ("results.discarded", Level.WARNING),
     events.AttemptsEnded: ("attempts.ended", Level.DEBUG),
     events.AttemptFailed: ("attempt.failed", Level.INFO),
     events.AttemptStuck: ("attempt.stuck", Level.ERROR),
@@ -36,17 +36,17 @@ NAMES: Final[dict[type[EngineEvent], tuple[str, Level]]] = {
     events.TargetDown: ("target.down", Level.WARNING),
     events.TargetUp: ("target.up", Level.INFO),
     events.ClockMeasured: ("clock.measured", Level.DEBUG),
-    events.ClockApart: ("clock.apart", Level.WARNING),
+    events.ClockApart: ("clock.skewed", Level.WARNING),
     events.ClockCorrected: ("clock.corrected", Level.INFO),
-    events.SourceHeld: ("source.held", Level.INFO),
+    events.SourceHeld: ("source.acquired", Level.INFO),
     events.SourceFailed: ("source.failed", Level.WARNING),
-    events.MessageRefused: ("message.refused", Level.ERROR),
-    events.EventsTaken: ("events.taken", Level.DEBUG),
+    events.MessageRefused: ("message.skipped", Level.ERROR),
+    events.EventsTaken: ("events.ingested", Level.DEBUG),
     events.ZoneRulesChanged: ("zone_rules.changed", Level.WARNING),
     events.ZoneRulesOlder: ("zone_rules.older", Level.WARNING),
     events.MigrationWaiting: ("migration.waiting", Level.WARNING),
     events.MigrationRunning: ("migration.running", Level.INFO),
-    events.MigrationPutOff: ("migration.put_off", Level.WARNING),
+    events.MigrationPutOff: ("migration.delayed", Level.WARNING),
     events.MigrationApplied: ("migration.applied", Level.INFO),
 }
 
@@ -61,7 +61,7 @@ def describe_engine(event: EngineEvent) -> LogLine:
 
 
 def named_value(name: str, value: Any) -> tuple[str, Any]:
-    """Durations are seconds and say so; several names are one list."""
+    """Return a log field: durations in seconds with suffix `_s`, tuples joined by commas."""
     match value:
         case timedelta():
             return f"{name}_s", round(value.total_seconds(), 3)

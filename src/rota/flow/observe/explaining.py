@@ -1,9 +1,9 @@
-"""Why does it wait? One true sentence for any run, and for a job without one (E18).
+"""Explains in one true sentence why a run waits, or why a job has no run (E18).
 
-Room: flow/observe. Asks in the order in which things hold a run back, and stops at the first that
-does: pauses, its time, nobody to take it, its gates, full workers, others before it. What a gate
-lets through is core's (core/gates.py), the same that the claims ask, so the two cannot disagree.
-Nothing is locked and nothing is changed; a moment later another sentence may be the true one.
+Checks the causes in the order in which they hold a run back and stops at the first: pauses, its
+time, no worker to take it, its gates, full workers, other runs before it. core/gates.py decides
+what a gate lets through, for explanations and for claims, so the two cannot disagree. Nothing is
+locked or changed; a moment later another sentence may be true.
 """
 
 import json
@@ -30,7 +30,7 @@ MOST_KINDS: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """`code` is for programs, `sentence` for people, `details` are the values behind it."""
+    """`code` is for programs, `sentence` for people, `details` holds the values behind it."""
 
     code: str
     sentence: str
@@ -38,33 +38,33 @@ class Explanation:
 
 
 async def explain(conn: Connection, *, tenant_id: int, run_id: UUID) -> Explanation:
-    """Why a run is where it is. `NotFound` if the tenant has no such run."""
+    """Explain the state of a run. Raises `NotFound` if the tenant has no such run."""
     run = await waiting.run(conn, tenant_id=tenant_id, run_id=run_id)
     if run is None:
         raise NotFound("run", run_id)
-    told = _settled(run)
-    if told is None and run.state is RunState.BLOCKED:
-        told = _unfolded(await waiting.graph(conn, tenant_id=tenant_id, run_id=run_id))
-    told = told or _paused(run) or _early(run)
-    if told is not None:
-        return told
+    explanation = _explain_state(run)
+    if explanation is None and run.state is RunState.BLOCKED:
+        explanation = _explain_graph(await waiting.graph(conn, tenant_id=tenant_id, run_id=run_id))
+    explanation = explanation or _explain_pause(run) or _explain_not_ready(run)
+    if explanation is not None:
+        return explanation
     workers = await waiting.workers(conn, run)
-    return _unserved(run, workers) or await _queueing(conn, run, workers)
+    return _explain_no_worker(run, workers) or await _explain_queued(conn, run, workers)
 
 
 async def explain_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> Explanation:
-    """Why no run of a job is about to start. `NotFound` if the tenant has no such job."""
+    """Explain why a job has no run about to start. Raises `NotFound` if it does not exist."""
     job = await waiting.job(conn, tenant_id=tenant_id, job_id=job_id)
     if job is None:
         raise NotFound("job", job_id)
-    return _held(job) or _ticking(job)
+    return _explain_hold(job) or _explain_tick(job)
 
 
-def _settled(run: Subject) -> Explanation | None:
-    """It does not wait at all: it is finished, at work, or about to be stopped."""
+def _explain_state(run: Subject) -> Explanation | None:
+    """Explain a run that does not wait: it is finished, running, or being stopped."""
     if run.state in FINAL:
         reason = read(run.reason)
-        return _told(
+        return _build(
             run.state.value,
             said_ending(run),
             at=run.finished_at,
@@ -74,148 +74,147 @@ def _settled(run: Subject) -> Explanation | None:
     if run.state not in {RunState.RUNNING, RunState.CANCELLING}:
         return None
     details = {"since": run.started_at, "worker": run.worker, "attempt": run.attempt}
-    since, worker = shown(run.started_at or run.now), run.worker or "that is gone"
+    since = shown(run.started_at or run.now)
+    worker = f"worker {run.worker}" if run.worker else "a worker that no longer exists"
     if not run.is_worker_alive:
         sentence = (
-            f"It has run since {since} on worker {worker}, which fell silent, so it is about to be "
-            "taken back."
+            f"The run has been running since {since} on {worker}, which sends no more heartbeats; "
+            "it will be reclaimed shortly."
         )
-        return _told("worker_lost", sentence, **details)
+        return _build("worker_lost", sentence, **details)
     if run.state is RunState.CANCELLING:
         sentence = (
-            f"It was asked to stop and ends as soon as worker {worker}, where it has run since "
-            f"{since}, lets go of it."
+            f"The run was asked to stop; it is still running on {worker}, where it started at "
+            f"{since}."
         )
-        return _told("cancelling", sentence, **details)
-    sentence = f"It has run since {since} on worker {worker}, in attempt {run.attempt}."
-    return _told("running", sentence, **details)
+        return _build("cancelling", sentence, **details)
+    sentence = f"The run has been running since {since} on {worker}, in attempt {run.attempt}."
+    return _build("running", sentence, **details)
 
 
-def _unfolded(graph: GraphSubject | None) -> Explanation:
-    """A graph run: it waits for its steps, or for somebody to let it go on."""
+def _explain_graph(graph: GraphSubject | None) -> Explanation:
+    """Explain a graph run: it waits for its steps, or is paused."""
     live = [] if graph is None else live_steps(graph)
-    steps = "" if not live else f"its {'step' if len(live) == 1 else 'steps'} {listed(live)}"
+    steps = "" if not live else f"{'step' if len(live) == 1 else 'steps'} {listed(live)}"
     if graph is not None and graph.paused_at is not None:
-        at_work = f"; {steps} may still run" if live else ""
-        sentence = f"It has been paused since {shown(graph.paused_at)}{at_work}."
-        return _told("graph_paused", sentence, since=graph.paused_at, steps=live)
+        active = f"; {steps} may still be running" if live else ""
+        sentence = f"The graph run has been paused since {shown(graph.paused_at)}{active}."
+        return _build("graph_paused", sentence, since=graph.paused_at, steps=live)
     if not live:
-        return _told("advancing", "What follows in its graph is about to begin.")
-    return _told("blocked", f"It waits for {steps}.", steps=live)
+        return _build("advancing", "The next steps of the graph run are about to start.")
+    return _build("blocked", f"The graph run is waiting for {steps}.", steps=live)
 
 
-def _paused(run: Subject) -> Explanation | None:
+def _explain_pause(run: Subject) -> Explanation | None:
     if run.tenant_paused_at is not None:
-        sentence = f"Its tenant has been paused since {shown(run.tenant_paused_at)}."
-        return _told("tenant_paused", sentence, since=run.tenant_paused_at)
+        sentence = f"The tenant has been paused since {shown(run.tenant_paused_at)}."
+        return _build("tenant_paused", sentence, since=run.tenant_paused_at)
     if run.queue_paused_at is not None:
-        sentence = f"Its queue {run.queue} has been paused since {shown(run.queue_paused_at)}."
-        return _told("queue_paused", sentence, since=run.queue_paused_at, queue=run.queue)
+        sentence = f"Queue {run.queue} has been paused since {shown(run.queue_paused_at)}."
+        return _build("queue_paused", sentence, since=run.queue_paused_at, queue=run.queue)
     if run.tenant_queue_paused_at is not None:
         since, by = run.tenant_queue_paused_at, run.tenant_queue_paused_by
         who = f" by {short(by)}" if by else ""
-        sentence = (
-            f"Its queue {run.queue} was paused for tenant {run.tenant}{who} at {shown(since)}."
-        )
-        return _told("tenant_queue_paused", sentence, since=since, by=by, queue=run.queue)
+        sentence = f"Queue {run.queue} was paused for tenant {run.tenant}{who} at {shown(since)}."
+        return _build("tenant_queue_paused", sentence, since=since, by=by, queue=run.queue)
     return None
 
 
-def _early(run: Subject) -> Explanation | None:
-    """Its time has not come: for the first time, or again."""
+def _explain_not_ready(run: Subject) -> Explanation | None:
+    """Explain a run that is not ready yet: not due, or waiting for its next attempt."""
     if run.ready_at <= run.now:
         return None
     until = shown(run.ready_at)
     if run.attempt == 0:
-        return _told("not_due", f"It is due at {until}.", at=run.ready_at)
+        return _build("not_due", f"The run is due at {until}.", at=run.ready_at)
     details: dict[str, object] = {"until": run.ready_at, "attempt": run.attempt}
     reason = read(run.last_reason)
     if run.last_outcome == "snoozed" and reason.get("code") == "target_down":
-        return _left_alone(reason, until, details)
+        return _explain_target_down(reason, until, details)
     if run.last_outcome == "snoozed" and reason.get("code") == "newer_version":
-        sentence = f"It was set aside until {until}: {short(reason.get('message'))}."
-        return _told("newer_version", sentence, **details)
+        sentence = f"The run is postponed until {until}: {short(reason.get('message'))}."
+        return _build("newer_version", sentence, **details)
     if run.last_outcome == "snoozed":
-        sentence = f"Attempt {run.attempt} asked to be called again at {until}."
-        return _told("snoozed", sentence, **details)
-    verb = "ran out of time" if run.last_outcome == "timed_out" else "failed"
+        sentence = f"Attempt {run.attempt} snoozed the run until {until}."
+        return _build("snoozed", sentence, **details)
+    verb = "timed out" if run.last_outcome == "timed_out" else "failed"
     why = f" with {failure(reason)}" if reason else ""
-    sentence = f"It backs off until {until} after attempt {run.attempt} {verb}{why}."
-    return _told("backing_off", sentence, reason=reason, **details)
+    sentence = f"The run will be retried at {until} after attempt {run.attempt} {verb}{why}."
+    return _build("backing_off", sentence, reason=reason, **details)
 
 
-def _left_alone(
+def _explain_target_down(
     reason: Mapping[str, Any], until: str, details: Mapping[str, object]
 ) -> Explanation:
-    """Its target was down when it was to start; `attempt` was not made."""
+    """Explain a run that did not start because its target was down."""
     target, failures = short(reason.get("target")), int(reason.get("failures", 0))
     sentence = (
-        f"{target} does not answer: {counted(failures, 'failure')} in a row; "
-        f"the run asks again at {until}."
+        f"Target {target} is not responding: {counted(failures, 'failure')} in a row; "
+        f"the run tries again at {until}."
     )
     facts = {"target": target, "failures": failures, **details}
-    return _told("target_down", sentence, **facts)
+    return _build("target_down", sentence, **facts)
 
 
-def _unserved(run: Subject, workers: Workers) -> Explanation | None:
+def _explain_no_worker(run: Subject, workers: Workers) -> Explanation | None:
     if not workers.serving_queue:
-        others = "; there are workers for other queues" if workers.alive else ""
-        sentence = f"No live worker serves its queue {run.queue}{others}."
-        return _told("no_worker_for_queue", sentence, queue=run.queue, workers=workers.alive)
+        others = "; only workers for other queues are running" if workers.alive else ""
+        sentence = f"No live worker serves queue {run.queue}{others}."
+        return _build("no_worker_for_queue", sentence, queue=run.queue, workers=workers.alive)
     if not workers.serving_tenant:
         sentence = (
-            f"No worker that serves its queue {run.queue} takes runs of tenant {run.tenant}; "
+            f"No live worker of queue {run.queue} accepts runs of tenant {run.tenant}; "
             "set worker.tenants or worker.queue_tenants on a worker."
         )
-        return _told("no_worker_for_tenant", sentence, queue=run.queue, tenant=run.tenant)
+        return _build("no_worker_for_tenant", sentence, queue=run.queue, tenant=run.tenant)
     if not workers.serving:
         served = ", ".join(workers.kinds[:MOST_KINDS]) or "none"
         if len(workers.kinds) > MOST_KINDS:
             served += f" and {len(workers.kinds) - MOST_KINDS} more"
         sentence = (
-            f"No live worker of its queue {run.queue} serves its kind {run.kind}; "
-            f"the kinds that are served there: {served}."
+            f"No live worker of queue {run.queue} serves kind {run.kind}; "
+            f"kinds served there: {served}."
         )
         kinds = workers.kinds[:MOST_KINDS]
-        return _told("no_worker_for_kind", sentence, queue=run.queue, kind=run.kind, served=kinds)
+        return _build("no_worker_for_kind", sentence, queue=run.queue, kind=run.kind, served=kinds)
     return None
 
 
-async def _queueing(conn: Connection, run: Subject, workers: Workers) -> Explanation:
-    """It could start: what stands before it are gates, full workers, or other runs."""
+async def _explain_queued(conn: Connection, run: Subject, workers: Workers) -> Explanation:
+    """Explain a run that could start: it waits for gates, full workers or other runs."""
     gates = await waiting.gates(conn, run)
     for gate in gates:
-        told = _shut(gate, run)
-        if told is not None:
-            return told
+        explanation = _explain_gate(gate, run)
+        if explanation is not None:
+            return explanation
     if not workers.with_room:
         full = f"{workers.busy} of {workers.slots}"
-        sentence = f"All slots of the workers that could run it are busy ({full})."
-        return _told("workers_busy", sentence, busy=workers.busy, slots=workers.slots)
+        sentence = f"All slots of the workers that can run it are busy ({full})."
+        return _build("workers_busy", sentence, busy=workers.busy, slots=workers.slots)
     ahead = 0
-    # At a gate that keeps an order it is the head, whatever its priority.
+    # At an ordered gate the run is the head, whatever its priority.
     if not any(gate.in_order for gate in gates):
         ahead = await waiting.ahead(conn, run, kind_ids=workers.kind_ids)
     if ahead:
         is_more = ahead > MOST_AHEAD
         others = f"more than {MOST_AHEAD:,} runs" if is_more else counted(ahead, "run")
         whose = "with the same limit" if run.gates else "of its tenant"
-        sentence = f"It waits behind {others} {whose} in its queue {run.queue}."
-        return _told("behind_others", sentence, ahead=min(ahead, MOST_AHEAD), more=is_more)
-    return _told("about_to_start", "It is about to be claimed by a worker.")
+        sentence = f"The run is waiting behind {others} {whose} in queue {run.queue}."
+        return _build("behind_others", sentence, ahead=min(ahead, MOST_AHEAD), more=is_more)
+    return _build("about_to_start", "A worker is about to claim the run.")
 
 
-def _shut(gate: Gate, run: Subject) -> Explanation | None:
-    """Whether a gate lets this run pass now, as `core.gates.choose` decides it."""
+def _explain_gate(gate: Gate, run: Subject) -> Explanation | None:
+    """Explain a closed gate, as `core.gates.choose_candidates` decides; None if it is open."""
     standing = gate.standing
     if gate.in_order and (gate.held or gate.head_id != run.id):
-        return _out_of_turn(gate, run.now)
+        return _explain_order(gate, run.now)
     if standing.places(wanted=1, now=run.now):
         return None
     if gate.key.startswith("backfill:") and standing.limits.rate is not None:
-        # No backfill has a rate; one that is paused is shut by it.
-        return _told("backfill_paused", "Its backfill is paused.")
-    where = _place(gate, run)
+        # Backfills have no rate of their own; pausing one closes its gate with a rate.
+        return _build("backfill_paused", "The backfill of this run is paused.")
+    where = _describe_limit(gate, run)
     details: dict[str, object] = {"limit": where, "key": gate.key}
     rate = standing.limits.rate
     if gate.most is not None and gate.held >= gate.most:
@@ -224,37 +223,37 @@ def _shut(gate: Gate, run: Subject) -> Explanation | None:
         if elsewhere:
             holders += f"{' and ' if holders else ''}{counted(elsewhere, 'other')}"
         sentence = (
-            f"The limit of its {where} lets {gate.most:,} run at a time, "
-            f"and the places are held by {holders}."
+            f"The limit of its {where} allows {counted(gate.most, 'run')} at a time; "
+            f"it is held by {holders}."
         )
         held = {"max": gate.most, "held": gate.held, "held_by": gate.held_ids}
-        return _told("limit_reached", sentence, **details, **held)
+        return _build("limit_reached", sentence, **details, **held)
     if rate is None:
         return None
     next_at = admit(rate, paid_until=gate.paid_until, wanted=1, now=run.now).next_at
     sentence = (
-        f"The limit of its {where} lets {rate.count:,} start per {words(rate.per)}; "
-        f"the next place comes at {shown(next_at)}."
+        f"The limit of its {where} allows {counted(rate.count, 'start')} per {words(rate.per)}; "
+        f"the next start is possible at {shown(next_at)}."
     )
     paced = {"count": rate.count, "per": rate.per, "next_at": next_at}
-    return _told("rate_reached", sentence, **details, **paced)
+    return _build("rate_reached", sentence, **details, **paced)
 
 
-def _out_of_turn(gate: Gate, now: datetime) -> Explanation:
-    """At a gate that keeps an order: behind the one at work, or behind the one whose turn it is."""
+def _explain_order(gate: Gate, now: datetime) -> Explanation:
+    """Explain an ordered gate: the run waits for the running one or for the next in line."""
     if gate.held:
         before = gate.held_ids[0] if gate.held_ids else None
-        sentence = f"It waits its turn behind run {before} of the same job, which is at work."
-        return _told("in_order", sentence, behind=before, is_running=True)
+        sentence = f"The run is waiting for run {before} of the same job, which is running."
+        return _build("in_order", sentence, behind=before, is_running=True)
     state = ""
     if gate.head_ready_at is not None and gate.head_ready_at > now:
         state = f", which itself waits until {shown(gate.head_ready_at)}"
-    sentence = f"It waits its turn behind run {gate.head_id} of the same job{state}."
-    return _told("in_order", sentence, behind=gate.head_id, is_running=False)
+    sentence = f"The run is waiting for run {gate.head_id} of the same job{state}."
+    return _build("in_order", sentence, behind=gate.head_id, is_running=False)
 
 
-def _place(gate: Gate, run: Subject) -> str:
-    """What the limit belongs to: `queue mail`, `tenant in queue mail`, `tenant`, `key …`."""
+def _describe_limit(gate: Gate, run: Subject) -> str:
+    """Return the owner of the limit: `queue mail`, `tenant in queue mail`, `tenant`, `key …`."""
     sort, _, name = gate.key.partition(":")
     if gate.id == run.tenant_queue_gate:
         return f"tenant in queue {run.queue}"
@@ -263,44 +262,48 @@ def _place(gate: Gate, run: Subject) -> str:
     return f"key {short(name)}" if sort == "key" else sort
 
 
-def _held(job: JobSubject) -> Explanation | None:
-    """No tick of the job will be decided until somebody does something."""
+def _explain_hold(job: JobSubject) -> Explanation | None:
+    """Explain a job that fires no ticks by itself until a user or an event acts."""
     held = read(job.held)
-    said = f": {short(held['reason'])}" if held.get("reason") else ""
+    why = f": {short(held['reason'])}" if held.get("reason") else ""
     details = {"by": held.get("by"), "at": held.get("at"), "reason": held.get("reason")}
     if job.state is JobState.PAUSED:
         by = f" by {short(held['by'])}" if held.get("by") else ""
-        return _told("paused", f"It was paused{by}{said}.", **details)
+        return _build("paused", f"The job was paused{by}{why}.", **details)
     if job.state is JobState.QUARANTINED:
-        return _told("quarantined", f"It was set aside because it cannot be run{said}.", **details)
+        return _build(
+            "quarantined", f"The job was quarantined because it cannot be run{why}.", **details
+        )
     if job.state is JobState.FINISHED:
-        return _told("finished", "It has no more ticks: its schedule has come to its end.")
+        return _build("finished", "The job is finished: its schedule has no more ticks.")
     if not job.is_scheduled:
-        return _told("on_demand", "It has no schedule and runs only when somebody asks for it.")
-    newer = _newer(job)
+        return _build("on_demand", "The job has no schedule; it runs only on request.")
+    newer = _explain_newer_version(job)
     if newer is not None:
         return newer
     if job.event is not None:
-        waits = read_stored_trigger(json.loads(job.event))
-        types = " and ".join(waits.types)
-        sentence = f"It waits for {short(types)}; `rota events list` tells what has come."
-        return _told("waits_for_event", sentence, types=list(waits.types))
+        trigger = read_stored_trigger(json.loads(job.event))
+        types = " and ".join(trigger.types)
+        sentence = (
+            f"The job is waiting for {short(types)}; `rota events list` shows the events received."
+        )
+        return _build("waits_for_event", sentence, types=list(trigger.types))
     return None
 
 
-def _newer(job: JobSubject) -> Explanation | None:
-    """Its schedule has a value that this version of Rota does not know."""
+def _explain_newer_version(job: JobSubject) -> Explanation | None:
+    """Explain a job whose schedule has a value that this version of Rota does not know."""
     try:
         read_stored_schedule(json.loads(job.schedule or '{"on_demand": true}'))
     except NewerDocument as error:
-        return _told("newer_version", f"It was set aside: {error}.")
+        return _build("newer_version", f"The job is on hold: {error}.")
     except InvalidInput:
-        # The scheduler finds it at fault, with a reason of its own.
+        # The scheduler quarantines it, with its own reason.
         return None
     return None
 
 
-def _ticking(job: JobSubject) -> Explanation:
+def _explain_tick(job: JobSubject) -> Explanation:
     at = job.fire_at or job.tick_at or job.now
     details: dict[str, object] = {"tick_at": job.tick_at, "fire_at": job.fire_at}
     alive = [*job.waiting_ids, *job.running_ids]
@@ -308,32 +311,32 @@ def _ticking(job: JobSubject) -> Explanation:
         details["runs"] = alive
     when = "was due" if at <= job.now else "is due"
     if not job.schedulers:
-        sentence = f"Its next tick {when} at {shown(at)}, but no scheduler is alive to decide it."
-        return _told("no_scheduler", sentence, **details)
+        sentence = f"The next tick {when} at {shown(at)}, but no scheduler is running."
+        return _build("no_scheduler", sentence, **details)
     if job.scheduler is None:
         sentence = (
-            f"Its next tick {when} at {shown(at)}, but no scheduler holds its shard {job.shard} "
+            f"The next tick {when} at {shown(at)}, but no scheduler holds shard {job.shard} "
             "at the moment."
         )
-        return _told("shard_without_owner", sentence, shard=job.shard, **details)
+        return _build("shard_without_owner", sentence, shard=job.shard, **details)
     if job.counts_from_end and alive:
-        sentence = f"Its next tick is counted from the end of run {alive[0]}."
-        return _told("after_its_run", sentence, **details)
+        sentence = f"The next tick counts from the end of run {alive[0]}, which is still active."
+        return _build("after_its_run", sentence, **details)
     if at <= job.now:
         sentence = (
-            f"Its tick of {shown(job.tick_at or at)} is {words(job.now - at)} late and is about "
-            f"to be decided by scheduler {job.scheduler}."
+            f"The tick of {shown(job.tick_at or at)} is {words(job.now - at)} late; "
+            f"scheduler {job.scheduler} is about to fire it."
         )
-        return _told("tick_overdue", sentence, **details)
+        return _build("tick_overdue", sentence, **details)
     if job.queue_paused_at is not None:
         by = f" by {short(job.queue_paused_by)}" if job.queue_paused_by else ""
         sentence = (
-            f"Its next tick is due at {shown(at)} and is passed over if its queue is still paused "
+            f"The next tick is due at {shown(at)} and will be skipped if the queue is still paused "
             f"then; it was paused{by} at {shown(job.queue_paused_at)}."
         )
-        return _told("queue_paused", sentence, by=job.queue_paused_by, **details)
-    return _told("next_tick", f"Its next tick is due at {shown(at)}.", **details)
+        return _build("queue_paused", sentence, by=job.queue_paused_by, **details)
+    return _build("next_tick", f"The next tick is due at {shown(at)}.", **details)
 
 
-def _told(code: str, sentence: str, **details: object) -> Explanation:
+def _build(code: str, sentence: str, **details: object) -> Explanation:
     return Explanation(code=code, sentence=sentence, details=details)

@@ -1,9 +1,10 @@
-"""Writes metrics in the text format of Prometheus, version 0.0.4. Room: flow/observe.
+"""Renders metrics in the Prometheus text format, version 0.0.4.
 
-The format is five lines of grammar, so it is written here and not by prometheus_client: that brings
-a registry for the whole process, collectors of its own, and counters that cannot be handed in from
-the database, and we would use its last ten lines only. Units are seconds, counters end in _total,
-and a family is written once, with all of its series together, as the format demands.
+The format is five lines of grammar, so this module implements it instead of using
+prometheus_client. That library brings a process-wide registry, its own collectors, and counters
+that cannot be set from database values; only its last ten lines would be used. Units are seconds,
+counter names end in _total, and a family is written once with all its series, as the format
+requires.
 """
 
 import re
@@ -15,7 +16,7 @@ from typing import Final, NamedTuple
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 NAME: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-# From a millisecond, which is what a start should take, to an hour.
+# Bucket bounds from a millisecond, which a start should take, to an hour.
 SECONDS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0, 300.0, 3600.0)
 
 Labels = tuple[tuple[str, str], ...]
@@ -28,7 +29,7 @@ class Sort(StrEnum):
 
 
 class Sample(NamedTuple):
-    """One line: the end of its name, its labels, its value."""
+    """One line: the suffix of its name, its labels, its value."""
 
     value: float
     labels: Labels = ()
@@ -46,14 +47,14 @@ class Family:
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
-            raise ValueError(f"{self.name} is no name of a metric")
+            raise ValueError(f"{self.name}: invalid metric name")
         if (self.sort is Sort.COUNTER) != self.name.endswith("_total"):
-            raise ValueError(f"{self.name}: counters, and only they, end in _total")
+            raise ValueError(f"{self.name}: counter names, and only they, must end in _total")
 
 
 @dataclass(slots=True)
 class Histogram:
-    """Counts values into buckets. Not safe for threads: its owner takes the lock."""
+    """Counts values into buckets. Not thread-safe: its owner holds the lock."""
 
     bounds: tuple[float, ...] = SECONDS
     total: float = 0.0
@@ -61,8 +62,8 @@ class Histogram:
 
     def __post_init__(self) -> None:
         if list(self.bounds) != sorted(set(self.bounds)):
-            raise ValueError("the bounds of a histogram rise")
-        # One more than there are bounds: what is above all of them.
+            raise ValueError("histogram bounds must be strictly increasing")
+        # One more than the bounds, for values above all of them.
         self.counts = [0] * (len(self.bounds) + 1)
 
     def observe(self, value: float, *, times: int = 1) -> None:
@@ -76,7 +77,7 @@ class Histogram:
         self.total += sum(values)
 
     def samples(self, labels: Labels = ()) -> list[Sample]:
-        """Buckets are cumulative, and the last is the number of all."""
+        """Return cumulative buckets, the sum and the count."""
         found: list[Sample] = []
         below = 0
         for bound, count in zip((*self.bounds, float("inf")), self.counts, strict=True):
@@ -86,18 +87,18 @@ class Histogram:
 
 
 def gauge(name: str, about: str, value: float) -> Family:
-    """A family of one series without labels."""
+    """Return a family of one series without labels."""
     return Family(name=name, sort=Sort.GAUGE, about=about, samples=(Sample(value),))
 
 
 def gauges(name: str, about: str, label: str, values: Mapping[str, float]) -> Family:
-    """A family with one label."""
+    """Return a family with one label."""
     samples = [Sample(value, ((label, name_),)) for name_, value in values.items()]
     return Family(name=name, sort=Sort.GAUGE, about=about, samples=samples)
 
 
 def render(families: Iterable[Family]) -> str:
-    """The page, or a part of it: parts with different families may be put one after the other."""
+    """Render families as text. Parts with different families may be concatenated."""
     lines: list[str] = []
     for family in families:
         lines.append(f"# HELP {family.name} {escaped(family.about)}")
@@ -107,7 +108,7 @@ def render(families: Iterable[Family]) -> str:
 
 
 def number(value: float) -> str:
-    """As Go reads it: whole numbers without a point, infinities with a sign."""
+    """Format a number as Go parses it: integers without a point, infinities with a sign."""
     if value != value:  # noqa: PLR0124 — only NaN differs from itself
         return "NaN"
     if value in {float("inf"), float("-inf")}:
@@ -116,7 +117,7 @@ def number(value: float) -> str:
 
 
 def escaped(text: str, *, quoted: bool = False) -> str:
-    """Within one line; a label's value stands in quotes, a help text does not."""
+    """Escape a text for one line; label values also have their quotes escaped."""
     text = text.replace("\\", "\\\\").replace("\n", "\\n")
     return text.replace('"', '\\"') if quoted else text
 

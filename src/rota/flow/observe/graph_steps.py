@@ -1,4 +1,4 @@
-"""The steps of a graph run as an explanation names them. Room: flow/observe."""
+"""Names the active steps of a graph run for explanations."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,14 +12,14 @@ NAMED: Final = 5
 
 
 def live_steps(graph: GraphSubject) -> list[str]:
-    """The names of the steps that have begun and not ended."""
+    """Return the names of the steps that have started and not ended."""
     steps = _steps(graph)
     live = (place for place, state in enumerate(graph.board) if state == StepState.LIVE)
     return [str(steps[place]["name"]) if place < len(steps) else f"{place}" for place in live]
 
 
 def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and 7 more`."""
+    """Join names: `a`, `a and b`, `a, b and 7 more`."""
     if len(names) > NAMED:
         return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
     *before, last = names
@@ -27,7 +27,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _steps(graph: GraphSubject) -> list[dict[str, Any]]:
-    """Those of the definition, or of the sub-graph in it that the run is of."""
+    """Return the steps of the definition, or of the sub-graph that the run belongs to."""
     found: dict[str, Any] = msgspec.json.decode(graph.definition or '{"steps": []}')
     for place in graph.path:
         found = found["steps"][place]["graph"]

@@ -1,4 +1,4 @@
-"""A log line as a value: a constant name, a level, fields. Room: flow/observe."""
+"""Defines a log line as a value: a constant name, a level, fields."""
 
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,9 +1,8 @@
-"""What will fire when, over all jobs of a tenant. Room: flow/observe.
+"""Forecasts how many ticks fire when, over all jobs of a tenant.
 
-Jobs whose schedules read the same are counted together: most of a herd is one expression. A cron
-`H` and jitter depend on the job, so such a schedule is read for each job, with the seed that the
-scheduler uses. Counting is arithmetic, so it is done in a thread and everybody else is answered
-meanwhile.
+Jobs with equal schedules are counted together: most jobs of a large group share one expression. A
+cron `H` and jitter depend on the job, so such a schedule is parsed for each job, with the
+scheduler's seed. Counting takes CPU time, so it runs in a thread while other requests are served.
 """
 
 import json
@@ -27,14 +26,14 @@ from rota.store.load_views import MOST, Scheduled
 LONGEST: Final = timedelta(days=35)
 MOST_PARTS: Final = 10_800
 MOST_SHOWN: Final = 200
-# To read a schedule takes 0.1 ms. Of more than this, some stand for the others.
+# Parsing a schedule takes 0.1 ms. Above this number, a sample represents the others.
 SCHEDULES_READ_MAX: Final = 1000
 # The same for jobs that share a schedule whose ticks depend on the job.
 SEEDED_READ_MAX: Final = 500
 
 
 class Busy(NamedTuple):
-    """A job and how many ticks it has in the span; perhaps too many to count each."""
+    """A job and its number of ticks in the span, estimated if there are too many to count."""
 
     job_id: UUID
     job: str
@@ -44,8 +43,9 @@ class Busy(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """`parts` are those with ticks, by their start; `busiest` the jobs with most ticks. `unknown`
-    is how many jobs have ticks that nobody can tell yet: they follow the end of a run.
+    """`parts` maps the start of each non-empty part to its ticks; `busiest` lists the jobs with the
+    most ticks. `unknown` counts jobs whose ticks cannot be known yet, because they follow the end
+    of a run.
     """
 
     parts: Mapping[datetime, int]
@@ -56,22 +56,22 @@ class Load:
 
 
 async def ahead(conn: Connection, span: Span, *, tenant_id: int) -> Callable[[Check], Load]:
-    """Read all jobs of a tenant, and return what computes their ticks in a span. That may take
-    seconds: it is not to be done on the event loop.
+    """Read all jobs of a tenant; return a function that computes their ticks in a span. It may take
+    seconds, so it must not run on the event loop.
     """
     if not timedelta(0) < span.until - span.since <= LONGEST:
         raise InvalidInput(
-            "until", span.until, f"a time after since, by {LONGEST.days} days at most"
+            "until", span.until, f"must be after since, by at most {LONGEST.days} days"
         )
     if span.parts > MOST_PARTS:
-        raise InvalidInput("bucket", span.width, f"one that makes at most {MOST_PARTS:,} parts")
+        raise InvalidInput("bucket", span.width, f"too small: at most {MOST_PARTS:,} buckets")
     found = await load_views.schedules(conn, tenant_id=tenant_id)
     known = await calendars.read_all(conn, tenant_id=tenant_id)
-    return partial(_load, found, span, known)
+    return partial(_compute_load, found, span, known)
 
 
 class _Group(NamedTuple):
-    """Jobs that have the same ticks. Each of `members` stands for `stride` jobs."""
+    """Jobs that have the same ticks. Each of `members` represents `stride` jobs."""
 
     schedule: Schedule
     members: Sequence[Scheduled]
@@ -91,24 +91,24 @@ class _Group(NamedTuple):
         )
 
 
-def _read(job: Scheduled) -> Schedule | None:
-    """The schedule of a job; None if only newer code can tell its ticks."""
+def _read_schedule(job: Scheduled) -> Schedule | None:
+    """Return the schedule of a job; None if only newer code can read it."""
     try:
         return read_stored_schedule(json.loads(job.schedule), seed=str(job.job_id))
     except NewerDocument:
         return None
 
 
-def _grouped(found: Sequence[Scheduled]) -> Iterator[_Group]:
-    """The schedules, each read once for all jobs that share its ticks."""
+def _group_jobs(found: Sequence[Scheduled]) -> Iterator[_Group]:
+    """Yield the schedules, each parsed once for all jobs that share its ticks."""
     alike: dict[tuple[object, ...], list[Scheduled]] = {}
-    for each in found:
-        # Where a job stands in its schedule matters to a capped one only.
-        place = () if each.fired is None else (each.fired, each.tick_at)
-        alike.setdefault((each.schedule, *place), []).append(each)
+    for job in found:
+        # The position of a job in its schedule matters only if the schedule has a maximum of runs.
+        position = () if job.fired is None else (job.fired, job.tick_at)
+        alike.setdefault((job.schedule, *position), []).append(job)
     stride = -(-len(alike) // SCHEDULES_READ_MAX) or 1
     for members in list(alike.values())[::stride]:
-        schedule = _read(members[0])
+        schedule = _read_schedule(members[0])
         if schedule is None:
             continue
         if not schedule.depends_on_seed:
@@ -116,21 +116,21 @@ def _grouped(found: Sequence[Scheduled]) -> Iterator[_Group]:
             continue
         further = -(-len(members) // SEEDED_READ_MAX)
         for member in members[::further]:
-            yield _Group(_read(member) or schedule, [member], stride * further)
+            yield _Group(_read_schedule(member) or schedule, [member], stride * further)
 
 
-def _load(
+def _compute_load(
     found: Sequence[Scheduled],
     span: Span,
     known: Mapping[str, Calendar],
     check: Check | None = None,
 ) -> Load:
     groups = []
-    for group in _grouped(found[:MOST]):
+    for group in _group_jobs(found[:MOST]):
         if check is not None:
             check()
         groups.append(group)
-    crowd = crowding([each.counted for each in groups], span, calendars=known, check=check)
+    crowd = crowding([group.counted for group in groups], span, calendars=known, check=check)
     pairs = list(zip(groups, crowd.each, strict=True))
     busy = [
         Busy(member.job_id, member.job, count.ticks, count.is_estimate)
@@ -143,6 +143,6 @@ def _load(
         parts={span.since + part * span.width: crowd.parts[part] for part in sorted(crowd.parts)},
         jobs=sum(group.jobs for group, count in pairs if count.ticks),
         unknown=sum(group.jobs for group in groups if group.schedule.follows_end),
-        busiest=sorted(busy, key=lambda each: (-each.ticks, each.job))[:MOST_SHOWN],
+        busiest=sorted(busy, key=lambda job: (-job.ticks, job.job))[:MOST_SHOWN],
         is_estimate=crowd.is_estimate or is_sampled,
     )

@@ -1,6 +1,6 @@
-"""Events become log lines: a constant name and fields, for people or as JSON. Room: flow/observe.
+"""Turns events into log lines: a constant name and fields, as text or JSON.
 
-One function knows what each event is worth; nothing else in Rota formats a log message.
+This is the only place in Rota that decides the level of an event and formats log messages.
 """
 
 import json
@@ -30,7 +30,7 @@ from rota.runtime.events import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """Writes the lines that are worth it. `now` and `write` are given, so a test can read them."""
+    """Writes the lines at or above `level`. Tests inject `now` and `write`."""
 
     level: Level
     as_json: bool
@@ -38,7 +38,7 @@ class Log:
     write: Callable[[str], object]
 
     def __call__(self, event: RuntimeEvent | EngineEvent) -> None:
-        # Batches are told many times a second, and few logs are kept at that level.
+        # Batches are emitted many times a second, and few logs include this level.
         if isinstance(event, TicksFired | AttemptsEnded) and self.level > Level.DEBUG:
             return
         self.line(describe(event))
@@ -75,7 +75,9 @@ def describe_runtime(event: RuntimeEvent) -> LogLine:
         case NodeDraining():
             return LogLine("node.draining", Level.INFO, {})
         case ServiceFailed():
-            reason = "it ended by itself" if event.error is None else str(event.error)
+            reason = (
+                "service ended without being stopped" if event.error is None else str(event.error)
+            )
             fields = {
                 "service": event.service,
                 "error": type(event.error).__name__,
@@ -118,7 +120,7 @@ def describe_start(event: WaitingForDatabase | DatabaseReached) -> LogLine:
 
 
 def place_of(error: BaseException) -> str:
-    """The last line of ours or of a library that it came from."""
+    """Return the innermost source line of an error."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
@@ -134,6 +136,6 @@ def as_text(at: str, line: LogLine) -> str:
 
 
 def shown(value: object) -> str:
-    """Quoted when it holds a space or a control character, so that a line stays a line."""
+    """Return the value as text, quoted if it holds a space or a control character."""
     text = str(value)
     return text if text.isprintable() and " " not in text and text else json.dumps(text)

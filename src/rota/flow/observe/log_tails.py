@@ -1,8 +1,8 @@
-"""Follows the output of runs: one look at a run for all who follow it. Room: flow/observe.
+"""Follows the output of runs, with one query per run for all its followers.
 
-Nothing looks in the background. A follower that has seen everything waits until the next look is
-due; the first one to wake looks, and the others take what it found. A follower that is behind (it
-began earlier in the output, or reads slowly) reads what it lacks by itself.
+Nothing polls in the background. A follower that has seen everything waits until the next look is
+due; the first follower to wake looks, and the others share the result. A follower that is behind
+(it began earlier in the output, or reads slowly) reads its missing lines itself.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from rota.store.walls import behind_wall
 Place = tuple[int, int]
 
 LOOK_INTERVAL_S: Final = 0.25
-# A run that writes nothing is looked at ever less often, down to this.
+# A run without output is looked at less and less often, down to this interval.
 QUIET_LOOK_INTERVAL_S: Final = 1.0
 QUIET_LOOK_FACTOR: Final = 1.25
 LINES_PER_LOOK_MAX: Final = 500
-# Looks at the same time: followers leave most of the connections to requests.
+# Concurrent looks, so that followers leave most connections to requests.
 LOOKS_AT_ONCE_MAX: Final = 2
-# Workers store output before the ending; what a batch before was storing may come a moment later.
+# Workers store output before the ending; output of an earlier batch may arrive a moment later.
 SETTLED_S: Final = 0.3
 LONG_AGO: Final = timedelta(minutes=1)
 
 
 class LogTail:
     """The end of one run's output, shared by its followers. The last look read `lines` after
-    `before`; with them it reached `place`.
+    `previous_position`, up to `position`.
     """
 
     def __init__(self, place: Place) -> None:
@@ -51,7 +51,7 @@ class LogTail:
         self._interval_s = LOOK_INTERVAL_S
 
     def note(self, row: RunRow | None, lines: Sequence[Line], *, clock: Clock) -> None:
-        """Take in what a look found."""
+        """Store the result of a look."""
         now = clock.monotonic()
         self.before, self.lines = self.place, lines
         if lines:
@@ -86,7 +86,7 @@ class LogTails:
     def follow(
         self, tenant_id: int, run_id: UUID, *, after: Place | None = None
     ) -> Iterator["LogFollower"]:
-        """Follow a run's output from the line after `after`, or from the first."""
+        """Follow a run's output from the line after `after`. Default: from the first line."""
         place = after or BEGINNING
         tail = self._tails.get((tenant_id, run_id))
         if tail is None or tail.is_over:
@@ -100,11 +100,11 @@ class LogTails:
                 del self._tails[tenant_id, run_id]
 
     def close(self) -> None:
-        """End all followers after their next look: this process is stopping."""
+        """End all followers after their next look, because this process is stopping."""
         self.is_closed = True
 
     async def look(self, tail: LogTail, tenant_id: int, run_id: UUID) -> None:
-        """Look at a run if its next look is due, and otherwise wait until it is."""
+        """Wait until the next look at a run is due, and look unless another follower did."""
         await self._clock.sleep(max(0.0, tail.next_look_at - self._clock.monotonic()))
         async with tail.turn:
             if self._clock.monotonic() < tail.next_look_at:
@@ -116,13 +116,13 @@ class LogTails:
             tail.note(row, lines, clock=self._clock)
 
     async def read(self, tenant_id: int, run_id: UUID, after: Place) -> Sequence[Line]:
-        """Read what a follower that is behind lacks."""
+        """Read the lines that a follower is missing."""
         async with self._looking, self._source.acquire() as conn, behind_wall(conn, tenant_id):
             return await read_lines(conn, tenant_id, run_id, after)
 
 
 class LogFollower:
-    """One who follows a run."""
+    """One follower of a run."""
 
     def __init__(
         self, tails: LogTails, tail: LogTail, place: Place, *, tenant_id: int, run_id: UUID
@@ -135,16 +135,16 @@ class LogFollower:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether no more lines will be returned, although there may be more."""
+        """Whether no more lines will be returned, although more may exist."""
         return self._tails.is_closed
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has ended and all of its output was returned."""
+        """Whether the run has ended and all its output was returned."""
         return self._tail.is_over and self._place >= self._tail.place
 
     async def next_lines(self) -> Sequence[Line]:
-        """Wait until the next look and return the lines that are new; maybe none."""
+        """Wait until the next look and return the new lines, if any."""
         tail = self._tail
         if self._place < tail.place:
             return await self._catch_up()
@@ -159,7 +159,7 @@ class LogFollower:
         lines = await self._tails.read(self._tenant_id, self._run_id, self._place)
         self._take(lines)
         if len(lines) < LINES_PER_LOOK_MAX and self._place < self._tail.place:
-            # Another follower asked for what comes after a line that is not there.
+            # Another follower started after a line that does not exist.
             self._tail.place = self._place
         return lines
 

@@ -1,8 +1,7 @@
-"""Counts what happens in this process: events become counters of Prometheus. Room: flow/observe.
+"""Counts events of this process as Prometheus counters.
 
-A Meter is called with the same events as the log. Labels are words of our own, and kinds up to a
-bound: a process never has more than a few hundred series. What is true of the cluster is
-metrics.py.
+A Meter receives the same events as the log. Labels are Rota's own words, and kinds up to a limit: a
+process never has more than a few hundred series. cluster_metrics.py has the metrics of the cluster.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ OTHER: Final = "other"
 
 
 class Count(NamedTuple):
-    """An amount to add to a counter, with the value of its label if it has one."""
+    """An amount to add to a counter, with its label value if it has one."""
 
     name: str
     amount: int = 1
@@ -39,43 +38,47 @@ COUNTERS: Final[dict[str, Counter]] = {
     "rota_attempts_stuck_total": Counter("Attempts given up because they did not stop.", "kind"),
     "rota_dead_runs_total": Counter("Failed attempts that were the last of their run.", "kind"),
     "rota_events_taken_total": Counter("Events taken from sources.", "source"),
-    "rota_fires_total": Counter("Ticks decided by this scheduler."),
-    "rota_fires_refused_total": Counter("Ticks that somebody else had decided."),
-    "rota_jobs_quarantined_total": Counter("Jobs set aside because they cannot be scheduled."),
-    "rota_leases_lost_total": Counter("Leases that ran out while they were held.", "thing"),
-    "rota_loops_blocked_total": Counter("Times that a handler kept the loop from turning."),
-    "rota_messages_refused_total": Counter("Messages of sources that are no events.", "source"),
-    "rota_requests_failed_total": Counter("Requests that met an error nobody foresaw."),
-    "rota_rescues_failed_total": Counter("Times that lost runs could not be taken back."),
-    "rota_advances_put_off_total": Counter("Passes over a graph run that failed and go again."),
-    "rota_advances_failed_total": Counter("Graph runs that could not go on and were ended."),
-    "rota_results_refused_total": Counter("Ended attempts that belonged to somebody else by then."),
+    "rota_fires_total": Counter("Ticks fired by this scheduler."),
+    "rota_fires_refused_total": Counter("Ticks that another scheduler had already decided."),
+    "rota_jobs_quarantined_total": Counter("Jobs quarantined because they cannot be scheduled."),
+    "rota_leases_lost_total": Counter("Leases that expired while they were held.", "thing"),
+    "rota_loops_blocked_total": Counter("Times that a handler blocked the attempt loop."),
+    "rota_messages_refused_total": Counter(
+        "Messages from sources that are not valid events.", "source"
+    ),
+    "rota_requests_failed_total": Counter("Requests that failed with an unexpected error."),
+    "rota_rescues_failed_total": Counter("Times that lost runs could not be reclaimed."),
+    "rota_advances_put_off_total": Counter("Passes over a graph run that failed and are retried."),
+    "rota_advances_failed_total": Counter("Graph runs that could not advance and were ended."),
+    "rota_results_refused_total": Counter("Ended attempts whose run had been reclaimed."),
     "rota_set_aside_total": Counter("Jobs and runs that wait for a newer version.", "thing"),
     "rota_runs_expired_total": Counter("Waiting runs ended because of their deadline."),
-    "rota_runs_reclaimed_total": Counter("Runs taken back from lost workers.", "outcome"),
-    "rota_services_cancelled_total": Counter("Services that did not end in time.", "service"),
+    "rota_runs_reclaimed_total": Counter("Runs reclaimed from lost workers.", "outcome"),
+    "rota_services_cancelled_total": Counter("Services that did not stop in time.", "service"),
     "rota_services_failed_total": Counter("Services that failed.", "service"),
-    "rota_sessions_buried_total": Counter("Silent processes whose lease was ended."),
+    "rota_sessions_buried_total": Counter(
+        "Sessions expired because their process sent no heartbeat."
+    ),
     "rota_worker_cut_offs_total": Counter(
-        "Times that a worker could not reach the database until it no longer trusted its lease."
+        "Times that a worker lost the database until its lease was about to expire."
     ),
     "rota_sessions_opened_total": Counter("Sessions opened by this process.", "role"),
-    "rota_shards_released_total": Counter("Shards given up to others."),
+    "rota_shards_released_total": Counter("Shards released to other schedulers."),
     "rota_shards_taken_total": Counter("Shards taken."),
     "rota_sources_failed_total": Counter("Times that a source could not be read.", "source"),
     "rota_spans_lost_total": Counter("Spans of traces that did not reach the collector."),
     "rota_store_away_total": Counter("Passes that did not reach the database.", "duty"),
     "rota_store_back_total": Counter("Times the database was reached again.", "duty"),
-    "rota_target_failures_total": Counter("Times that a target was found not to answer."),
-    "rota_target_recoveries_total": Counter("Times that a target answered again."),
-    "rota_ticks_caught_up_total": Counter("Late ticks that became runs after all."),
-    "rota_ticks_recorded_total": Counter("Late ticks that were put on record only."),
+    "rota_target_failures_total": Counter("Times that a target was found down."),
+    "rota_target_recoveries_total": Counter("Times that a target recovered."),
+    "rota_ticks_caught_up_total": Counter("Late ticks that still ran."),
+    "rota_ticks_recorded_total": Counter("Late ticks that were recorded but did not run."),
 }
 
 FIRE_DELAY: Final = "rota_fire_delay_seconds"
 ATTEMPT_DURATION: Final = "rota_attempt_duration_seconds"
 HISTOGRAMS: Final[dict[str, str]] = {
-    FIRE_DELAY: "How late ticks were decided, of each batch the one that was due first.",
+    FIRE_DELAY: "How late ticks were fired, measured by the first tick of each batch.",
     ATTEMPT_DURATION: "How long attempts ran.",
 }
 
@@ -85,11 +88,11 @@ DOWN: Final = "rota_targets_down"
 GAUGES: Final[dict[str, str]] = {
     CLOCK: "How far the database's clock is ahead of this machine's, when last measured.",
     DRAINING: "1 once this process was asked to stop.",
-    DOWN: "Targets that this worker leaves alone because they do not answer.",
+    DOWN: "Targets with an open circuit breaker in this worker.",
 }
 
 
-def _moved(event: events.ShardsMoved) -> list[Count]:
+def _count_shards(event: events.ShardsMoved) -> list[Count]:
     return [
         Count("rota_shards_taken_total", event.taken),
         Count("rota_shards_released_total", event.released),
@@ -97,61 +100,61 @@ def _moved(event: events.ShardsMoved) -> list[Count]:
     ]
 
 
-def _caught_up(event: events.TicksCaughtUp) -> list[Count]:
+def _count_caught_up(event: events.TicksCaughtUp) -> list[Count]:
     return [
         Count("rota_ticks_caught_up_total", event.ran),
         Count("rota_ticks_recorded_total", event.recorded),
     ]
 
 
-def _reclaimed(event: events.RunsReclaimed) -> list[Count]:
+def _count_reclaimed(event: events.RunsReclaimed) -> list[Count]:
     name = "rota_runs_reclaimed_total"
     return [Count(name, event.waiting, "waiting"), Count(name, event.ended, "ended")]
 
 
-def _ended(event: events.AttemptsEnded) -> list[Count]:
+def _count_ended(event: events.AttemptsEnded) -> list[Count]:
     name = "rota_attempts_ended_total"
     return [Count(name, number, outcome) for outcome, number in event.outcomes.items()]
 
 
-def _failed(event: events.AttemptFailed) -> list[Count]:
+def _count_failed(event: events.AttemptFailed) -> list[Count]:
     found = [Count("rota_attempts_failed_total", 1, event.kind)]
     if event.retry_in is None:
         found.append(Count("rota_dead_runs_total", 1, event.kind))
     return found
 
 
-def _service_failed(event: runtime_events.ServiceFailed) -> list[Count]:
+def _count_service_failed(event: runtime_events.ServiceFailed) -> list[Count]:
     found = [Count("rota_services_failed_total", 1, event.service)]
     if isinstance(event.error, LeaseLost):
         found.append(Count("rota_leases_lost_total", 1, event.error.thing))
     return found
 
 
-# What each event adds to which counters. A test holds this against all events there are.
+# The counters that each event increases. A test checks that every event is listed.
 COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     events.SessionOpened: lambda e: [Count("rota_sessions_opened_total", 1, e.role)],
     events.TenantsUnknown: lambda _: [],
     events.JobsDeclared: lambda _: [],
     events.JobForgotten: lambda _: [],
-    events.ShardsMoved: _moved,
+    events.ShardsMoved: _count_shards,
     events.TicksFired: lambda e: [Count("rota_fires_total", e.count)],
     events.FiresRefused: lambda e: [Count("rota_fires_refused_total", e.count)],
-    events.TicksCaughtUp: _caught_up,
+    events.TicksCaughtUp: _count_caught_up,
     events.JobQuarantined: lambda _: [Count("rota_jobs_quarantined_total")],
     events.JobSetAside: lambda _: [Count("rota_set_aside_total", 1, "job")],
     events.RunSetAside: lambda _: [Count("rota_set_aside_total", 1, "run")],
     events.WorkersBuried: lambda e: [Count("rota_sessions_buried_total", len(e.names))],
     events.AttemptsCutOff: lambda _: [Count("rota_worker_cut_offs_total")],
     events.LeaseOutlived: lambda _: [],
-    events.RunsReclaimed: _reclaimed,
+    events.RunsReclaimed: _count_reclaimed,
     events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
     events.AdvancePutOff: lambda _: [Count("rota_advances_put_off_total")],
     events.AdvanceFailed: lambda _: [Count("rota_advances_failed_total")],
     events.RunsExpired: lambda e: [Count("rota_runs_expired_total", e.count)],
     events.ResultsRefused: lambda e: [Count("rota_results_refused_total", e.count)],
-    events.AttemptsEnded: _ended,
-    events.AttemptFailed: _failed,
+    events.AttemptsEnded: _count_ended,
+    events.AttemptFailed: _count_failed,
     events.AttemptStuck: lambda e: [Count("rota_attempts_stuck_total", 1, e.kind)],
     events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
     events.TargetDown: lambda _: [Count("rota_target_failures_total")],
@@ -178,7 +181,7 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
     runtime_events.AdminKeyExpires: lambda _: [],
     runtime_events.SpansLost: lambda e: [Count("rota_spans_lost_total", e.count)],
     runtime_events.RequestFailed: lambda _: [Count("rota_requests_failed_total")],
-    runtime_events.ServiceFailed: _service_failed,
+    runtime_events.ServiceFailed: _count_service_failed,
     runtime_events.ServiceCancelled: lambda e: [
         Count("rota_services_cancelled_total", 1, e.service)
     ],
@@ -186,11 +189,11 @@ COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
 
 
 class Meter:
-    """The counters of one process. Threads may call it: the heartbeat has one of its own."""
+    """The counters of one process. Thread-safe: the heartbeat calls it from its own thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        # A counter without a label begins at 0, so that its first rise is seen as one.
+        # A counter without a label starts at 0, so that its first increase is visible.
         self._counts: dict[str, dict[str, int]] = {
             name: {} if counter.label else {"": 0} for name, counter in COUNTERS.items()
         }
@@ -198,7 +201,7 @@ class Meter:
         self._histograms = {name: Histogram() for name in HISTOGRAMS}
 
     def __call__(self, event: RuntimeEvent | EngineEvent) -> None:
-        # An event that nobody taught it to count is the log's alone; the process must not stumble.
+        # An event that is not listed is only logged; it must not crash the process.
         counts = COUNTED.get(type(event), lambda _: ())(event)
         with self._lock:
             for count in counts:
@@ -219,7 +222,7 @@ class Meter:
                     pass
 
     def render(self) -> str:
-        """The page of this process."""
+        """Render the metrics of this process."""
         with self._lock:
             return render([*self._counter_families(), *self._other_families()])
 

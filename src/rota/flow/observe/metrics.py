@@ -1,8 +1,8 @@
-"""The state of the cluster as gauges of Prometheus, asked of the database (O5). Room: flow/observe.
+"""Renders the state of the cluster as Prometheus gauges, read from the database (O5).
 
-Every process answers the same, because the database knows; so it matters little which is scraped.
-What a page costs and how many series it has is bounded: no tenant, no job and no run is a label,
-and of queues and schedulers the greatest 50 are named. What this process did is meter.py.
+Every process returns the same values, because they come from the database; so any one may be
+scraped. The cost of a page and its number of series are bounded: no tenant, job or run is a label,
+and only the largest 50 queues and schedulers are named. meter.py has the counters of this process.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ __all__ = ["Meter", "gather", "without_database"]
 
 
 async def gather(conn: Connection) -> str:
-    """The page of the cluster. A database that is away makes a short one, not an error."""
+    """Return the page of the cluster, or a short page if the database is down."""
     try:
         return render(await _families(conn))
     except (StoreUnavailable, StoreFailed):
@@ -35,7 +35,7 @@ async def gather(conn: Connection) -> str:
 
 
 def without_database() -> str:
-    """The page when not even a connection can be had."""
+    """Return the page for when no connection is available."""
     return render(_about(is_up=False))
 
 
@@ -50,8 +50,8 @@ async def _families(conn: Connection) -> list[Family]:
         _shards(await figures.shard_owners(conn)),
         gauges(
             "rota_jobs",
-            "Jobs by state, without deleted ones. Above 100,000 guessed from the planner's "
-            "statistics, which may overlook a state that is rare.",
+            "Jobs by state, without deleted ones. Above 100,000, estimated from the planner's "
+            "statistics, which may miss a rare state.",
             "state",
             {state.value: number for state, number in (await figures.jobs(conn)).items()},
         ),
@@ -73,7 +73,7 @@ def _about(*, is_up: bool) -> list[Family]:
             about="Always 1; the version is the label.",
             samples=(build,),
         ),
-        gauge("rota_database_up", "1 if the database answered.", is_up),
+        gauge("rota_database_up", "1 if the database responded.", is_up),
     ]
 
 
@@ -81,14 +81,14 @@ def _cluster(row: Cluster) -> list[Family]:
     return [
         gauge("rota_runs_running", "Runs that a worker holds.", row.running),
         gauge("rota_workers", "Live workers.", row.workers),
-        gauge("rota_workers_draining", "Live workers that take no more runs.", row.draining),
+        gauge("rota_workers_draining", "Live workers that are draining.", row.draining),
         gauge("rota_schedulers", "Live schedulers.", row.schedulers),
         gauge("rota_worker_slots", "Slots of all live workers.", row.slots),
         gauge("rota_worker_slots_busy", "Slots of live workers that hold a run.", row.busy),
         gauge("rota_shards_unowned", "Shards that no scheduler holds.", row.shards_unowned),
         gauge(
             "rota_fire_lag_seconds",
-            "How long the most overdue tick or submission has waited for a scheduler.",
+            "Delay of the most overdue tick or submission.",
             row.fire_lag.total_seconds(),
         ),
     ]
@@ -99,20 +99,20 @@ def _queues(rows: Sequence[Queue]) -> list[Family]:
     oldest = {row.queue: _seconds(row.oldest_wait) for row in rows[:MOST_VALUES]}
     rest = rows[MOST_VALUES:]
     if rest:
-        # A queue may be called so, too; then it shares the series.
+        # A queue may have this name too; then it shares the series.
         waiting[OTHER] = waiting.get(OTHER, 0) + sum(row.waiting for row in rest)
         oldest[OTHER] = max(oldest.get(OTHER, 0), *(_seconds(row.oldest_wait) for row in rest))
     return [
         gauges(
             "rota_runs_waiting",
-            "Runs that are ready and wait, by queue; of each queue at most 100,000 with limits "
-            "and 100,000 without are counted.",
+            "Waiting runs that are ready, by queue; counts at most 100,000 with limits "
+            "and 100,000 without per queue.",
             "queue",
             waiting,
         ),
         gauges(
             "rota_run_oldest_wait_seconds",
-            "How long the oldest run that is ready has waited, by queue.",
+            "Wait of the oldest ready run, by queue.",
             "queue",
             oldest,
         ),
@@ -130,7 +130,7 @@ def _shards(rows: Sequence[Owner]) -> Family:
 def _dead_letters(found: dict[RunState, int]) -> Family:
     return gauges(
         "rota_dead_letters",
-        "Runs due within 24 hours that ended as dead letters and were not replayed, by state.",
+        "Runs due within the last 24 hours that are dead letters and were not requeued, by state.",
         "state",
         {state.value: found.get(state, 0) for state in sorted(BAD)},
     )
@@ -141,7 +141,7 @@ def _recent(rows: Sequence[Recent]) -> list[Family]:
     found = [
         gauges(
             "rota_recent_runs",
-            "Runs that ended within five minutes, by state; of the newest 10,000.",
+            "Runs that ended within the last five minutes, by state; newest 10,000 only.",
             "state",
             {state.value: numbers.get(state.value, 0) for state in sorted(FINAL)},
         )
@@ -149,18 +149,18 @@ def _recent(rows: Sequence[Recent]) -> list[Family]:
     for row in rows:
         if row.state is None:
             found += [
-                _quantiles("wait", "lag, from when it could start on", row.lag_p50, row.lag_p99),
+                _quantiles("wait", "of lag, from when a run could start", row.lag_p50, row.lag_p99),
                 _quantiles("duration", "of last attempts", row.duration_p50, row.duration_p99),
             ]
     return found
 
 
 def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | None) -> Family:
-    """No series while there is nothing to measure: 0 would look like a good figure."""
+    """Return no series while there is nothing to measure: 0 would look like a good value."""
     measured = {"0.5": p50, "0.99": p99}
     return gauges(
         f"rota_recent_{what}_seconds",
-        f"Seconds {about}, of the newest 10,000 runs that ended within five minutes.",
+        f"Seconds {about}; newest 10,000 runs that ended within the last five minutes.",
         "quantile",
         {name: _seconds(value) for name, value in measured.items() if value is not None},
     )
@@ -170,7 +170,7 @@ def _connections(rows: Sequence[Connections]) -> list[Family]:
     return [
         gauges(
             "rota_database_connections",
-            "Connections to the database, by what they do.",
+            "Connections to the database, by state.",
             "state",
             {row.state: row.number for row in rows},
         ),
@@ -183,7 +183,7 @@ def _connections(rows: Sequence[Connections]) -> list[Family]:
 
 
 def _table_sizes(rows: Sequence[TableSize]) -> list[Family]:
-    """The largest tables by name, and the rest together."""
+    """Return the largest tables by name, and the others summed up."""
     named, rest = rows[:TABLES_MAX], rows[TABLES_MAX:]
     sizes = {row.relation: float(row.bytes) for row in named}
     numbers = {row.relation: float(row.estimated_rows) for row in named}
@@ -199,7 +199,7 @@ def _table_sizes(rows: Sequence[TableSize]) -> list[Family]:
         ),
         gauges(
             "rota_table_rows",
-            "Rows of the same tables, as the database's planner estimates them.",
+            "Estimated rows of the same tables.",
             "table",
             numbers,
         ),

@@ -1,7 +1,7 @@
-"""Says why a one-time submission has not started yet. Room: flow/observe.
+"""Explains why a one-time submission has not started yet.
 
-Before its time it waits for a scheduler that makes its run. From then on it is a run like any
-other, and explaining.py says why that waits.
+Before its time it waits for a scheduler to create its run. From then on it is a run like any other,
+and explanations.py explains it.
 """
 
 from uuid import UUID
@@ -15,7 +15,7 @@ from rota.store.waiting import ScheduledSubject
 
 
 async def explain_submission(conn: Connection, *, tenant_id: int, run_id: UUID) -> Explanation:
-    """Why a submission is where it is. `NotFound` if the tenant has none with this run."""
+    """Explain the state of a submission. Raises `NotFound` if the tenant has none with this run."""
     found = await waiting.scheduled(conn, tenant_id=tenant_id, run_id=run_id)
     if found is not None:
         return _explain_scheduled(found)
@@ -26,12 +26,12 @@ async def explain_submission(conn: Connection, *, tenant_id: int, run_id: UUID) 
 
 
 def _explain_scheduled(found: ScheduledSubject) -> Explanation:
-    due = f"It {'was' if found.due_at <= found.now else 'is'} due at {shown(found.due_at)}"
+    due = f"The run {'was' if found.due_at <= found.now else 'is'} due at {shown(found.due_at)}"
     details = {"at": found.due_at, "scheduler": found.scheduler, "shard": found.shard}
     if not found.schedulers:
-        sentence = f"{due}, but no scheduler is alive to make its run."
+        sentence = f"{due}, but no scheduler is running."
         return Explanation(code="no_scheduler", sentence=sentence, details=details)
     if found.scheduler is None:
-        sentence = f"{due}, but no scheduler holds its shard {found.shard} at the moment."
+        sentence = f"{due}, but no scheduler holds shard {found.shard} at the moment."
         return Explanation(code="shard_without_owner", sentence=sentence, details=details)
     return Explanation(code="not_due", sentence=f"{due}.", details=details)

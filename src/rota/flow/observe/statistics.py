@@ -1,12 +1,11 @@
-"""What a tenant's runs came to: an overview, and series for charts (I2, O5). Room: flow/observe.
+"""Computes statistics of a tenant's runs: an overview, and series for charts (I2, O5).
 
-A run is counted at the time it ended. Runs lie by the time in their ids, and nearly all end within
-an hour of it: so a window is a range of ids that begins an hour earlier, and those that ended later
-are found by an index of their own. A window with more than `MOST_EXACT` runs to look at is not read
-whole: of a month one second in 601 is counted, and multiplied. The stride has no factor in common
-with a minute or an hour, so the seconds that are looked at wander through both, and the many jobs
-that fire at second 0 weigh no more than they should. Figures that were made so are marked as
-estimates.
+A run is counted at the time it ended. Runs are stored by the time in their ids, and nearly all end
+within an hour of it: so a window is a range of ids that begins an hour earlier, and runs that ended
+later are found by a separate index. A window with more than `EXACT_WINDOW_RUNS_MAX` runs is
+sampled: of a month, one second in 601 is counted and multiplied. The stride has no factor in common
+with a minute or an hour, so the sampled seconds move through both, and the many jobs that fire at
+second 0 are not overweighted. Sampled results are marked as estimates.
 
 Lag is how long a run that could start waited for its start; docs/reference/metrics.md defines it.
 """
@@ -27,19 +26,19 @@ from rota.store.driver import Connection
 from rota.store.figures import Depth, Ended, Slice, Times
 from rota.store.fitness import database_time
 
-# About 40 ms of reading.
+# Runs that one window reads without sampling: about 40 ms.
 MOST_EXACT: Final = 32_000
 LONGEST: Final = timedelta(days=31)
 SECOND: Final = timedelta(seconds=1)
-# A tick that is decided this late is late; schedulers take a fraction of it.
+# A tick that fires later than this is late; schedulers normally take a fraction of it.
 LATE: Final = timedelta(seconds=1)
-# Runs per second are those of the last seconds.
+# Runs per second are measured over this time.
 PACE_OVER: Final = timedelta(seconds=10)
 PACE_SAMPLE: Final = 20_000
 
 
 class Span(Enum):
-    """How far a series goes back: the width of its buckets, and their number."""
+    """The time range of a series: the width of its buckets, and their number."""
 
     HOUR = (timedelta(minutes=1), 60)
     DAY = (timedelta(hours=1), 24)
@@ -48,10 +47,10 @@ class Span(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """What became of the runs that ended from `start` on, until the next bucket's start.
+    """The runs that ended between `start` and the next bucket's start.
 
-    The percentiles of their lags are to a twentieth (core/bins.py). None where there is nothing to
-    measure.
+    Percentiles of their lags are accurate to a twentieth (core/duration_bins.py). None if there is
+    nothing to measure.
     """
 
     start: datetime
@@ -80,7 +79,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A tenant at one moment. `ended` and `times` are of runs that ended since `since`."""
+    """A tenant at one moment. `ended` and `times` cover runs that ended since `since`."""
 
     now: datetime
     since: datetime
@@ -107,11 +106,11 @@ class Overview:
 
 
 async def overview(conn: Connection, *, tenant_id: int, since: datetime) -> Overview:
-    """How a tenant fares. `since` is at most a month ago."""
+    """Return the overview of a tenant. `since` is at most a month ago."""
     now = await database_time(conn)
     if not now - LONGEST <= since <= now:
-        raise InvalidInput("since", since, f"a time within the last {LONGEST.days} days")
-    series = await _counted(conn, tenant_id, [since], until=now)
+        raise InvalidInput("since", since, f"must be within the last {LONGEST.days} days")
+    series = await _count_series(conn, tenant_id, [since], until=now)
     late = await figures.late_ticks(conn, tenant_id=tenant_id, before=now - LATE)
     return Overview(
         now=now,
@@ -119,7 +118,7 @@ async def overview(conn: Connection, *, tenant_id: int, since: datetime) -> Over
         ended=series.buckets[0].ended,
         is_estimate=series.is_estimate,
         times=await figures.times(conn, tenant_id=tenant_id, since=since),
-        runs_per_second=await _pace(conn, tenant_id, now),
+        runs_per_second=await _runs_per_second(conn, tenant_id, now),
         queues=tuple(await figures.depths(conn, tenant_id=tenant_id)),
         late_ticks=late.number,
         latest_by=timedelta(0) if late.oldest_at is None else now - late.oldest_at,
@@ -127,23 +126,23 @@ async def overview(conn: Connection, *, tenant_id: int, since: datetime) -> Over
 
 
 async def series(conn: Connection, *, tenant_id: int, span: Span) -> Series:
-    """The last hour by minutes, day by hours or month by days; the last bucket is not over yet."""
+    """Return the last hour by minute, day by hour or month by day. The last bucket is open."""
     now = await database_time(conn)
     width, number = span.value
     last = now - (now - EPOCH) % width
     starts = [last - width * back for back in range(number - 1, -1, -1)]
-    return await _counted(conn, tenant_id, starts, until=now)
+    return await _count_series(conn, tenant_id, starts, until=now)
 
 
 def failure_rate(ended: Mapping[RunState, int]) -> float | None:
-    """The part of the runs that came to an end of their own which were dead letters."""
+    """Return the share of dead letters among the runs that succeeded or failed."""
     failed = sum(ended.get(state, 0) for state in BAD)
     tried = failed + ended.get(RunState.SUCCEEDED, 0)
     return failed / tried if tried else None
 
 
 def stride_for(length: timedelta) -> int:
-    """One second in how many is looked at; a prime, so that it wanders through the minute."""
+    """Return the sampling stride in seconds; a prime, so that samples move through the minute."""
     if length <= timedelta(hours=2):
         return 7
     return 61 if length <= timedelta(days=2) else 601
@@ -152,7 +151,7 @@ def stride_for(length: timedelta) -> int:
 def slices(
     start: datetime, end: datetime, *, stride: int | None, width: timedelta = SECOND
 ) -> list[Slice]:
-    """Where to look: at all of the time, or at `width` of it in every `stride` seconds."""
+    """Return the time ranges to read: the whole range, or `width` of every `stride` seconds."""
     if stride is None:
         return [Slice(start, end)]
     number = -((start - end) // (SECOND * stride))
@@ -160,10 +159,10 @@ def slices(
     return [Slice(second, min(second + width, end)) for second in seconds]
 
 
-async def _counted(
+async def _count_series(
     conn: Connection, tenant_id: int, starts: list[datetime], *, until: datetime
 ) -> Series:
-    # A run that ends this very microsecond belongs to the window.
+    # Includes a run that ends in this very microsecond.
     start, end = starts[0], until + timedelta(microseconds=1)
     some = await figures.count_some(
         conn, tenant_id=tenant_id, start=start, end=end, most=MOST_EXACT + 1
@@ -179,26 +178,26 @@ async def _counted(
         late=slices(start, end, stride=stride),
     )
     buckets = [
-        _bucket(begins, [row for row in rows if row.bucket == n], times=stride or 1)
+        _build_bucket(begins, [row for row in rows if row.bucket == n], times=stride or 1)
         for n, begins in enumerate(starts)
     ]
     width = (starts[1] if len(starts) > 1 else until) - starts[0]
     return Series(width=width, buckets=tuple(buckets), is_estimate=stride is not None)
 
 
-def _bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
+def _build_bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
     lags, durations = sum(row.lags for row in rows), sum(row.durations for row in rows)
     lagged = sum((row.lagged for row in rows), timedelta(0))
     lasted = sum((row.lasted for row in rows), timedelta(0))
     longest = max((row.longest_lag for row in rows), default=timedelta(0))
-    half, most = _percentiles(rows, longest)
+    p50, p99 = _percentiles(rows, longest)
     return Bucket(
         start=start,
         ended={row.state: row.number * times for row in rows},
         mean_lag=lagged / lags if lags else None,
         longest_lag=longest if lags else None,
-        lag_p50=half,
-        lag_p99=most,
+        lag_p50=p50,
+        lag_p99=p99,
         mean_duration=lasted / durations if durations else None,
     )
 
@@ -206,19 +205,19 @@ def _bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
 def _percentiles(
     rows: list[Ended], longest: timedelta
 ) -> tuple[timedelta | None, timedelta | None]:
-    """The lag of half and of 99 in 100; the middle of a bin may lie beyond the longest lag."""
+    """Return the p50 and p99 lag, capped by the longest lag: a bin's middle may exceed it."""
     counts: Counter[int] = Counter()
     for row in rows:
-        # A bin comes once for each slice that has such lags.
-        for place, number in zip(row.bins or (), row.bin_lags or (), strict=True):
-            counts[place] += number
-    half, most = quantile(counts, 0.5), quantile(counts, 0.99)
-    if half is None or most is None:
+        # A bin occurs once per slice.
+        for bin_, number in zip(row.bins or (), row.bin_lags or (), strict=True):
+            counts[bin_] += number
+    p50, p99 = quantile(counts, 0.5), quantile(counts, 0.99)
+    if p50 is None or p99 is None:
         return None, None
-    return min(half, longest), min(most, longest)
+    return min(p50, longest), min(p99, longest)
 
 
-async def _pace(conn: Connection, tenant_id: int, now: datetime) -> float:
+async def _runs_per_second(conn: Connection, tenant_id: int, now: datetime) -> float:
     pace = await figures.pace(
         conn,
         tenant_id=tenant_id,
@@ -227,6 +226,6 @@ async def _pace(conn: Connection, tenant_id: int, now: datetime) -> float:
     )
     over = PACE_OVER
     if pace.looked_at == pace.ended == PACE_SAMPLE and pace.first_at is not None:
-        # The sample does not reach back so far: it is that of a shorter time.
+        # The sample does not reach back that far, so it covers a shorter time.
         over = max(now - pace.first_at, timedelta(milliseconds=1))
     return pace.ended / over.total_seconds()

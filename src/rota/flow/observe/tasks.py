@@ -1,12 +1,12 @@
-"""What a tenant's runs of each task came to. Room: flow/observe.
+"""Computes statistics of a tenant's runs by task.
 
-A task is a kind that workers serve, or that the tenant's own jobs and runs name. The kind `graph`
-is none: the steps of a graph are runs of tasks, the graph itself is a job.
+A task is a kind that workers serve, or that the tenant's own jobs and runs use. The kind `graph` is
+excluded: the steps of a graph are runs of tasks, the graph itself is a job.
 
 No index begins with the kind, so the runs of all kinds in a window are read. A window with more
-than `EXACT_RUNS_MAX` runs is sampled: in every `stride` seconds, a part of the time is counted that
-is as long as `SAMPLED_RUNS_MAX` allows, and multiplied. A rare task is found sooner that way than
-by one second in many. Such figures are marked as estimates.
+than `EXACT_RUNS_MAX` runs is sampled: of every `stride` seconds, a part is counted that is as long
+as `SAMPLED_RUNS_MAX` allows, and multiplied. This finds rare tasks better than reading one second
+in many. Sampled results are marked as estimates.
 """
 
 from collections import Counter
@@ -32,16 +32,16 @@ from rota.store.tasks import EndedCount, LiveCount, TaskEnding, TaskRow
 
 # Runs of all kinds that one window reads: about 150 ms.
 EXACT_RUNS_MAX: Final = 100_000
-# As many of a window with more; finding the slices costs as much again.
+# Runs read of a larger window; finding the slices costs as much again.
 SAMPLED_RUNS_MAX: Final = 50_000
 SHOWN_JOBS_MAX: Final = 50
 RATE_WINDOW: Final = timedelta(hours=1)
-# Ticks that never became a run; a task has not done anything for them.
+# Ticks that never became a run, so the task has not executed anything for them.
 NEVER_RAN: Final = frozenset({RunState.SKIPPED, RunState.MISSED, RunState.COALESCED})
 
 
 class TaskWindow(Enum):
-    """How far the figures of a task go back: the width of a bucket, and how many there are."""
+    """The time range of a task's statistics: the width of a bucket, and the number of buckets."""
 
     HOUR = (timedelta(minutes=1), 60)
     DAY = (timedelta(hours=1), 24)
@@ -51,7 +51,7 @@ class TaskWindow(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskLoad:
-    """What waits, runs and is scheduled now. `is_partial`: there is more than was counted."""
+    """The waiting, running and scheduled runs now. `is_partial`: the counts are minimums."""
 
     waiting: int = 0
     running: int = 0
@@ -61,7 +61,7 @@ class TaskLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSummary:
-    """A task in a list. The rate and the failure rate are of the last hour."""
+    """A task in a list. The rates cover the last hour."""
 
     row: TaskRow
     workers: int
@@ -74,7 +74,9 @@ class TaskSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFigures:
-    """Runs that ended in a time; percentiles are to a twentieth, None where nothing is measured."""
+    """Runs that ended in a time range. Percentiles are accurate to a twentieth; None if
+    unmeasured.
+    """
 
     start: datetime
     ended: Mapping[RunState, int]
@@ -106,7 +108,7 @@ class TaskSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDetail:
-    """A task, its live workers, its figures, and the newest jobs of its kind."""
+    """A task, its live workers, its statistics, and the newest jobs of its kind."""
 
     row: TaskRow
     now: datetime
@@ -128,18 +130,18 @@ async def list_tasks(conn: Connection, *, tenant_id: int, tenant: str) -> list[T
     """Return the tasks of a tenant by name."""
     now = await database_time(conn)
     workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
-    serving = Counter(kind for each in workers if each.is_alive for kind in each.kinds)
+    serving = Counter(kind for worker in workers if worker.is_alive for kind in worker.kinds)
     live = await tasks.count_live(conn, tenant_id=tenant_id)
     ended = await tasks.count_ended(conn, tenant_id=tenant_id, since=now - RATE_WINDOW)
     jobs = await tasks.count_jobs(conn, tenant_id=tenant_id)
-    used = {each.kind_id for each in live} | {each.kind_id for each in ended}
+    used = {count.kind_id for count in live} | {count.kind_id for count in ended}
     rows = await tasks.read(
         conn,
         tenant_id=tenant_id,
-        ids=used | {each.kind_id for each in jobs},
-        names={kind for each in workers for kind in each.kinds},
+        ids=used | {count.kind_id for count in jobs},
+        names={kind for worker in workers for kind in worker.kinds},
     )
-    loads, endings = _loads(live), {each.kind_id: each for each in ended}
+    loads, endings = _loads(live), {count.kind_id: count for count in ended}
     return [
         _summarize(
             row,
@@ -169,7 +171,7 @@ def _summarize(
     is_estimate = ended.near_runs >= tasks.ENDED_COUNT_MAX
     over = RATE_WINDOW
     if is_estimate and ended.first_at is not None:
-        # The newest runs do not reach back an hour: the rate is that of a shorter time.
+        # The newest runs do not reach back an hour, so the rate covers a shorter time.
         over = max(now - ended.first_at, SECOND)
     tried = ended.failed + ended.succeeded
     return TaskSummary(
@@ -184,12 +186,12 @@ def _summarize(
 
 
 def _loads(live: Sequence[LiveCount]) -> Callable[[int], TaskLoad]:
-    """Return what finds the load of a kind."""
-    most = tasks.LIVE_COUNT_MAX
-    is_partial = (
-        sum(each.waiting for each in live) >= most or sum(each.scheduled for each in live) >= most
-    )
-    by_kind = {each.kind_id: each for each in live}
+    """Return a function that finds the load of a kind."""
+    limit = tasks.LIVE_COUNT_MAX
+    waiting = sum(count.waiting for count in live)
+    scheduled = sum(count.scheduled for count in live)
+    is_partial = waiting >= limit or scheduled >= limit
+    by_kind = {count.kind_id: count for count in live}
 
     def find(kind_id: int) -> TaskLoad:
         found = by_kind.get(kind_id, LiveCount(kind_id, 0, 0, 0))
@@ -206,14 +208,14 @@ def _loads(live: Sequence[LiveCount]) -> Callable[[int], TaskLoad]:
 async def read_task(
     conn: Connection, *, tenant_id: int, tenant: str, kind: str, window: TaskWindow
 ) -> TaskDetail | None:
-    """Return a task with its figures; None if the tenant has no such task."""
+    """Return a task with its statistics; None if the tenant has no such task."""
     known = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=[kind])
-    row = next((each for each in known if each.name == kind), None)
+    row = next((task for task in known if task.name == kind), None)
     if row is None or kind == GRAPH:
         return None
     now = await database_time(conn)
     workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
-    serving = [each for each in workers if kind in each.kinds]
+    serving = [worker for worker in workers if kind in worker.kinds]
     load = _loads(await tasks.count_live(conn, tenant_id=tenant_id))(row.id)
     jobs = await job_views.page(
         conn,
@@ -229,7 +231,7 @@ async def read_task(
     return TaskDetail(
         row=row,
         now=now,
-        workers=tuple(each for each in serving if each.is_alive),
+        workers=tuple(worker for worker in serving if worker.is_alive),
         load=load,
         series=await _measure(conn, tenant_id, row.id, window=window, now=now),
         last_run=last_run,
@@ -250,7 +252,7 @@ async def _measure(
     width, number = window.value
     last = now - (now - EPOCH) % width
     starts = [last - width * back for back in range(number - 1, -1, -1)]
-    # A run that ends this very microsecond belongs to the window.
+    # Includes a run that ends in this very microsecond.
     end = now + timedelta(microseconds=1)
     due, late, factor = await _choose_slices(conn, tenant_id, starts[0], end)
     rows = await tasks.count_slices(
@@ -279,7 +281,7 @@ async def _measure(
 async def _choose_slices(
     conn: Connection, tenant_id: int, start: datetime, end: datetime
 ) -> tuple[list[Slice], list[Slice], float]:
-    """Return where to look, by times in ids and by late endings, and what to multiply by."""
+    """Return the ranges to read, by times in ids and by late endings, and the multiplier."""
     first = start - figures.LATE_AFTER - figures.CLOCK_MARGIN
     last = end + figures.CLOCK_MARGIN
     some = await figures.count_some(
@@ -300,7 +302,7 @@ async def _choose_slices(
 
 
 def sample_width(stride: int, runs: int) -> timedelta:
-    """Return how much of every `stride` seconds may be read if a window has so many runs."""
+    """Return how much of every `stride` seconds may be read for a window with this many runs."""
     share = min(1.0, SAMPLED_RUNS_MAX / max(runs, 1))
     return max(SECOND, SECOND * stride * share)
 
@@ -324,6 +326,6 @@ def _figures(start: datetime, rows: Sequence[TaskEnding], factor: float) -> Task
 
 
 def _add(counts: Counter[int], places: list[int] | None, numbers: list[int] | None) -> None:
-    # A bin comes once for each slice and each bin of the other measure.
+    # A bin occurs once per slice and per bin of the other measure.
     for place, number in zip(places or (), numbers or (), strict=True):
         counts[place] += number

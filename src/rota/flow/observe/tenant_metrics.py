@@ -1,7 +1,8 @@
-"""The metrics of one tenant, for a key that is not of the platform (O5). Room: flow/observe.
+"""Renders the metrics of one tenant, for keys without the platform role (O5).
 
 Every series counts runs, jobs and queues of the tenant alone. Processes, shards, the database and
-the counters of this process belong to the installation (metrics.py, meter.py): none is here.
+the counters of this process belong to the installation (cluster_metrics.py, meter.py) and are not
+included.
 """
 
 from datetime import timedelta
@@ -21,14 +22,14 @@ RECENT: Final = timedelta(minutes=5)
 
 
 async def gather_tenant(conn: Connection, *, tenant_id: int) -> str:
-    """Return the page of a tenant, from a connection behind its wall."""
+    """Return the page of a tenant, from a connection in its row-level security scope."""
     now = await database_time(conn)
     found = await statistics.overview(conn, tenant_id=tenant_id, since=now - RECENT)
     running = await figures.running(conn, tenant_id=tenant_id)
     jobs = await figures.tenant_jobs(conn, tenant_id=tenant_id)
     return render(
         [
-            gauge("rota_database_up", "1 if the database answered.", 1),
+            gauge("rota_database_up", "1 if the database responded.", 1),
             gauge("rota_runs_running", "Runs of the tenant that a worker holds.", running),
             *_queues(found),
             gauges(
@@ -48,13 +49,13 @@ async def gather_tenant(conn: Connection, *, tenant_id: int) -> str:
 
 def _queues(found: Overview) -> list[Family]:
     named, rest = found.queues[:MOST_VALUES], found.queues[MOST_VALUES:]
-    waiting = {each.queue: float(each.ready) for each in named}
-    oldest = {each.queue: _waited(each, found) for each in named}
+    waiting = {depth.queue: float(depth.ready) for depth in named}
+    oldest = {depth.queue: _waited(depth, found) for depth in named}
     if rest:
-        waiting[OTHER] = waiting.get(OTHER, 0) + sum(each.ready for each in rest)
-        oldest[OTHER] = max(oldest.get(OTHER, 0.0), *(_waited(each, found) for each in rest))
-    about = "Runs of the tenant that are ready and wait, by queue."
-    since = "How long the tenant's oldest run that is ready has waited, by queue."
+        waiting[OTHER] = waiting.get(OTHER, 0) + sum(depth.ready for depth in rest)
+        oldest[OTHER] = max(oldest.get(OTHER, 0.0), *(_waited(depth, found) for depth in rest))
+    about = "Waiting runs of the tenant that are ready, by queue."
+    since = "Wait of the tenant's oldest ready run, by queue."
     return [
         gauges("rota_runs_waiting", about, "queue", waiting),
         gauges("rota_run_oldest_wait_seconds", since, "queue", oldest),
@@ -65,7 +66,7 @@ def _queues(found: Overview) -> list[Family]:
 def _recent(found: Overview) -> list[Family]:
     times = found.times
     ended = {state.value: float(found.ended.get(state, 0)) for state in sorted(FINAL)}
-    about = "Runs of the tenant within five minutes that ended, by state."
+    about = "Runs of the tenant that ended within the last five minutes, by state."
     return [
         gauges("rota_recent_runs", about, "state", ended),
         _quantiles("wait", "from due to started", times.lag_p50, times.lag_p99),
@@ -74,13 +75,13 @@ def _recent(found: Overview) -> list[Family]:
 
 
 def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | None) -> Family:
-    """Without a series while there is nothing to measure."""
+    """Return no series while there is nothing to measure."""
     measured = {"0.5": p50, "0.99": p99}
     return gauges(
         f"rota_recent_{what}_seconds",
-        f"Seconds {about}, of the tenant's newest runs within five minutes.",
+        f"Seconds {about}; the tenant's newest runs of the last five minutes.",
         "quantile",
-        {name: each.total_seconds() for name, each in measured.items() if each is not None},
+        {name: value.total_seconds() for name, value in measured.items() if value is not None},
     )
 
 

@@ -1,7 +1,7 @@
-"""What the services ask of whoever writes traces. Room: flow/observe.
+"""Defines the interface between services and the trace writer.
 
-Nothing here imports OpenTelemetry: a process that traces nothing never loads it. Who does is the
-folder otel beside this file.
+Nothing here imports OpenTelemetry: a process without tracing never loads it. The package otel
+beside this file implements the interface.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,50 +13,50 @@ from uuid import UUID
 from rota.core.outcome import Outcome
 from rota.store.live_runs import Claimed
 
-# Where a collector takes traces in OTLP over HTTP, and what they are.
+# Path and media type of traces in OTLP over HTTP.
 PATH: Final = "/v1/traces"
 MEDIA: Final = "application/x-protobuf"
 
 
 def collector_url(endpoint: str) -> str:
-    """The address itself, or that of the collector, which takes traces at the usual path."""
+    """Return the endpoint itself, or with the standard path if it has none."""
     return endpoint if urlsplit(endpoint).path.strip("/") else f"{endpoint.rstrip('/')}{PATH}"
 
 
 class AttemptSpan(Protocol):
-    """One attempt in its run's trace."""
+    """The span of one attempt in its run's trace."""
 
     @property
     def traceparent(self) -> str:
-        """What a handler hands on, so that others join the trace."""
+        """The header that a handler passes on, so that other systems join the trace."""
         ...
 
     def end(self, outcome: Outcome, /) -> None: ...
 
 
 class RequestSpan(Protocol):
-    """One request, in the trace of its caller or in one of its own."""
+    """The span of one request, in its caller's trace or in its own."""
 
     def routed(self, route: str, /) -> None:
-        """Name it by the template of its path, never by the path: a hook's has a secret in it."""
+        """Name the span by the path template, because the path of a hook holds a secret."""
 
     def entered(self, tenant_id: int, /) -> None: ...
 
     def made(self, run_ids: Iterable[UUID], /) -> None:
-        """Link it to the traces of these runs."""
+        """Link the span to the traces of these runs."""
 
     def end(self, status: int, /) -> None: ...
 
 
 class Traces(Protocol):
-    """The traces of one process. Its methods may be called in any thread."""
+    """The traces of one process. Thread-safe."""
 
     def attempt(
         self, run: Claimed, kind: str, *, ahead: float, queue: str | None = None
     ) -> AttemptSpan:
-        """Begin an attempt that starts in `ahead` seconds. Spans of the handler's own in this
-        task, and in threads that copy its context, become children. A run does not say of which
-        queue it is, so it is told only if the worker serves no other.
+        """Start the span of an attempt that starts in `ahead` seconds. The handler's own spans in
+        this task, and in threads that copy its context, become children. A run does not carry its
+        queue, so the queue is given only if the worker serves no other.
         """
         ...
 
@@ -65,7 +65,7 @@ class Traces(Protocol):
     ) -> RequestSpan: ...
 
     def fired(self, run_ids: Sequence[UUID], *, lasted: float, late_by: timedelta) -> None:
-        """A batch of ticks was decided just now."""
+        """Record a batch of ticks that was fired just now."""
 
     def close(self) -> None:
-        """Send what is left, within a few seconds. It blocks."""
+        """Send the remaining spans, within a few seconds. Blocks."""

@@ -1,1 +1,1 @@
-"""Record: outcomes become rows of history, and history is kept by the day. Room: flow."""
+"""Stores outcomes, output and progress of attempts."""

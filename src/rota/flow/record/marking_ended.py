@@ -1,8 +1,8 @@
-"""Marks jobs as finished whose last tick was decided. Room: flow/record.
+"""Marks jobs as finished after their last tick was fired.
 
-A fire only notes them: writing the row of a job costs as much as the rest of its fire. Whoever
-looks at a job sees it finished at once, because it has no cursor (`rota.shown_state`); the mark is
-for those who look for jobs by their state. So there is time: a bounded batch, then a rest.
+Firing only adds them to a list, because writing the job's row costs as much as the rest of the
+fire. Reads show such a job as finished at once, because it has no cursor (`rota.shown_state`); the
+mark serves queries that filter by state. It is not urgent: a bounded batch, then a rest.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rota.store.driver import Source
 from rota.store.transaction import transaction
 
 MOST: Final = 500
-# At most a few thousand a second: it must not compete with the fires that fill the list.
+# Limits marking to a few thousand jobs per second, so that it does not compete with firing.
 BETWEEN: Final = 0.2
 EVERY: Final = 2.0
 

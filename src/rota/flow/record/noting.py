@@ -1,7 +1,7 @@
-"""Stores what attempts say while they run: output and progress. Room: flow/record.
+"""Stores the output and progress of running attempts.
 
-About twice a second, in batches; an attempt never waits for it. A batch that could not be stored is
-stored again. What is not stored when a worker dies is lost: a log is not a result.
+Runs about twice a second, in batches; an attempt never waits for it. A batch that could not be
+stored is stored again. Output that is not stored when a worker dies is lost: a log is not a result.
 """
 
 from collections.abc import Callable
@@ -23,34 +23,34 @@ EVERY: Final = 0.5
 class Noting:
     source: Source
     take: Callable[[int], tuple[list[Piece], list[Progress]]]
-    # What is on its way: nothing else is taken before it has arrived.
+    # The batch being stored; the next one is taken only after it was stored.
     _pieces: list[Piece] = field(default_factory=list)
-    _told: list[Progress] = field(default_factory=list)
+    _progress: list[Progress] = field(default_factory=list)
 
     async def tick(self) -> float:
-        """Store what there is; come back at once if there was more than a batch."""
-        if not self._pieces and not self._told:
-            self._pieces, self._told = self.take(MOST)
+        """Store the next batch; return 0 if there was more than one batch."""
+        if not self._pieces and not self._progress:
+            self._pieces, self._progress = self.take(MOST)
         number = len(self._pieces)
-        if not self._pieces and not self._told:
+        if not self._pieces and not self._progress:
             return EVERY
         async with self.source.acquire() as conn:
             if self._pieces:
                 await logs.append(conn, self._pieces)
                 self._pieces = []
-            if self._told:
-                await notes.save_progress(conn, self._told)
-                self._told = []
+            if self._progress:
+                await notes.save_progress(conn, self._progress)
+                self._progress = []
         return 0.0 if number >= MOST else EVERY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastNotes:
-    """The noting duty, and a last pass over what is left when it is told to stop."""
+    """The log-writing duty, with a last pass over the remaining output when it stops."""
 
     duty: Duty
     noting: Noting
-    name: str = "noting"
+    name: str = "log writing"
 
     async def run(self, stop: Halt, /) -> None:
         await self.duty.run(stop)

@@ -1,8 +1,8 @@
-"""Turns one-time jobs of earlier releases into submissions, a batch at a time. Room: flow/record.
+"""Turns one-time jobs of earlier releases into submissions, in batches.
 
-A pass looks at the jobs that follow the last one it saw, in one short transaction. It may be ended
-at any time: the next process begins with the first job, and what was moved is no job any more. At
-the end of the table it rests, because a process of the previous release may still add some.
+A pass reads the jobs after the last one it saw, in one short transaction. It may be interrupted at
+any time: the next process starts with the first job, and moved jobs no longer exist as jobs. At the
+end of the table it rests, because a process of the previous release may still add some.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from rota.store.driver import Source
 from rota.store.transaction import transaction
 
 BATCH_MAX: Final = 200
-# Between batches: a few thousand jobs a second, far from the hot path's share.
+# Between batches: a few thousand jobs per second, far below the load of the hot path.
 BATCH_INTERVAL_S: Final = 0.1
 ROUND_INTERVAL_S: Final = 3600.0
 FIRST_ID: Final = UUID(int=0)

@@ -1,7 +1,7 @@
-"""Moves submissions that no scheduler moved at their instant. Room: flow/record.
+"""Moves submissions that no scheduler moved at their instant.
 
-While an installation is upgraded, a scheduler of the previous release may hold shards; it does not
-know submissions that wait. Any node of this release moves them a few seconds late.
+During a rolling upgrade, a scheduler of the previous release may hold shards; it does not know
+waiting submissions. Every process of this release moves them, a few seconds late.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from rota.store.driver import Source
 
 BATCH_MAX: Final = 500
 INTERVAL_S: Final = 2.0
-# Longer than a scheduler that knows submissions needs, also right after it lost the database.
+# Longer than a current scheduler needs, even right after a database outage.
 OVERDUE_AFTER: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverdueSubmissions:
-    """`made` is called when runs wait that claimers do not know of."""
+    """Calls `on_runs_created` when runs are waiting that claimers do not know of yet."""
 
     source: Source
     made: Callable[[], object]

@@ -1,7 +1,7 @@
-"""Removes what nobody can need any more: dead sessions, old keys and links. Room: flow/record.
+"""Removes expired records: dead sessions, old idempotency keys and links.
 
-A duty that does little and rarely, in bounded batches, far from the hot path. History is dropped by
-the day elsewhere (keeping_days.py).
+A duty that does little and rarely, in bounded batches, away from the hot path. The partition
+maintainer drops history by day (partition_maintainer.py).
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from rota.store.driver import Source
 
 MOST: Final = 500
 EVERY: Final = 30.0
-# Long enough to look at yesterday's crash, short enough to keep the list readable.
+# Long enough to examine yesterday's crash, short enough to keep the list readable.
 KEEP_SESSIONS: Final = timedelta(days=1)
 KEEP_KEYS: Final = timedelta(hours=24)
 KEEP_REPLAYS: Final = timedelta(days=90)
-# Signatures of hooks that sign no time: as long as a sender's secret is likely to live.
+# Signatures of hooks that do not sign a time: as long as a sender's secret is likely to be used.
 KEEP_DELIVERIES: Final = timedelta(days=400)
 KEEP_BACKFILLS: Final = timedelta(days=90)
 
@@ -28,10 +28,10 @@ class Pruning:
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
-            forgotten = await sessions.forget(conn, after=KEEP_SESSIONS, most=MOST)
+            closed = await sessions.forget(conn, after=KEEP_SESSIONS, most=MOST)
             pruned = await idempotency.prune(conn, keep=KEEP_KEYS, most=MOST)
             freed = await unique.prune(conn, most=MOST)
             ended = await backfills.forget(conn, keep=KEEP_BACKFILLS, most=MOST)
-            heard = await hooks.forget_deliveries(conn, keep=KEEP_DELIVERIES, limit=MOST)
+            deliveries = await hooks.forget_deliveries(conn, keep=KEEP_DELIVERIES, limit=MOST)
             unlinked = await revival.forget(conn, keep=KEEP_REPLAYS, most=MOST)
-        return 0.0 if max(forgotten, pruned, freed, ended, heard, unlinked) >= MOST else EVERY
+        return 0.0 if max(closed, pruned, freed, ended, deliveries, unlinked) >= MOST else EVERY

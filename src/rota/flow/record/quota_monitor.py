@@ -1,8 +1,9 @@
-"""Finds tenants that come near a default quota, so that only they are counted. Room: flow/record.
+"""Finds tenants that approach a default quota, so that only their usage is counted.
 
-Counting a million jobs at each submission would cost every tenant for the sake of one. So a tenant
-below `NEAR` of a default is not counted at all, and one above it is counted like a tenant with a
-quota of its own. What a tenant adds between two measurements is not held against a default.
+Counting a million jobs at each submission would slow down every tenant for the sake of one. So a
+tenant below `NEAR_QUOTA_SHARE` of a default is not counted, and one above it is counted like a
+tenant with an explicit quota. Usage that a tenant adds between two measurements is not checked
+against a default.
 """
 
 import json
@@ -17,7 +18,7 @@ from rota.store import gates, tenants
 from rota.store.driver import Connection, Source
 from rota.store.tenants import Measurable
 
-# The share of a default from which on a tenant is counted at each submission.
+# Share of a default quota above which a tenant's usage is counted at each submission.
 NEAR: Final = 0.8
 MEASURE_INTERVAL: Final = timedelta(seconds=60)
 MEASURE_BATCH_MAX: Final = 20
@@ -41,18 +42,18 @@ class QuotaMonitor:
         async with self.source.acquire() as conn:
             due = await tenants.take_measurable(conn, age=self.interval, limit=MEASURE_BATCH_MAX)
             for tenant in due:
-                await tenants.hold_back(conn, tenant.id, await self._near(conn, tenant))
+                await tenants.hold_back(conn, tenant.id, await self._find_near_quotas(conn, tenant))
         return 0.0 if len(due) >= MEASURE_BATCH_MAX else REST_S
 
-    async def _near(self, conn: Connection, tenant: Measurable) -> dict[str, int]:
-        """Return the defaults that apply to a tenant and of which it uses much."""
-        given: Quotas = read_stored_quotas(json.loads(tenant.quotas))
+    async def _find_near_quotas(self, conn: Connection, tenant: Measurable) -> dict[str, int]:
+        """Return the default quotas that apply to a tenant and that it has nearly used up."""
+        quotas: Quotas = read_stored_quotas(json.loads(tenant.quotas))
         near: dict[str, int] = {}
         for name, count in COUNTS.items():
-            if getattr(given, name) is not None or name in given.unlimited:
+            if getattr(quotas, name) is not None or name in quotas.unlimited:
                 continue
             limit = self.defaults[name]
-            enough = max(1, int(limit * NEAR))
-            if await count(conn, tenant_id=tenant.id, most=enough) >= enough:
+            threshold = max(1, int(limit * NEAR))
+            if await count(conn, tenant_id=tenant.id, most=threshold) >= threshold:
                 near[name] = limit
         return near

@@ -1,12 +1,11 @@
-"""Stores how attempts ended, many at a time. Room: flow/record.
+"""Stores how attempts ended, in batches.
 
-Endings are taken as they lie there: while one batch is being committed the next one gathers, and
-under load for a few milliseconds more. So the batches grow with the load, and an idle system does
-not wait. What the attempts wrote last is stored before their endings: a run that has ended has all
-its output. A batch that could not be sent is kept and sent again, however long the database is
-away; every ending is fenced by (run, attempt, session), so sending it twice changes nothing, and
-one whose run was taken back meanwhile is refused. What becomes of a run is decided in
-core/settle.py.
+Endings are taken as they arrive: while one batch is being committed the next one accumulates, under
+load for a few milliseconds more. So batches grow with the load, and an idle system does not wait.
+The last output of an attempt is stored before its ending, so a finished run has all its output. A
+batch that could not be sent is kept and sent again, however long the database is down. Every ending
+is fenced by (run, attempt, session): sending it twice changes nothing, and an ending whose run was
+reclaimed since is refused. core/settlement.py decides what happens to a run.
 """
 
 from collections import Counter
@@ -45,10 +44,10 @@ from rota.store.logs import Piece
 
 MOST: Final = 1000
 IDLE: Final = 1.0
-# From the start of one batch to the next.
+# Shortest time from the start of one batch to the next.
 GATHER: Final = 0.004
 
-# Between two tries of the last pass while the database is away.
+# Between retries of the last pass while the database is down.
 RETRY_INTERVAL_S: Final = 0.25
 
 _SUCCEEDED: Final = RunState.SUCCEEDED
@@ -57,9 +56,10 @@ NEVER_RAN: Final = (TurnedAway, SetAside)
 
 @dataclass(slots=True, kw_only=True)
 class Recording:
-    """`take` gives endings, `give_back` takes those that could not be stored, `forget` hears of
-    those that need no vouching any more. `last_words` gives the output of attempts, once. `advance`
-    hears of graph runs that have marks now, `look` that some may have.
+    """`take_ended` returns endings, `return_ended` takes back those that could not be stored, and
+    `release_runs` receives those that the heartbeat need not renew any more. `take_last_output`
+    returns the output of attempts, once. `advance_graphs` receives graph runs with new step
+    completions; `scan_completions` is called when some may exist.
     """
 
     source: Source
@@ -76,7 +76,7 @@ class Recording:
     look: Callable[[], object] = lambda: None
     _is_repeated: bool = False
     _began: float = float("-inf")
-    # Output that is on its way.
+    # Output that is being stored.
     _pieces: list[Piece] = field(default_factory=list)
 
     async def tick(self) -> float:
@@ -90,7 +90,7 @@ class Recording:
         return 0.0
 
     async def store_next(self) -> bool:
-        """Store the next batch; False if there is none."""
+        """Store the next batch; return False if there is none."""
         batch = self.take(MOST)
         if not batch:
             return False
@@ -99,16 +99,16 @@ class Recording:
             await self._store_last_words()
             await self._store(batch)
         except BaseException:
-            # Also when cancelled: the last tier may still get it through.
+            # Also when cancelled: the last pass may still store it.
             self.give_back(batch)
             self._is_repeated = True
             raise
         self._is_repeated = False
         self.forget(batch)
-        self._count(batch)
+        self._report_counts(batch)
         return True
 
-    def _count(self, batch: Sequence[Ended]) -> None:
+    def _report_counts(self, batch: Sequence[Ended]) -> None:
         outcomes = Counter([word_for(ended.outcome) for ended in batch])
         lasted = [ended.lasted for ended in batch if type(ended.outcome) not in NEVER_RAN]
         self.emit(AttemptsEnded(outcomes=outcomes, lasted=lasted))
@@ -126,7 +126,7 @@ class Recording:
         for ended in batch:
             if type(ended.outcome) is Succeeded:
                 if ended.is_recorded:
-                    # Its own transaction has stored it, and has left its mark if it is a step.
+                    # Its own transaction has stored it, with its step completion if it is a step.
                     self.look()
                 else:
                     endings.append(
@@ -135,26 +135,26 @@ class Recording:
             elif type(ended.outcome) is Unfolded:
                 unfolded.append((ended.run_id, ended.attempt))
             elif not ended.is_recorded:
-                self._sort(ended, endings, back)
+                self._settle(ended, endings, back)
         async with self.source.acquire() as conn:
             try:
                 await self._send(conn, endings, back, unfolded)
             except StoreFailed as error:
                 if len(batch) == 1:
-                    await self._give_up(conn, batch[0], error)
+                    await self._end_unstorable(conn, batch[0], error)
                     return
             else:
                 return
-        # One ending that cannot be stored must not keep the others: find it by halving.
+        # One ending that cannot be stored must not block the others: find it by halving.
         middle = len(batch) // 2
         await self._store(batch[:middle])
         await self._store(batch[middle:])
 
-    async def _give_up(self, conn: Connection, ended: Ended, error: StoreFailed) -> None:
-        """What the database refuses as it is ends its run, with the refusal as the reason."""
-        reason = {"type": "StoreFailed", "message": f"its ending could not be stored: {error}"}
-        told_why = msgspec.json.encode(reason).decode().replace("\\u0000", "")
-        ending = Ending(ended.run_id, ended.attempt, RunState.DEAD, None, None, told_why)
+    async def _end_unstorable(self, conn: Connection, ended: Ended, error: StoreFailed) -> None:
+        """End the run of an ending that the database rejects, with the error as the reason."""
+        reason = {"type": "StoreFailed", "message": f"the ending could not be stored: {error}"}
+        encoded = msgspec.json.encode(reason).decode().replace("\\u0000", "")
+        ending = Ending(ended.run_id, ended.attempt, RunState.DEAD, None, None, encoded)
         await live_runs.finish(conn, session_id=self.session_id, endings=[ending])
 
     async def _send(
@@ -164,28 +164,28 @@ class Recording:
         back: Sequence[PutBack],
         unfolded: Sequence[tuple[UUID, int]],
     ) -> None:
-        kept, mine = 0, self.session_id
+        accepted, session_id = 0, self.session_id
         if endings:
-            stored = await live_runs.finish_all(conn, session_id=mine, endings=endings)
-            kept += len(stored.states)
+            stored = await live_runs.finish_all(conn, session_id=session_id, endings=endings)
+            accepted += len(stored.states)
             if stored.graph_run_ids:
                 self.advance(stored.graph_run_ids)
         if back:
-            moved = await live_runs.put_back(conn, session_id=mine, attempts=back)
-            kept += len(moved)
+            moved = await live_runs.put_back(conn, session_id=session_id, attempts=back)
+            accepted += len(moved)
             if any(run.state is RunState.CANCELLED for run in moved):
                 self.look()
         if unfolded:
-            moved = await graphs.unfold(conn, session_id=mine, runs=unfolded)
-            kept += len(moved)
+            moved = await graphs.unfold(conn, session_id=session_id, runs=unfolded)
+            accepted += len(moved)
             self.advance([run.id for run in moved])
-        refused = len(endings) + len(back) + len(unfolded) - kept
-        # What a repeated batch finds refused may have been stored by the first sending.
+        refused = len(endings) + len(back) + len(unfolded) - accepted
+        # In a repeated batch, a refused ending may have been stored by the first attempt.
         if refused and not self._is_repeated:
             self.emit(ResultsRefused(count=refused))
 
-    def _sort(self, ended: Ended, endings: list[Ending], back: list[PutBack]) -> None:
-        """Settle an attempt that did not just succeed, and add it to what it makes of its run."""
+    def _settle(self, ended: Ended, endings: list[Ending], back: list[PutBack]) -> None:
+        """Settle an attempt that did not simply succeed, and add it to the matching list."""
         now = self.now()
         run = Attempted(
             state=RunState.RUNNING,
@@ -200,7 +200,7 @@ class Recording:
         wait = None if settled.ready_at is None else settled.ready_at - now
         reason = told(ended.outcome)
         if isinstance(ended.outcome, Failed):
-            self._report(ended, ended.outcome, wait)
+            self._report_failure(ended, ended.outcome, wait)
         elif isinstance(ended.outcome, SetAside):
             self.emit(RunSetAside(run_id=ended.run_id, reason=ended.outcome.reason))
         if wait is None:
@@ -210,7 +210,7 @@ class Recording:
         else:
             back.append(put_back(ended, settled, wait, reason))
 
-    def _report(self, ended: Ended, outcome: Failed, wait: timedelta | None) -> None:
+    def _report_failure(self, ended: Ended, outcome: Failed, wait: timedelta | None) -> None:
         self.emit(
             AttemptFailed(
                 run_id=ended.run_id,
@@ -235,7 +235,7 @@ def put_back(ended: Ended, settled: Settlement, wait: timedelta, reason: str | N
 
 
 def word_for(outcome: Outcome) -> str:
-    """The word for it among the figures."""
+    """Return the name of an outcome in metrics."""
     if type(outcome) is Succeeded:
         return "succeeded"
     if type(outcome) is Unfolded:
@@ -246,7 +246,7 @@ def word_for(outcome: Outcome) -> str:
 
 
 def kind_of(outcome: Outcome) -> str:
-    """The word for it in the table of attempts."""
+    """Return the name of an outcome in the table of attempts."""
     match outcome:
         case Snoozed() | TurnedAway() | SetAside():
             return "snoozed"
@@ -259,7 +259,7 @@ def kind_of(outcome: Outcome) -> str:
 
 
 def told(outcome: Outcome) -> str | None:
-    """Why an attempt did not succeed, as JSON."""
+    """Return why an attempt did not succeed, as JSON."""
     reason: dict[str, object]
     match outcome:
         case Failed():
@@ -288,8 +288,8 @@ def told(outcome: Outcome) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRecords:
-    """The recording duty, and a last pass over what is left when the worker stops. While the
-    database is away it tries again, for as long as its tier allows.
+    """The recording duty, with a last pass over the remaining endings when the worker stops. While
+    the database is down it retries, for as long as its tier allows.
     """
 
     duty: Duty

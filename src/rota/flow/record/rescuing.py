@@ -1,11 +1,11 @@
-"""Takes back the runs of workers that died (E12). Room: flow/record.
+"""Reclaims the runs of dead workers (E12).
 
-Every node does this, once a second and in small batches: sessions whose lease ran out are expired,
-which no heartbeat can undo, and then the runs that no living session executes are queued again, or
-ended if they must not run again. Two nodes that do it at once share the work.
+Every process does this once a second, in small batches. It expires sessions whose lease has run
+out, which no heartbeat can undo, and then queues again the runs that no live session executes, or
+ends them if they must not run again. Two processes that do it at once share the work.
 
-While the database is away, workers cannot renew their leases. So a node expires a session only once
-it has itself seen the database without a break for that session's whole lease (O15).
+While the database is down, workers cannot renew their leases. So a process expires a session only
+once it has itself seen the database without interruption for that session's whole lease (O15).
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ EVERY: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescuing:
-    """`freed` is called when runs wait again: the hint for claimers."""
+    """Calls `on_runs_waiting` when runs wait again, so that claimers are hinted."""
 
     source: Source
     freed: Callable[[], object]
@@ -59,7 +59,7 @@ class Rescuing:
             try:
                 moved = await live_runs.reclaim(conn, sight=sight, most=MOST)
             except StoreFailed as error:
-                # A row that cannot be moved must not end every node that tries.
+                # A row that cannot be moved must not stop every process that tries.
                 self.emit(RescueFailed(reason=str(error)))
                 moved = []
         return expired, moved

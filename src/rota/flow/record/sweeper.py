@@ -1,7 +1,7 @@
-"""Removes deleted jobs, old versions and interned rows that nothing uses. Room: flow/record.
+"""Removes deleted jobs, old versions and unused interned rows.
 
-Bounded passes, far from the hot path: deleted jobs are looked for every minute, interned rows every
-six hours, because that reads every job and every unfinished run once.
+Bounded passes, away from the hot path: it looks for deleted jobs every minute and for unused
+interned rows every six hours, because that reads every job and every unfinished run once.
 """
 
 from collections.abc import Callable
@@ -15,17 +15,17 @@ from rota.store.fitness import database_time
 
 BATCH_MAX: Final = 500
 INTERVAL_S: Final = 60.0
-# There is more to remove: soon, but not at once.
+# Rest when more rows must be removed.
 MORE_INTERVAL_S: Final = 1.0
 SWEEP_INTERVAL_S: Final = 6 * 3600.0
-# A run may refer to a row for a day longer than it is kept, by the day that it lies in; and a
-# process may use the id of a row that it remembers for a day (flow/submit, flow/graphs).
+# A run may reference a row for up to a day beyond its retention, because runs are dropped by whole
+# days; and a process may use a cached row id for a day (engine/submission, engine/graphs).
 SWEEP_MARGIN: Final = timedelta(days=3)
 
 
 @dataclass(slots=True, kw_only=True)
 class Sweeper:
-    """`keep_runs` and `keep_deleted_jobs` are the retention of runs and of deleted jobs."""
+    """`keep_runs` and `keep_deleted_jobs` are the retention periods of runs and deleted jobs."""
 
     source: Source
     keep_runs: timedelta
@@ -58,7 +58,7 @@ class Sweeper:
         return max(removed, versions)
 
     async def _sweep(self) -> int:
-        """Return the largest number of rows that one relation lost."""
+        """Return the largest number of rows removed from one relation."""
         numbers: list[int] = []
         for relation in retention.SWEEPS:
             async with self.source.acquire() as conn:

@@ -1,13 +1,14 @@
-"""What one line of firing has before it, by time. Room: flow/schedule.
+"""Holds the ticks that one tick firer fires soon, by time.
 
-A cache of the index of due cursors, and nothing more: losing it loses no tick, because what is
-overdue is read again and again. It remembers three things. The wheel has the ticks by their time,
-with everything computed that firing needs. `_known` has the newest entry of each job; an entry in
-the wheel that is no longer it (the job was edited) is passed over when its time comes. And for a
-moment it remembers what was decided, because a read that was under way meanwhile still shows it.
+The agenda is only a cache of the index of due cursors. Losing it loses no tick, because the reader
+reads overdue cursors again. It remembers three things: the wheel holds the ticks by time, with
+everything precomputed that firing needs; `_entries` holds the newest entry of each job, so that an
+entry of the wheel that is outdated (the job was edited) is skipped when its time comes; `_decided`
+holds recent decisions for a moment, because a read that was already under way still shows their
+cursors.
 
-A shard is complete up to its horizon: every tick until then is in the wheel or was decided.
-Schedules are evaluated here, ahead of the moment of firing; a faulty one is noted in `faults`.
+A shard is complete up to its horizon: every tick up to it is in the wheel or was decided. Schedules
+are evaluated here, ahead of the moment of firing; a faulty schedule is added to `faults`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,16 +31,16 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FUTURE: Final = datetime(9999, 1, 1, tzinfo=UTC)
 # Finer than the event loop can wake up.
 UNIT: Final = timedelta(microseconds=100)
-OVERLAPS: Final = frozenset(each.value for each in Overlap)
+OVERLAPS: Final = frozenset(policy.value for policy in Overlap)
 
-# The ticks that a job still has to run before its schedule goes on as usual, and the first usual
-# one; None in its place if there is none.
+# The catch-up ticks that a job still has to run, then its first regular tick or None if the
+# schedule has ended.
 Course = tuple[Planned | None, ...]
 
 
 class Entry(NamedTuple):
-    """A tick that is ready to be fired. After `late_at` it needs a closer look first. `course` is
-    what such a look has found to come after it.
+    """A tick that is ready to be fired. After `late_at` the misfire handler decides first.
+    `remaining` holds the ticks that the misfire handler planned after this one.
     """
 
     firing: Firing
@@ -48,20 +49,20 @@ class Entry(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A job that cannot be scheduled, and why."""
+    """A job that cannot be scheduled, and the reason."""
 
     due: Due
     reason: str
 
     @classmethod
     def of(cls, due: Due, error: Exception) -> Self:
-        """Our own errors are sentences; a bare `KeyError: 3` says nothing without its type."""
-        is_ours = isinstance(error, RotaError)
-        return cls(due, str(error) if is_ours else repr(error))
+        """Build a fault. Errors that are not Rota's are shown with their type."""
+        is_rota_error = isinstance(error, RotaError)
+        return cls(due, str(error) if is_rota_error else repr(error))
 
 
 class Agenda:
-    """`wake` is called when something came in that is due before all the rest."""
+    """Calls `wake` when an entry arrives that is due before all others."""
 
     def __init__(self, *, rulebook: Rulebook, wake: Callable[[], object]) -> None:
         self.rulebook = rulebook
@@ -70,21 +71,21 @@ class Agenda:
         self.submissions = DueSubmissions()
         # Cursors whose next tick takes too long to find on the event loop.
         self._long_searches: dict[UUID, Due] = {}
-        # Where the cursors of jobs stand that only newer code can schedule.
+        # Version and tick of the cursors that only newer code can schedule.
         self._newer: dict[UUID, tuple[int, datetime]] = {}
-        self._told_newer: list[Fault] = []
+        self._unreported_newer: list[Fault] = []
         self._wake = wake
         self._wheel: Wheel[Entry] = Wheel(0)
-        self._known: dict[UUID, Entry] = {}
+        self._entries: dict[UUID, Entry] = {}
         self._soonest = 0
-        # Up to when it was taken from.
+        # The wheel was emptied up to here.
         self._reached = 0
-        # Where the cursors of jobs stand that were decided since the last reading began.
+        # New positions of the cursors that were decided since the last read began.
         self._decided: dict[UUID, datetime] = {}
 
     def __len__(self) -> int:
-        """How many jobs are in it."""
-        return len(self._known)
+        """Return the number of jobs on the agenda."""
+        return len(self._entries)
 
     def learn_submissions(self, found: Sequence[DueShard]) -> None:
         """Note when shards have submissions to move."""
@@ -92,11 +93,11 @@ class Agenda:
             self._wake()
 
     def begin_reading(self) -> None:
-        """What was decided before is visible to a reading that begins now."""
+        """Forget earlier decisions: a read that begins now sees them."""
         self._decided = {}
 
     def take_in(self, due: Due) -> None:
-        """Have a cursor that was read fired at its time, if it is news."""
+        """Add a cursor that was read, if it is new."""
         if not self.is_news(due):
             return
         if due.job_id in self._long_searches:
@@ -119,7 +120,7 @@ class Agenda:
         return bool(self._long_searches)
 
     def take_long_searches(self) -> list[Due]:
-        """The cursors whose next tick is to be found off the event loop, with `search`."""
+        """Return the cursors whose next tick must be searched off the event loop."""
         found, self._long_searches = list(self._long_searches.values()), {}
         return found
 
@@ -128,7 +129,7 @@ class Agenda:
         self._long_searches.setdefault(due.job_id, due)
 
     def took_long(self, due: Due, found: Entry | Exception) -> None:
-        """Have a cursor fired whose next tick was found at last, or set it aside."""
+        """Add a cursor after a long search, or record why it cannot be scheduled."""
         if not self.is_news(due):
             return
         if isinstance(found, NewerDocument):
@@ -139,19 +140,19 @@ class Agenda:
             self._put(found)
 
     def set_aside(self, due: Due, error: NewerDocument) -> None:
-        """Leave a job whose documents only newer code knows where it stands; tell of it once."""
+        """Skip a job whose documents only newer code can read, and report it once."""
         before = self._newer.get(due.job_id)
         remember(self._newer, due.job_id, (due.version, due.tick_at))
         if before is None or before[0] != due.version:
-            self._told_newer.append(Fault.of(due, error))
+            self._unreported_newer.append(Fault.of(due, error))
 
     def take_newer(self) -> list[Fault]:
-        """The jobs that were set aside since the last time."""
-        newer, self._told_newer = self._told_newer, []
+        """Return the jobs that were skipped since the last call."""
+        newer, self._unreported_newer = self._unreported_newer, []
         return newer
 
     def go_on(self, entry: Entry, due: Due, course: Course) -> None:
-        """The cursor has moved to another tick: keep that in memory if it comes soon."""
+        """Record that the cursor moved to another tick; keep that tick if it is due soon."""
         self.done(entry, due.tick_at)
         soon = due.fire_at <= self.horizons.get(due.shard, PAST)
         if not soon or not self.rulebook.knows(due.schedule_id):
@@ -166,15 +167,15 @@ class Agenda:
         return faults
 
     def is_news(self, due: Due) -> bool:
-        """Whether a cursor that was read stands elsewhere than is known, and not before that."""
-        known = self._known.get(due.job_id)
+        """Return whether a cursor that was read is ahead of the known one."""
+        known = self._entries.get(due.job_id)
         if known is not None:
-            mine = known.firing.due
-            if due.version == mine.version:
-                return due.tick_at > mine.tick_at or (
-                    due.tick_at == mine.tick_at and due.fire_at != mine.fire_at
+            current = known.firing.due
+            if due.version == current.version:
+                return due.tick_at > current.tick_at or (
+                    due.tick_at == current.tick_at and due.fire_at != current.fire_at
                 )
-            return due.version > mine.version
+            return due.version > current.version
         if self._newer and self._newer.get(due.job_id) == (due.version, due.tick_at):
             return False
         decided = self._decided.get(due.job_id)
@@ -182,7 +183,7 @@ class Agenda:
 
     def _put(self, entry: Entry) -> None:
         due = entry.firing.due
-        self._known[due.job_id] = entry
+        self._entries[due.job_id] = entry
         at = -((EPOCH - due.fire_at) // UNIT)
         self._wheel.add(at, entry)
         if at < self._soonest:
@@ -190,48 +191,48 @@ class Agenda:
             self._wake()
 
     def instead(self, entry: Entry) -> None:
-        """This entry, which is being fired already, is now what is known of its job."""
-        self._known[entry.firing.due.job_id] = entry
+        """Replace the known entry of a job by one that is being fired already."""
+        self._entries[entry.firing.due.job_id] = entry
 
     def holds(self, entry: Entry) -> bool:
-        """Whether this is still the newest that is known of its job."""
-        return self._known.get(entry.firing.due.job_id) is entry
+        """Return whether this is still the newest entry of its job."""
+        return self._entries.get(entry.firing.due.job_id) is entry
 
     def take(self, now: datetime, most: int) -> list[Entry]:
-        """What is due, soonest first. The caller tells what became of each."""
+        """Return the due entries, soonest first. The caller reports what became of each."""
         self._reached = (now - EPOCH) // UNIT
         taken = self._wheel.take(self._reached, most)
         return [entry for entry in taken if self.holds(entry)]
 
     def rest(self, now: datetime, *, longest: float) -> float:
-        """Seconds until something may be due."""
+        """Return the seconds until an entry may be due."""
         soonest = self._wheel.next_at()
         if soonest is None:
             self._soonest = (FUTURE - EPOCH) // UNIT
             return longest
         self._soonest = soonest
         if soonest <= self._reached:
-            return 0.0  # it came in after what was taken, or there was more than was wanted
+            return 0.0  # added after the last take, or more was due than the limit
         return max(0.0, min(longest, (EPOCH + soonest * UNIT - now).total_seconds()))
 
     def done(self, entry: Entry, stands_at: datetime | None) -> None:
-        """The tick was decided and its cursor moved; None means that it ended."""
+        """Record that the tick was decided and its cursor moved. None: the schedule has ended."""
         self.forget(entry)
         self._decided[entry.firing.due.job_id] = stands_at or FUTURE
 
     def forget(self, entry: Entry) -> None:
-        """Know nothing of it: if it is still due, it is read again."""
+        """Drop an entry. If its tick is still due, it is read again."""
         if self.holds(entry):
-            del self._known[entry.firing.due.job_id]
+            del self._entries[entry.firing.due.job_id]
 
     def forget_jobs(self, entries: Iterable[Entry]) -> None:
-        """The same for all that is known of their jobs."""
+        """Drop every entry of the jobs of these entries."""
         for entry in entries:
-            self._known.pop(entry.firing.due.job_id, None)
+            self._entries.pop(entry.firing.due.job_id, None)
 
 
 def prepared(due: Due, rulebook: Rulebook, budget: SearchBudget | None = None) -> Entry:
-    """Compute ahead what firing this needs. Raises what a faulty schedule raises."""
+    """Precompute what firing this cursor needs. Raises one of `SCHEDULE_FAULTS`."""
     if due.overlap not in OVERLAPS:
         raise NewerDocument("overlap", due.overlap, " or ".join(Overlap))
     run_id = tick_run_id(due.job_id, due.tick_at)
@@ -250,7 +251,7 @@ def prepared(due: Due, rulebook: Rulebook, budget: SearchBudget | None = None) -
 
 
 def on_course(due: Due, course: Course) -> Entry:
-    """An entry that was looked at: it runs, and then the course goes on."""
+    """Build an entry that the misfire handler has approved: it runs, then the rest of the plan."""
     run_id = tick_run_id(due.job_id, due.tick_at)
     following = course[0]
     if following is None:

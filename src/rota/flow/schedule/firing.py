@@ -1,19 +1,19 @@
-"""Decides ticks at their instant, in batches. Room: flow/schedule.
+"""Fires ticks at their instant, in batches.
 
-A duty with an agenda and a line to the database of its own; two of them share the shards, so that
-no shard row is ever locked by two connections at once (a lock that is shared becomes a MultiXact,
-F44). Most ticks are one statement that was prepared long before. The few that need a closer look
-get it for a few milliseconds at a time, so that they delay nobody (looking_closer.py).
+A duty with its own agenda and database connection. Two firers share the shards, so that two
+connections never lock one shard row at once (a shared lock becomes a MultiXact, F44). Most ticks
+need one statement that was prepared long before. The few that need more go to the misfire handler
+for a few milliseconds at a time, so that they delay no other tick (misfire_handler.py).
 
-Ticks are decided a few milliseconds ahead, as long as deciding them and waking a worker take. Their
-runs are ready at their instants and not before, so nothing starts early (docs/adr/0012-firing.md).
+Ticks are decided a few milliseconds ahead: as long as deciding them and waking a worker take. Their
+runs become ready at their instants, so nothing starts early (docs/adr/0012-firing.md).
 
-Submissions for a later instant are moved into the hot table the same way, on the same connection.
+Submissions with a later start time are moved into the hot table the same way, on the same
+connection.
 
-A tick that the statement does not return was decided by somebody else or moved by an edit; it is
-forgotten here and read again if there is anything left of it. The database's clock, the epoch of
-the shard and the place of the cursor are compared in the statement: what is in memory decides
-nothing.
+If the statement does not return a tick, another scheduler has decided it or an edit has moved it;
+the agenda drops it and reads it again if it is still due. The statement compares the database's
+clock, the epoch of the shard and the position of the cursor: the state in memory decides nothing.
 """
 
 from collections import deque
@@ -36,22 +36,22 @@ from rota.store import cursors, submissions
 from rota.store.cursors import Decided, Firing, Ownership
 from rota.store.driver import Connection, Source
 
-# A hint that runs of these queues wait.
+# Called with the queues in which runs are now waiting.
 Fired = Callable[[frozenset[int]], object]
-# What is due within `AHEAD` is decided together, `WAKE` before the first of it is due.
+# Ticks due within `FIRE_AHEAD` are decided together, `WAKE_AHEAD` before the first of them is due.
 AHEAD: Final = timedelta(milliseconds=12)
 WAKE: Final = timedelta(milliseconds=8)
 
 NONE: Final = timedelta(0)
 IDLE: Final = 0.25
-# The lease is not ours at the moment; leasing says when it is again.
+# Rest while this scheduler may not act on its shards.
 NOT_NOW: Final = 0.05
-# The overlap policies that the quick statement knows.
+# Overlap policies that the quick statement handles.
 QUICK: Final = frozenset({"skip", "allow"})
 
 
 class Fire(Protocol):
-    """One of the statements that decide ticks."""
+    """A statement that decides ticks."""
 
     def __call__(
         self, conn: Connection, ownership: Ownership, firings: Sequence[Firing], *, ahead: timedelta
@@ -59,14 +59,14 @@ class Fire(Protocol):
 
 
 class Traced(Protocol):
-    """Whoever writes down that these ticks became runs."""
+    """Records that ticks became runs."""
 
     def __call__(self, run_ids: Sequence[UUID], *, lasted: float, late_by: timedelta) -> None: ...
 
 
 @dataclass(slots=True, kw_only=True)
 class FiringDue:
-    """`traced` hears of every batch, if somebody writes traces."""
+    """`trace_ticks` receives every batch if tracing is on."""
 
     source: Source
     tenure: Tenure
@@ -99,7 +99,7 @@ class FiringDue:
                 if shards:
                     await self._move_submissions(conn, shards, now)
         except BaseException:
-            # Whatever was committed and whatever was not: reading shows it.
+            # The next read shows what was committed.
             self.agenda.forget_jobs((*entries, *late))
             raise
         return 0.0 if self._late else self._rest(now)
@@ -121,7 +121,7 @@ class FiringDue:
             self._report(moved.ids, moved.first_due_at, began, count=len(moved.ids))
 
     async def _warm_up(self) -> None:
-        """Have the statements prepared before the first tick is due: that takes up to 0.1 s."""
+        """Prepare the statements before the first tick is due; this takes up to 0.1 s."""
         if not self._is_warm:
             async with self.source.acquire() as conn:
                 for fire in (cursors.fire, cursors.fire_over):
@@ -132,7 +132,7 @@ class FiringDue:
             self._is_warm = True
 
     @property
-    def _closer(self) -> LookingCloser:
+    def _misfire_handler(self) -> LookingCloser:
         return LookingCloser(
             tenure=self.tenure, agenda=self.agenda, clock=self.clock, emit=self.emit
         )
@@ -140,9 +140,9 @@ class FiringDue:
     def _next_late(self) -> list[Entry]:
         agenda = self.agenda
         late = [self._late.popleft() for _ in range(min(self.batch, len(self._late)))]
-        # A schedule that was dropped meanwhile is read again, together with its tick.
+        # If the cache has dropped a schedule since, it is read again together with its tick.
         agenda.forget_jobs(
-            [each for each in late if not agenda.rulebook.knows(each.firing.due.schedule_id)]
+            [entry for entry in late if not agenda.rulebook.knows(entry.firing.due.schedule_id)]
         )
         return [entry for entry in late if agenda.holds(entry)]
 
@@ -159,9 +159,9 @@ class FiringDue:
                 on_time.append(entry)
         await self._fire_all(conn, on_time)
         if late:
-            looked = await self._closer.look(conn, late, now, ahead=AHEAD)
-            self._late.extendleft(reversed(looked.unseen))
-            await self._fire_all(conn, looked.run)
+            handled = await self._misfire_handler.look(conn, late, now, ahead=AHEAD)
+            self._late.extendleft(reversed(handled.unseen))
+            await self._fire_all(conn, handled.run)
         if self.agenda.faults:
             await set_aside(conn, self.agenda.take_faults(), emit=self.emit)
         tell_newer(self.agenda, emit=self.emit)
@@ -190,7 +190,7 @@ class FiringDue:
         if len(decided) < len(entries):
             entries = self._without_refused(entries, decided)
         for entry in entries:
-            self._go_on(entry)
+            self._advance(entry)
 
     def _report(
         self, run_ids: Sequence[UUID], first: datetime, began: float, *, count: int
@@ -207,7 +207,7 @@ class FiringDue:
     async def _isolate(
         self, conn: Connection, fire: Fire, entries: Sequence[Entry], error: Exception
     ) -> None:
-        """One row makes the whole statement fail: find it by halving."""
+        """Find the one row that makes the statement fail, by halving the batch."""
         if len(entries) > 1:
             middle = len(entries) // 2
             await self._fire(conn, fire, entries[:middle])
@@ -218,17 +218,17 @@ class FiringDue:
         self.agenda.faults.append(Fault.of(entry.firing.due, error))
 
     def _without_refused(self, entries: Sequence[Entry], decided: Sequence[Decided]) -> list[Entry]:
-        ours = {row.run_id for row in decided}
+        decided_ids = {row.run_id for row in decided}
         kept = []
         for entry in entries:
-            if entry.firing.run_id in ours:
+            if entry.firing.run_id in decided_ids:
                 kept.append(entry)
             else:
                 self.agenda.forget(entry)
         self.emit(FiresRefused(count=len(entries) - len(kept)))
         return kept
 
-    def _go_on(self, entry: Entry) -> None:
+    def _advance(self, entry: Entry) -> None:
         due, _, tick_at, fire_at = entry.firing
         if tick_at is None or fire_at is None:
             self.agenda.done(entry, None)

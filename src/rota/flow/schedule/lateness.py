@@ -1,8 +1,8 @@
-"""Where a cursor goes that cannot simply be fired: it is late, or counts from an end.
+"""Computes where a cursor moves whose tick cannot be fired directly: late ticks and fixed delays.
 
-Room: flow/schedule. Turns what core decides about missed ticks (core/time/misfire.py) and about
-fixed delays (core/time/interval.py) into a way for the cursor: what is written down, which ticks
-still run, and where the usual ticks begin again. Pure; rows are looking_closer.py's business.
+Turns the decisions of core about missed ticks (core/time/misfire.py) and fixed delays
+(core/time/interval.py) into a catch-up plan for the cursor: the ticks to record as not run, the
+ticks that still run, and the next regular tick. Pure; misfire_handler.py reads and writes the rows.
 """
 
 import json
@@ -33,8 +33,8 @@ STATES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """`recorded` is written down, `stations` run one after the other, `beyond` is the usual tick
-    after them; None if there is none.
+    """A catch-up plan: `recorded` is written to history, `runs` run one after the other, and
+    `next_tick` is the next regular tick, or None if the schedule has ended.
     """
 
     recorded: tuple[Recorded, ...] = ()
@@ -46,14 +46,14 @@ class Way:
         return (*self.stations, self.beyond)
 
     def begins_at(self, due: Due, now: datetime) -> bool:
-        """Whether the tick that is due is to be fired now, and nothing is written before."""
+        """Return whether the due tick is fired now, with nothing to record first."""
         if self.recorded or not self.stations:
             return False
         return self.stations[0].tick.at == due.tick_at and self.stations[0].due_at <= now
 
 
 class Moment(NamedTuple):
-    """The time it is, and the time up to which ticks are decided, which is a little later."""
+    """The current time, and the slightly later time up to which ticks are decided."""
 
     now: datetime
     decides_until: datetime
@@ -67,19 +67,19 @@ def way_of_late(
     calendars: Mapping[str, Calendar],
     last_end: datetime | None = None,
 ) -> Way:
-    """What becomes of a tick that was not decided in time, and of those after it until now."""
+    """Plan a tick that was not decided in time, and the ticks after it until now."""
     fired = due.fired or 0
     since = due.tick_at - STEP
     first = planning.next_tick(schedule, since, calendars=calendars, last_end=last_end, fired=fired)
     if first is None or first.tick.at != due.tick_at:
-        # The schedule's rules (a time zone, a calendar) are not what they were when this tick was
-        # planned. It was planned nevertheless, so it is decided, and the new rules go on from it.
-        return _way_of_one(due, schedule, now, calendars=calendars)
+        # The schedule's rules (a time zone, a calendar) have changed since this tick was planned.
+        # The planned tick is still decided; the new rules apply after it.
+        return _plan_single_tick(due, schedule, now, calendars=calendars)
     progress = Progress(cursor=since, fired=fired, last_end=last_end)
     decision = catch_up(schedule, progress, now, cause=Cause.OUTAGE, calendars=calendars)
     if not decision.run and not decision.recorded:
-        return Way(beyond=first)  # it was put off, and its time has not come
-    beyond = _beyond(
+        return Way(beyond=first)  # postponed, and not due yet
+    beyond = _next_regular_tick(
         schedule, decision.cursor, now, calendars=calendars, fired=fired + len(decision.run)
     )
     return Way(recorded=decision.recorded, stations=decision.run, beyond=beyond)
@@ -93,13 +93,15 @@ def way_after_end(
     calendars: Mapping[str, Calendar],
     last: LastEnd,
 ) -> Way:
-    """Where the cursor of a fixed delay goes (S6). While a run is alive nobody knows the next tick,
-    so the cursor stands a delay ahead and is looked at again then. A tick that is due within the
-    time that is decided ahead is not put off.
+    """Plan the cursor of a fixed delay (S6). While a run is active its next tick is unknown, so the
+    cursor moves one delay ahead and is examined again then. A tick that is due within the time that
+    is decided ahead is not postponed.
     """
     now = moment.decides_until
     if last.is_alive:
-        return Way(beyond=_beyond(schedule, now, now, calendars=calendars, fired=due.fired or 0))
+        return Way(
+            beyond=_next_regular_tick(schedule, now, now, calendars=calendars, fired=due.fired or 0)
+        )
     planned: Planned | None = _as_planned(due)
     if last.ended_at is not None:
         planned = planning.next_tick(
@@ -113,25 +115,25 @@ def way_after_end(
         return Way(beyond=planned)
     if moment.now - planned.due_at > schedule.misfire.late_after:
         return way_of_late(due, schedule, moment.now, calendars=calendars, last_end=last.ended_at)
-    beyond = _beyond(schedule, now, now, calendars=calendars, fired=(due.fired or 0) + 1)
+    beyond = _next_regular_tick(schedule, now, now, calendars=calendars, fired=(due.fired or 0) + 1)
     return Way(stations=(planned,), beyond=beyond)
 
 
 def records_of(due: Due, recorded: tuple[Recorded, ...]) -> list[Record]:
-    """The rows of history for ticks that do not run. Each is named by the last tick it covers."""
+    """Build the history rows of ticks that do not run, identified by the last tick covered."""
     return [
         Record(
             job_id=due.job_id,
             id=tick_run_id(due.job_id, row.last),
             tick_at=row.last,
             state=STATES[row.outcome],
-            reason=_reason(due, row),
+            reason=_encode_reason(due, row),
         )
         for row in recorded
     ]
 
 
-def _reason(due: Due, row: Recorded) -> str:
+def _encode_reason(due: Due, row: Recorded) -> str:
     reason: dict[str, object] = {
         "code": "paused" if row.outcome is Outcome.PAUSED else row.reason.value,
         "count": row.count,
@@ -144,7 +146,7 @@ def _reason(due: Due, row: Recorded) -> str:
     return json.dumps(reason)
 
 
-def _beyond(
+def _next_regular_tick(
     schedule: Schedule,
     after: datetime,
     now: datetime,
@@ -152,20 +154,20 @@ def _beyond(
     calendars: Mapping[str, Calendar],
     fired: int,
 ) -> Planned | None:
-    """The usual tick after an instant. A fixed delay counts from now until the end is known."""
+    """Return the next regular tick. A fixed delay counts from now until its run has ended."""
     if schedule.follows_end:
         return planning.next_tick(schedule, now, calendars=calendars, last_end=now, fired=fired)
     return planning.next_tick(schedule, after, calendars=calendars, fired=fired)
 
 
-def _way_of_one(
+def _plan_single_tick(
     due: Due, schedule: Schedule, now: datetime, *, calendars: Mapping[str, Calendar]
 ) -> Way:
     misfire, late = schedule.misfire, now - due.fire_at
     expired = misfire.start_deadline is not None and late > misfire.start_deadline
     missed = misfire.on_outage is CatchUp.SKIP and late > misfire.late_after
     runs = not (expired or missed)
-    beyond = _beyond(
+    beyond = _next_regular_tick(
         schedule, due.tick_at, now, calendars=calendars, fired=(due.fired or 0) + int(runs)
     )
     if runs:

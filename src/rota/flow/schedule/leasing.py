@@ -1,16 +1,17 @@
-"""Holds shards by lease, and shares them with the other schedulers (O3). Room: flow/schedule.
+"""Holds shards by lease and shares them evenly with the other schedulers (O3).
 
-A duty. Each pass renews the session and the shards, looks who else is alive, lets go of what is
-above this scheduler's share and takes what is free up to it. Nobody leads: everyone computes the
-same plan from the same rows (core/shard.py), and a lease keeps two from holding one shard.
+A duty. Each pass renews the session and the shards, reads which schedulers are alive, releases the
+shards above this scheduler's share and takes free ones up to it. There is no leader: every
+scheduler computes the same plan from the same rows (core/shard.py), and a lease prevents two
+schedulers from holding one shard.
 
 The session lives as long as a shard's lease. If it lived longer, a dead scheduler would still count
-when the living compute their shares, and its shards would lie idle. A session that another process
-has expired is not mourned: the next pass opens a new one, with a new id.
+when the others compute their shares, and its shards would lie idle. When another process has
+expired the session, the next pass opens a new one with a new id.
 
-A machine whose clock is far from the database's is broken in ways that we cannot know. It fires by
-the database's clock anyway, but beyond `CLOCK_OFFSET_LIMIT` it holds nothing (F05). The process's
-clock monitor warns about it.
+A machine whose clock is far from the database's clock may be broken in other ways too. Ticks fire
+by the database's clock in any case, but beyond `CLOCK_OFFSET_LIMIT` the scheduler holds no shard
+(F05). The process's clock monitor warns about it.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,16 +36,16 @@ from rota.store.fitness import database_time
 from rota.store.sessions import NewSession, Role
 from rota.store.shards import Shard
 
-# While others still hold what is ours to take: they let go at their next pass.
+# Rest while others still hold shards above their share; they release them at their next pass.
 IMPATIENT: Final = 0.5
-# After a lease of somebody else should have run out, so that it has.
+# Added to the expiry of another scheduler's lease, so that it has expired for certain.
 MARGIN: Final = timedelta(milliseconds=10)
 SHORTEST: Final = 0.05
 
 
 @dataclass(slots=True, kw_only=True)
 class Leasing:
-    """`moved` is called when shards were taken, so that they are read at once."""
+    """Calls `on_shards_taken` after taking shards, so that they are read at once."""
 
     source: Source
     tenure: Tenure
@@ -57,7 +58,7 @@ class Leasing:
     _session: UUID = field(default=NOBODY)
 
     async def tick(self) -> float:
-        """Renew, and come closer to an even share."""
+        """Renew the leases and move towards an even share."""
         lease = self.tenure.lease
         async with self.source.acquire() as conn:
             sent = self.clock.monotonic()
@@ -66,30 +67,30 @@ class Leasing:
                 await self._release_all(conn)
                 return lease.renew_every.total_seconds()
             try:
-                await self._vouch(conn)
+                await self._renew_session(conn)
             except LeaseLost:
                 self._start_over()
                 return 0.0
-            rest = await self._share(conn, now, sent)
+            rest = await self._balance_shards(conn, now, sent)
         renewal = next_renewal(lease, sent=sent, now=self.clock.monotonic())
         return max(SHORTEST, min(rest, renewal))
 
     async def let_go(self) -> None:
-        """Give everything back, so that nobody has to wait for the leases to run out."""
+        """Release every shard, so that other schedulers need not wait for the leases to expire."""
         try:
             async with self.source.acquire() as conn:
                 await self._release_all(conn)
         except StoreUnavailable:
-            self._start_over()  # then they wait
+            self._start_over()  # the leases expire by themselves
 
     async def _database_time(self, conn: Connection) -> tuple[datetime, timedelta]:
-        """The database's time, and by how much it is outside of the time we asked in."""
+        """Return the database's time and its offset from the local clock."""
         asked, sent = self.clock.now(), self.clock.monotonic()
         now = await database_time(conn)
         self.offset.note(now, sent=sent, received=self.clock.monotonic())
         return now, clock_offset(now, asked=asked, answered=self.clock.now())
 
-    async def _vouch(self, conn: Connection) -> None:
+    async def _renew_session(self, conn: Connection) -> None:
         ttl = self.tenure.lease.ttl
         if self._session == NOBODY:
             session = NewSession(id=self.new_id(), role=Role.SCHEDULER, name=self.name)
@@ -100,27 +101,27 @@ class Leasing:
         else:
             await sessions.beat(conn, session_id=self._session, running=(), ttl=ttl)
 
-    async def _share(self, conn: Connection, now: datetime, sent: float) -> float:
-        """Renew, release and take; return how long nothing can change."""
+    async def _balance_shards(self, conn: Connection, now: datetime, sent: float) -> float:
+        """Renew, release and take shards; return how long nothing can change."""
         me, ttl = self._session, self.tenure.lease.ttl
         before = set(self.tenure.epochs)
         kept = await shards.renew(conn, owner=me, shards=list(before), ttl=ttl)
-        live = [one.id for one in await sessions.live(conn, Role.SCHEDULER) if not one.draining]
+        live = [s.id for s in await sessions.live(conn, Role.SCHEDULER) if not s.draining]
         rows = await shards.owners(conn)
         plan = plan_shards(me, live=live, owners={row.id: row.owner for row in rows})
         released = frozenset(plan.release)
-        # First stop acting on them, then let them go.
+        # Stop acting on them before releasing them.
         self.tenure.without(released)
         if released:
             await shards.release(conn, owner=me, shards=plan.release)
         taken = await shards.hold(conn, owner=me, shards=plan.take, ttl=ttl) if plan.take else {}
         epochs = {s: e for s, e in kept.items() if s not in released} | taken
         self.tenure.confirm(Ownership(owner=me, epochs=epochs), sent=sent)
-        self._tell(before, kept, released, taken)
+        self._report_moves(before, kept, released, taken)
         wants_more = len(epochs) < share_of(me, live)
         return IMPATIENT if wants_more else self._until_others_expire(rows, now)
 
-    def _tell(
+    def _report_moves(
         self,
         before: set[int],
         kept: dict[int, int],
@@ -139,7 +140,9 @@ class Leasing:
             self.moved()
 
     def _until_others_expire(self, rows: Sequence[Shard], now: datetime) -> float:
-        """Who is alive renews long before that: then nothing happens, and it is looked again."""
+        """Return the seconds until the first lease of another scheduler expires. A live scheduler
+        renews long before that; then the pass changes nothing.
+        """
         ends = [row.expires_at for row in rows if row.owner not in {None, self._session}]
         if not ends:
             return self.tenure.lease.renew_every.total_seconds()
@@ -160,7 +163,7 @@ class Leasing:
             self.emit(ShardsMoved(taken=0, released=0, lost=len(lost), held=0))
 
     def _forget(self) -> list[int]:
-        """Act on nothing any more; return the shards that were held."""
+        """Stop acting on every shard; return the shards that were held."""
         held = list(self.tenure.epochs)
         self._session = NOBODY
         self.tenure.confirm(Ownership(owner=NOBODY, epochs={}), sent=float("-inf"))
@@ -169,7 +172,7 @@ class Leasing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastLease:
-    """The leasing duty, and giving everything back when it is told to stop."""
+    """The leasing duty, which releases every shard when it is stopped."""
 
     duty: Duty
     leasing: Leasing

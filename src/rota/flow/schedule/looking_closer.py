@@ -1,8 +1,8 @@
-"""Looks closer at ticks that cannot simply be fired. Room: flow/schedule.
+"""Handles ticks that cannot be fired directly.
 
-Late ticks, whose policy may say that they do not run, and fixed delays, which count from the end of
-the run before. Lateness.py says where each cursor goes; here the cursors are moved there, together
-with the records of what was passed over. What is to be fired after all goes back to firing.py.
+These are late ticks, which the misfire policy may drop, and fixed delays, which count from the end
+of the previous run. misfires.py computes where each cursor moves; this module moves the cursors and
+records the skipped ticks in one statement. Ticks that still run go back to tick_firer.py.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from rota.store import cursors
 from rota.store.cursors import Due, LastEnd, Record, Step
 from rota.store.driver import Connection
 
-# How long one look at many may take before others get their turn.
+# Seconds that one batch may take before other ticks get their turn.
 BUDGET: Final = 0.01
 
 
 class Looked(NamedTuple):
-    """`run` is to be fired now; `unseen` there was no time for."""
+    """Entries to fire now (`ready`), and entries beyond the time budget (`unhandled`)."""
 
     run: list[Entry]
     unseen: Sequence[Entry]
@@ -45,23 +45,24 @@ class LookingCloser:
     async def look(
         self, conn: Connection, entries: Sequence[Entry], now: datetime, *, ahead: timedelta
     ) -> Looked:
-        """Move the cursors of those that do not run now; return the others, ready to be fired.
+        """Move the cursors of ticks that do not run now; return the others, ready to fire.
 
-        What is due within `ahead` is decided; how late a tick is, is judged by the time it is.
+        Ticks due within `ahead` are decided. Lateness is judged by the actual time.
         """
         ends = await self._last_ends(conn, entries)
         run, moves = [], []
         moment = Moment(now, now + ahead)
         if all(self._is_quick(entry.firing.due) for entry in entries):
-            ways = self._ways(entries, ends, moment)
+            ways = self._plan_entries(entries, ends, moment)
         else:
-            # An outage of a schedule with calendars may take longer than a tick may be late.
-            ways = await asyncio.to_thread(self._ways, entries, ends, moment)
+            # Planning an outage of a schedule with calendars may take longer than a tick may be
+            # late.
+            ways = await asyncio.to_thread(self._plan_entries, entries, ends, moment)
         for entry, way in zip(entries, ways, strict=False):
             if not self.agenda.holds(entry):
-                continue  # it was edited meanwhile
+                continue  # the job was edited since
             if not isinstance(way, Way):
-                self._set_aside(entry, way)
+                self._add_fault(entry, way)
             elif way.begins_at(entry.firing.due, now + ahead):
                 decided = on_course(entry.firing.due, way.course[1:])
                 self.agenda.instead(decided)
@@ -76,13 +77,14 @@ class LookingCloser:
         schedule = self._schedule(due)
         return schedule is None or schedule.is_quick
 
-    def _ways(
+    def _plan_entries(
         self, entries: Sequence[Entry], ends: Mapping[UUID, LastEnd], moment: Moment
     ) -> list[Way | Exception]:
-        """The ways of as many as there is time for, in order; or what is wrong with one.
+        """Plan as many entries as the time budget allows, in order; an error stands for a faulty
+        one.
 
-        Jobs that share a schedule and stand at the same tick go the same way. Changes nothing, so
-        that it may run in a thread.
+        Jobs that share a schedule and are at the same tick share one plan. Changes nothing, so it
+        may run in a thread.
         """
         end = self.clock.monotonic() + BUDGET
         shared: dict[object, Way] = {}
@@ -96,7 +98,7 @@ class LookingCloser:
                 ways.append(shared[place])
                 continue
             try:
-                way = self._way(due, ends.get(due.job_id), moment)
+                way = self._plan_entry(due, ends.get(due.job_id), moment)
             except FAULTS as error:
                 ways.append(error)
                 continue
@@ -105,7 +107,7 @@ class LookingCloser:
                 shared[place] = way
         return ways
 
-    def _set_aside(self, entry: Entry, error: Exception) -> None:
+    def _add_fault(self, entry: Entry, error: Exception) -> None:
         due = entry.firing.due
         self.agenda.forget(entry)
         if isinstance(error, NewerDocument):
@@ -114,19 +116,19 @@ class LookingCloser:
             self.agenda.faults.append(Fault.of(due, error))
 
     async def _last_ends(self, conn: Connection, entries: Sequence[Entry]) -> dict[UUID, LastEnd]:
-        asking = [
+        job_ids = [
             entry.firing.due.job_id
             for entry in entries
             if (schedule := self._schedule(entry.firing.due)) and schedule.follows_end
         ]
-        return await cursors.last_ends(conn, asking) if asking else {}
+        return await cursors.last_ends(conn, job_ids) if job_ids else {}
 
     def _schedule(self, due: Due) -> Schedule | None:
         if due.schedule_id is None:
             return None
         return self.agenda.rulebook.rule(due.schedule_id, due.job_id).schedule
 
-    def _way(self, due: Due, last: LastEnd | None, moment: Moment) -> Way:
+    def _plan_entry(self, due: Due, last: LastEnd | None, moment: Moment) -> Way:
         schedule = self._schedule(due)
         if schedule is None:
             return Way()
@@ -151,7 +153,7 @@ class LookingCloser:
             return
         for entry, way in moves:
             if entry.firing.due.job_id in moved:
-                self._go(entry, way)
+                self._advance(entry, way)
             else:
                 self.agenda.forget(entry)
         if len(moved) < len(moves):
@@ -160,7 +162,7 @@ class LookingCloser:
     async def _isolate(
         self, conn: Connection, moves: Sequence[tuple[Entry, Way]], error: Exception
     ) -> None:
-        """One row makes the whole statement fail: find it by halving."""
+        """Find the one row that makes the statement fail, by halving the batch."""
         if len(moves) > 1:
             middle = len(moves) // 2
             await self._move(conn, moves[:middle])
@@ -170,7 +172,7 @@ class LookingCloser:
         self.agenda.forget(entry)
         self.agenda.faults.append(Fault.of(entry.firing.due, error))
 
-    def _go(self, entry: Entry, way: Way) -> None:
+    def _advance(self, entry: Entry, way: Way) -> None:
         due, first = entry.firing.due, way.course[0]
         if way.recorded:
             count = sum(row.count for row in way.recorded)

@@ -1,11 +1,11 @@
-"""Keeps the calendars of a scheduler's rulebook as they are in the database (S15).
+"""Keeps the calendars of a scheduler's schedule cache up to date (S15).
 
-Room: flow/schedule. Two ways lead here. Reading looks at the calendars of what it has read, after
-it has read it: whoever replaces a calendar moves the cursors of its jobs and raises their versions
-in the same transaction, so a cursor that shows the change is never followed by an old calendar, and
-an entry that was computed by the old one is refused when it fires. And a duty looks at all of them
-every few seconds and when jobs have changed, for calendars that nobody moved cursors for. Only
-calendars that a schedule at hand goes by are read; without any, nothing is asked.
+Two paths refresh calendars. The tick reader refreshes the calendars of the cursors it has just
+read. A transaction that replaces a calendar also moves the cursors of its jobs and raises their
+versions; so a cursor that shows the change is never followed by an old calendar, and an entry
+computed with the old calendar is refused when it fires. A duty refreshes all cached calendars every
+few seconds and when jobs have changed, for changes that moved no cursor. Only calendars that a
+cached schedule references are read; without any, no query is sent.
 """
 
 from collections.abc import Collection
@@ -20,7 +20,7 @@ EVERY: Final = 5.0
 
 
 async def look_at(conn: Connection, rulebook: Rulebook, names: Collection[str]) -> None:
-    """Bring these calendars into the rulebook as they are now."""
+    """Refresh these calendars in the cache."""
     rulebook.bring(names, await calendars.current(conn, rulebook.known(names)))
 
 
@@ -37,7 +37,7 @@ class MindingCalendars:
         async with self.source.acquire() as conn:
             found = await calendars.current(conn, self.rulebook.known(names))
         if edition != self.rulebook.edition:
-            # Reading has looked meanwhile, and may have seen newer ones.
+            # The tick reader has refreshed since, perhaps with newer calendars.
             return 0.0
         self.rulebook.bring(names, found)
         return EVERY

@@ -1,11 +1,11 @@
-"""Sets a job aside that cannot be scheduled, so that it does not stop the others (F08).
+"""Quarantines jobs that cannot be scheduled, so that they do not stop the others (F08).
 
-Room: flow/schedule. A schedule that cannot be read or does not advance, or a tick that the database
-refuses for a reason of its own: the job keeps its cursor, is held with the reason, and somebody is
-told. Nothing is fired for it until somebody resumes it.
+This covers a schedule that cannot be parsed or does not advance, and a tick that the database
+rejects. The job keeps its cursor, is held with the reason, and an event reports it. It does not
+fire until a user resumes it.
 
-A job whose documents only newer code knows is not quarantined: it keeps its place, untouched, until
-a scheduler of a version that knows them holds its shard (docs/adr/0033-stored-documents.md).
+A job whose documents only newer code can read is not quarantined: it stays unchanged until a
+scheduler of a version that can read them holds its shard (docs/adr/0033-stored-documents.md).
 """
 
 from collections.abc import Iterable
@@ -20,13 +20,13 @@ LONGEST_REASON: Final = 1000
 
 
 def tell_newer(agenda: Agenda, *, emit: Emit) -> None:
-    """Tell of the jobs that wait for a newer version."""
+    """Report the jobs that wait for a newer version."""
     for due, reason in agenda.take_newer():
         emit(JobSetAside(job_id=due.job_id, reason=reason[:LONGEST_REASON]))
 
 
 async def set_aside(conn: Connection, faults: Iterable[Fault], *, emit: Emit) -> None:
-    """Quarantine each of these for its reason. One that was edited since is left alone."""
+    """Quarantine each of these jobs with its reason. A job that was edited since is left alone."""
     for due, fault in faults:
         reason = fault[:LONGEST_REASON]
         if await holding.quarantine(conn, job_id=due.job_id, version=due.version, reason=reason):

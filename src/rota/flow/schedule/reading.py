@@ -1,15 +1,15 @@
-"""Reads the ticks of the next seconds into the agendas. Room: flow/schedule.
+"""Reads the ticks of the next seconds into the agendas.
 
-A duty with three ways of reading. *Ahead*: of each shard what lies between its horizon and
-`look_ahead` from now, so that every tick is read once; a shard that was just taken has no horizon
-and is read from its beginning. The *poll*: what is due now or within the next moments, known or
-not; it finds jobs that were written or edited after their time had been read ahead, and everything
-that got lost on the way. And when somebody *hurries* it, the whole window again.
+A duty with three ways of reading. *Read ahead* reads, for each shard, what lies between its horizon
+and `look_ahead` from now, so that every tick is read once; a shard that was just taken has no
+horizon and is read from its beginning. The *poll* reads what is due now or within moments, known or
+not; it finds jobs that were created or edited after their time had been read ahead, and anything
+that was lost. *Hurry* reads the whole window again when a hint asks for it.
 
-With each pass it also learns when the next submission of each shard is due (submissions.py).
+Each pass also reads when the next submission of each shard is due (due_submissions.py).
 
-Schedules are read and the ticks after the next computed here, ahead of the moment of firing. Those
-that take long to find are found in a thread, a few in each pass.
+Schedules are parsed and their following ticks computed here, ahead of the moment of firing. Long
+searches run in a thread, a few in each pass.
 """
 
 import asyncio
@@ -38,30 +38,30 @@ from rota.store.submissions import DueShard
 
 MOST: Final = 20_000
 POLL: Final = 0.25
-# How far beyond now a poll looks: what is written so long before its time is never late.
+# How far beyond now a poll looks: a tick written at least this long before its time is never late.
 REACH: Final = timedelta(seconds=2 * POLL)
-# With more than this in reach, nearly all of it known, polls look for a while only for what should
-# have been fired some time ago.
+# With more rows than this within reach, nearly all of them known, polls look only for overdue ticks
+# for a while.
 CROWD: Final = 1000
 CROWDED_FOR: Final = 5.0
 OVERDUE: Final = timedelta(seconds=POLL)
-# Reading ahead is worth a statement when this part of the window has passed. Many rows are read in
-# smaller parts: decoding them keeps the loop from firing.
+# The window is read ahead in this many parts. Many rows are read in smaller parts, because decoding
+# them blocks the event loop and so delays firing.
 PARTS: Final = 8
 SMALL_PARTS: Final = 40
 MANY: Final = 500
-# Steps of search (core/time/budget.py) in threads after which the rest waits: some 0.2 s.
+# Search steps (core/time/budget.py) in threads per pass: about 0.2 s. The rest waits.
 PASS_STEPS_MAX: Final = 20_000
-# After this many rows the others get their turn: some 0.5 ms.
+# Yield to other tasks after this many rows: about 0.5 ms.
 CHUNK: Final = 64
-# The whole window again at most so often; and this, like a poll, for a tenth of the time at most.
+# Shortest interval between full rereads. A reread or poll takes at most a tenth of the time.
 HURRY_EVERY: Final = 0.05
 PAUSES: Final = 10
 
 
 @dataclass(slots=True, kw_only=True)
 class Reading:
-    """Shards are dealt to the agendas by their number."""
+    """Assigns shards to agendas by shard number."""
 
     source: Source
     tenure: Tenure
@@ -78,13 +78,13 @@ class Reading:
     _parts: int = PARTS
 
     def hurry(self) -> None:
-        """Jobs were written or edited: look at the whole window again, soon."""
+        """Read the whole window again soon, because jobs were created or edited."""
         self._hurried = True
         self.pulse.wake()
 
     async def tick(self) -> float:
         shards = list(self.tenure.epochs)
-        self._forget_others(shards)
+        self._drop_other_horizons(shards)
         if not shards:
             return POLL
         async with self.source.acquire() as conn:
@@ -94,7 +94,7 @@ class Reading:
             hurried = self._hurried and started >= self._next_hurry
             if hurried:
                 self._hurried = False
-                self._forget_others([])
+                self._drop_other_horizons([])
             for agenda in self.agendas:
                 agenda.begin_reading()
             await self._read_ahead(conn, shards, now)
@@ -117,8 +117,8 @@ class Reading:
         return max(0.0, following - ended)
 
     async def _search_off_loop(self) -> None:
-        """Find the ticks that take long to find, in a thread, and only so many in one pass: the
-        schedules of one tenant must not keep those of others from being read.
+        """Search for slow next ticks in a thread, with a budget per pass: one tenant's schedules
+        must not delay those of others.
         """
         steps = 0
         for agenda in self.agendas:
@@ -127,12 +127,14 @@ class Reading:
                     agenda.search_later(due)
                     continue
                 budget = SearchBudget(NEXT_TICK_STEPS_MAX)
-                found = await asyncio.to_thread(_prepared_or_fault, due, agenda.rulebook, budget)
+                found = await asyncio.to_thread(_prepare_or_fault, due, agenda.rulebook, budget)
                 agenda.took_long(due, found)
                 steps += budget.spent
 
-    def _forget_others(self, shards: Sequence[int]) -> None:
-        """A shard that is not ours any more is read from its beginning if it comes back."""
+    def _drop_other_horizons(self, shards: Sequence[int]) -> None:
+        """Drop the horizons of shards that this scheduler no longer holds. A shard that comes back
+        is read from its beginning.
+        """
         kept = set(shards)
         for agenda in self.agendas:
             for shard in agenda.horizons.keys() - kept:
@@ -140,7 +142,7 @@ class Reading:
 
     @property
     def _rulebook(self) -> Rulebook:
-        """One for all agendas."""
+        """Return the schedule cache, which all agendas share."""
         return self.agendas[0].rulebook
 
     def _agenda_of(self, shard: int) -> Agenda:
@@ -157,8 +159,8 @@ class Reading:
         old = {shard: horizon for shard, horizon in known.items() if horizon <= enough}
         if not old:
             return
-        # Before the read, not after: a tick that is fired meanwhile and whose next one lies in the
-        # window is invisible to this read, so whoever fires it must put it into the agenda.
+        # Set before the read: a tick that fires during the read and whose next tick lies in the
+        # window is invisible to this read, so the firer must add that next tick to the agenda.
         self._set_horizons(dict.fromkeys(old, until))
         try:
             rows = await cursors.due(
@@ -182,28 +184,28 @@ class Reading:
         self._next_poll = sent + max(POLL, PAUSES * (ended - sent))
 
     async def _read_submissions(self, conn: Connection, shards: Sequence[int]) -> None:
-        """Learn when the next submission of each shard is due: one row a shard."""
+        """Read when the next submission of each shard is due: one row per shard."""
         found: dict[int, list[DueShard]] = {}
         for row in await submissions.next_due(conn, shards=shards):
             found.setdefault(row.shard % len(self.agendas), []).append(row)
-        for place, rows in found.items():
-            self.agendas[place].learn_submissions(rows)
+        for index, rows in found.items():
+            self.agendas[index].learn_submissions(rows)
 
     async def _take_in(self, conn: Connection, rows: Sequence[Due]) -> None:
         news = [row for row in rows if self._agenda_of(row.shard).is_news(row)]
         missing = self._rulebook.missing(news)
         if missing:
             self._rulebook.learn(await names.schedules(conn, list(missing)))
-        going_by = self._rulebook.calendars_of(news)
-        if going_by:
-            await look_at(conn, self._rulebook, going_by)
+        calendar_names = self._rulebook.calendars_of(news)
+        if calendar_names:
+            await look_at(conn, self._rulebook, calendar_names)
         for start in range(0, len(news), CHUNK):
             for row in news[start : start + CHUNK]:
                 self._agenda_of(row.shard).take_in(row)
             await self.clock.sleep(0)
 
 
-def _prepared_or_fault(due: Due, rulebook: Rulebook, budget: SearchBudget) -> Entry | Exception:
+def _prepare_or_fault(due: Due, rulebook: Rulebook, budget: SearchBudget) -> Entry | Exception:
     try:
         return prepared(due, rulebook, budget)
     except FAULTS as error:
@@ -213,10 +215,10 @@ def _prepared_or_fault(due: Due, rulebook: Rulebook, budget: SearchBudget) -> En
 def cut_short(
     rows: Sequence[Due], shards: Mapping[int, datetime], *, most: int
 ) -> dict[int, datetime]:
-    """The true horizons of shards of which a read may not have shown everything.
+    """Return the true horizons of shards whose rows the limit may have cut off.
 
-    A part of what is due at the very last time that was shown may be missing, so it is not counted:
-    it is read again, or found by the poll once what is before it has been fired.
+    Rows that are due at the very last time shown may be incomplete, so the horizon lies before it.
+    They are read again, or the poll finds them once the ticks before them have fired.
     """
     if not rows:
         return {}

@@ -1,14 +1,14 @@
-"""The schedules of the jobs at hand, read once, and the tick that follows a tick.
+"""Caches the parsed schedules of jobs, and the tick that follows a tick.
 
-Room: flow/schedule. Jobs that say the same share one stored schedule, so it is read once for all of
-them, and the tick after a tick is computed once for all that stand at it: a herd of thousands costs
-one computation. Two things depend on the job and cannot be shared: a cron `H` and the jitter, whose
-seed is the id of the job as text. A schedule with either is read for each job. Everything here is a
-cache with a bound; what was dropped is read again.
+Jobs with equal schedules share one stored schedule, so it is parsed once for all of them, and the
+tick after a tick is computed once for all jobs at that tick: thousands of such jobs cost one
+computation. Two things depend on the job and cannot be shared: a cron `H` and the jitter, whose
+seed is the job id as text. A schedule with either is parsed for each job. Every cache here is
+bounded; a dropped entry is read again.
 
-The calendars that schedules go by are here too, under names that no two tenants share. They are
-brought by minding_calendars.py, which also says when they must be looked at. A schedule whose
-calendar does not exist is at fault, and says so without naming the calendars of others.
+The calendars that schedules reference are cached here too, under tenant-qualified names.
+calendar_refresher.py loads them and decides when to refresh. A schedule whose calendar does not
+exist is faulty; its error does not name calendars of other tenants.
 """
 
 import json
@@ -33,21 +33,21 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 MOST: Final = 50_000
-# Steps of one search (core/time/budget.py) on the event loop of a scheduler: less than 1 ms.
+# Search steps (core/time/budget.py) for one search on the scheduler's event loop: less than 1 ms.
 LOOP_STEPS_MAX: Final = 100
-# How a stored schedule says that it goes by no calendar, which is as good as all of them.
+# The text of a stored schedule without calendars, which nearly all are.
 WITHOUT: Final = '"calendars": []'
-EXISTING: Final = "a calendar that exists; once it is made again, the job goes on"
-# What a schedule can fail with when it is read or evaluated, each the fault of that schedule alone.
+EXISTING: Final = "calendar does not exist; create it again and the job continues"
+# Errors that parsing or evaluating a schedule may raise, each caused by that schedule alone.
 FAULTS: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Rule(NamedTuple):
-    """A schedule, and when its ticks need no closer look.
+    """A parsed schedule, and when its ticks can be fired directly.
 
-    A tick is as good as on time for the length of `patience`; one that `always_runs`, however late,
-    as long as it is the only one that is due. Where missed ticks are paced each is put off in turn,
-    so what counts is how old it is, and not when it was due at last.
+    A tick counts as on time within `tolerance`. A tick that `always_runs` runs however late, as
+    long as it is the only one due. With paced catch-up every tick is postponed in turn, so lateness
+    counts from the tick's own time.
     """
 
     schedule: Schedule
@@ -69,7 +69,7 @@ class Rule(NamedTuple):
 
 
 class Calendars(dict[str, Calendar]):
-    """Calendars by their qualified names. `unread` says of others why they cannot be read here."""
+    """Calendars by qualified name. `errors` holds the errors of calendars that cannot be parsed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,19 +84,19 @@ class Calendars(dict[str, Calendar]):
 class Rulebook:
     def __init__(self) -> None:
         self.calendars = Calendars()
-        # Rises whenever calendars are brought.
+        # Increased by every update of calendars.
         self.edition = 0
         self._stored: dict[str, Stored] = {}
-        # The calendars of the schedules that go by any.
-        self._going_by: dict[int, frozenset[str]] = {}
+        # The calendars of each schedule that references any.
+        self._calendar_names: dict[int, frozenset[str]] = {}
         self._bodies: dict[int, str] = {}
-        # By schedule where it is the same for all jobs, by schedule and job where it is not.
+        # Keyed by schedule if all jobs share its ticks, else by schedule and job.
         self._shared: dict[int, Rule] = {}
         self._own: dict[tuple[int, UUID], Rule] = {}
         self._following: dict[tuple[int, datetime], Planned | None] = {}
 
     def missing(self, rows: Iterable[Due]) -> set[int]:
-        """The schedules of these that are not known here."""
+        """Return the schedules of these cursors that are not cached."""
         wanted = {row.schedule_id for row in rows if row.schedule_id is not None}
         return wanted - self._bodies.keys()
 
@@ -104,26 +104,28 @@ class Rulebook:
         for schedule_id, body in bodies.items():
             remember(self._bodies, schedule_id, body)
             if WITHOUT not in body:
-                remember(self._going_by, schedule_id, calendars_in(body))
+                remember(self._calendar_names, schedule_id, calendars_in(body))
 
     def calendars_of(self, rows: Iterable[Due]) -> set[str]:
-        """The calendars that the schedules of these go by."""
-        if not self._going_by:
+        """Return the calendars that the schedules of these cursors reference."""
+        if not self._calendar_names:
             return set()
         nothing: frozenset[str] = frozenset()
-        return {name for row in rows for name in self._going_by.get(row.schedule_id or 0, nothing)}
+        return {
+            name for row in rows for name in self._calendar_names.get(row.schedule_id or 0, nothing)
+        }
 
     def all_calendars(self) -> set[str]:
-        """The calendars that any schedule here goes by."""
-        return {name for named in self._going_by.values() for name in named}
+        """Return the calendars that any cached schedule references."""
+        return {name for named in self._calendar_names.values() for name in named}
 
     def known(self, names: Iterable[str]) -> dict[str, Stored | None]:
-        """What is known of these calendars."""
+        """Return the cached version of each of these calendars."""
         return {name: self._stored.get(name) for name in names}
 
     def bring(self, names: Iterable[str], found: Mapping[str, Stored]) -> None:
-        """These calendars were looked at, and those that were found exist. What was computed by
-        others than these is forgotten.
+        """Replace these calendars by the versions found, and drop ticks computed with others. A
+        calendar that was not found does not exist.
         """
         self.edition += 1
         changed = {name for name in names if self._stored.get(name) is not found.get(name)}
@@ -133,15 +135,17 @@ class Rulebook:
             self.calendars.unread.pop(name, None)
             if name in found:
                 self._stored[name] = found[name]
-                self._bring(name, found[name].read)
+                self._put_calendar(name, found[name].read)
         if changed:
-            stale = {id_ for id_, named in self._going_by.items() if not named.isdisjoint(changed)}
-            # A copy: a search in a thread may add to it meanwhile.
+            stale = {
+                id_ for id_, named in self._calendar_names.items() if not named.isdisjoint(changed)
+            }
+            # A copy, because a search in a thread may add entries concurrently.
             for place in list(self._following):
                 if place[0] in stale:
                     self._following.pop(place, None)
 
-    def _bring(self, name: str, read: Calendar | InvalidInput) -> None:
+    def _put_calendar(self, name: str, read: Calendar | InvalidInput) -> None:
         if isinstance(read, InvalidInput):
             self.calendars.unread[name] = read
         else:
@@ -151,30 +155,30 @@ class Rulebook:
         return schedule_id is None or schedule_id in self._bodies
 
     def is_shared(self, schedule_id: int | None) -> bool:
-        """Whether all jobs with this schedule have the same ticks."""
+        """Return whether all jobs with this schedule have the same ticks."""
         return schedule_id in self._shared
 
     def rule(self, schedule_id: int, job_id: UUID) -> Rule:
-        """The rule of a job; raises one of `FAULTS` if there is no reading it."""
+        """Return the parsed schedule of a job. Raises one of `SCHEDULE_FAULTS`."""
         found = self._shared.get(schedule_id) or self._own.get((schedule_id, job_id))
         if found is not None:
             return found
         body = self._bodies.get(schedule_id)
         if body is None:
             raise InvalidSchedule(
-                "schedule", schedule_id, "the number of a schedule that is stored"
+                "schedule", schedule_id, "expected the number of a stored schedule"
             )
         schedule = read_stored_schedule(json.loads(body), seed=str(job_id))
-        made = Rule.of(schedule)
+        parsed = Rule.of(schedule)
         if schedule.depends_on_seed:
-            return remember(self._own, (schedule_id, job_id), made)
-        return remember(self._shared, schedule_id, made)
+            return remember(self._own, (schedule_id, job_id), parsed)
+        return remember(self._shared, schedule_id, parsed)
 
     def following(self, due: Due, budget: SearchBudget | None = None) -> Planned | None:
-        """The tick after the one that is due, once that has been run; None if it was the last.
+        """Return the tick after the due one, assuming that one runs; None if it is the last.
 
-        `SearchTooLong` if that takes more steps than `budget` has. Without one it is what a search
-        on the event loop may take; whoever gets the error asks again in a thread.
+        Raises `SearchTooLong` if the search exceeds `budget`; the caller then retries in a thread.
+        Default budget: `LOOP_STEPS_MAX`, what a search on the event loop may take.
         """
         if due.schedule_id is None:
             return None
@@ -191,15 +195,17 @@ class Rulebook:
             budget=budget,
         )
         if planned is not None and planned.tick.at <= due.tick_at:
-            raise InvalidSchedule("schedule", planned.tick.at, f"a tick after {due.tick_at}")
+            raise InvalidSchedule(
+                "schedule", planned.tick.at, f"next tick must be after {due.tick_at}"
+            )
         if self.is_shared(due.schedule_id) and schedule.window.max_runs is None:
             return remember(self._following, place, planned)
         return planned
 
 
 def calendars_in(body: str) -> frozenset[str]:
-    """The calendars that a stored schedule goes by. Of one that cannot be read there are none: it
-    is found at fault when a job of it is due, and must not be in the way of others before.
+    """Return the calendars that a stored schedule references. Returns none if it cannot be parsed:
+    the fault is reported when one of its jobs is due, and must not block other jobs before.
     """
     try:
         stored = json.loads(body)
@@ -211,7 +217,7 @@ def calendars_in(body: str) -> frozenset[str]:
 
 
 def remember(cache: dict[K, V], key: K, value: V) -> V:
-    """Keep a value; beyond the bound, the oldest one goes. A thread may do the same meanwhile."""
+    """Cache a value; at the limit, drop the oldest entry. Safe with concurrent threads."""
     if len(cache) >= MOST:
         with suppress(RuntimeError):
             cache.pop(next(iter(cache)), None)

@@ -1,8 +1,9 @@
-"""Remembers when the next submission of each shard is due. Room: flow/schedule.
+"""Remembers when the next submission of each shard is due.
 
-Reading tells it what the database has; firing takes the shards in which something is due, moves it
-into the hot table and tells when the next is due. What is in memory decides nothing: a time that is
-too early costs a statement that moves nothing, and the next reading finds what was missed.
+The tick reader reports what the database has. The tick firer takes the shards with due submissions,
+moves these into the hot table and reports when the next are due. The state in memory decides
+nothing: a time that is too early costs a statement that moves nothing, and the next read finds what
+was missed.
 """
 
 from collections import Counter
@@ -15,12 +16,12 @@ from rota.store.submissions import DueShard, MovedSubmissions
 
 @dataclass(slots=True)
 class DueSubmissions:
-    """The shards of one line of firing that have submissions to move, by the next due time."""
+    """The shards of one tick firer that have submissions to move, by the next due time."""
 
     _next: dict[int, datetime] = field(default_factory=dict)
 
     def learn(self, found: Iterable[DueShard]) -> bool:
-        """Note when shards have something due; return whether that is sooner than all before."""
+        """Note when shards have submissions due; return whether one is sooner than all before."""
         soonest = self.soonest
         for shard, due_at in found:
             known = self._next.get(shard)
@@ -29,8 +30,8 @@ class DueSubmissions:
         return self.soonest is not None and (soonest is None or self.soonest < soonest)
 
     def take(self, until: datetime, held: Collection[int]) -> list[int]:
-        """Return the held shards with submissions due until then. They are forgotten here: what
-        is learned of them from now on is news.
+        """Return the held shards with submissions due by `until`, and forget their times: reports
+        after this call are new.
         """
         due = [shard for shard, due_at in self._next.items() if due_at <= until]
         for shard in due:
@@ -42,7 +43,7 @@ class DueSubmissions:
         return min(self._next.values(), default=None)
 
     def rest(self, now: datetime, *, longest: float) -> float:
-        """Seconds until something may be due."""
+        """Return the seconds until a submission may be due."""
         soonest = self.soonest
         if soonest is None:
             return longest
@@ -50,8 +51,8 @@ class DueSubmissions:
 
 
 def next_of(moved: MovedSubmissions, *, per_shard: int, now: datetime) -> list[DueShard]:
-    """When the shards of a move have something due again. One of which as many were moved as might
-    be has perhaps more that are due already.
+    """Return when the shards of a move are due again. A shard that reached the limit of the move
+    may have more that are due already.
     """
     counts = Counter(moved.of_shards or ())
     return [

@@ -1,8 +1,8 @@
-"""What this scheduler holds, and until when it may act on it. Room: flow/schedule.
+"""Tracks the shards that this scheduler holds, and how long it may act on them.
 
-Written by leasing, read by everyone else in the process. Trust is counted on the monotonic clock
-from when the last good renewal was *sent* (core/lease.py). It only spares vain work: that nobody
-fires with a lease he has lost is made sure by the epoch, in the database.
+The shard leaser writes it; the other duties of the process read it. The lease counts on the
+monotonic clock from when the last successful renewal was *sent* (core/lease.py). This only saves
+useless work: the epoch in the database prevents a scheduler from firing with a lost lease.
 """
 
 from collections.abc import Mapping
@@ -30,11 +30,11 @@ class Tenure:
         return bool(self.epochs) and may_act(self.lease, sent=self.sent, now=now)
 
     def confirm(self, ownership: Ownership, *, sent: float) -> None:
-        """The database has confirmed this, in answer to what was sent then."""
+        """Store what the database confirmed, and when the request was sent."""
         self.ownership = ownership
         self.sent = sent
 
     def without(self, shards: Mapping[int, object] | frozenset[int]) -> None:
-        """Act on these no more."""
+        """Stop acting on these shards."""
         kept = {shard: epoch for shard, epoch in self.epochs.items() if shard not in shards}
         self.ownership = Ownership(owner=self.ownership.owner, epochs=kept)

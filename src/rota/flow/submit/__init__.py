@@ -1,12 +1,12 @@
-"""Submit: what somebody hands in becomes jobs and runs, all or nothing. Room: flow.
+"""Turns requests into jobs and runs, all or nothing.
 
-drafting.py     checks a job that is handed in, and computes its first tick
-submitting.py   writes jobs with their cursors and gates, and submissions
-triggering.py   runs of existing jobs: one now, or many
-placing.py      places runs beside those that are alive, as the overlap policy says
-changing.py     pause, resume, edit, delete
-declaring.py    jobs that code declares, by name: made, changed, or found as they are
-going_by.py     schedules that go by calendars
-rescheduling.py moves cursors when a calendar is changed
-allowing.py     whether a tenant may have what is asked for
+drafts.py               checks a requested job and computes its first tick
+job_submission.py       writes jobs with their cursors and gates, and submissions
+run_triggers.py         creates runs of existing jobs: one now, or many
+overlap_decision.py     applies the overlap policy of a job to new runs
+job_changes.py          pauses, resumes, edits and deletes jobs
+declared_jobs.py        creates or updates jobs that code declares by name
+calendar_references.py  locks and shares the calendars of schedules
+rescheduling.py         moves cursors when a calendar changes
+quotas.py               enforces the quotas of tenants
 """

@@ -1,9 +1,9 @@
-"""Whether a tenant may have what is asked for: jobs, short periods, waiting runs (T1).
+"""Enforces the quotas of tenants: jobs, schedule periods and waiting runs (T1).
 
-Room: flow/submit. The quotas come with rows that are read anyway, so a tenant without any pays
-nothing. Jobs are counted one caller at a time. Waiting runs are not: several who ask at the same
-moment may together pass the quota by what they ask for. Ticks are never refused here: what a
-schedule makes is bounded by the number of jobs and their periods.
+The quotas come with rows that are read anyway, so a tenant without quotas costs nothing. Jobs are
+counted by one caller at a time. Waiting runs are not: concurrent callers may together exceed the
+quota by what they request. Ticks are never refused here, because the number of jobs and their
+periods already bound the runs of schedules.
 """
 
 import json
@@ -27,44 +27,44 @@ from rota.store.jobs import Job
 from rota.store.threads import compute_in_thread
 
 UNLIMITED: Final = Quotas()
-# Seconds: waiting runs become fewer by themselves, and nobody knows how fast.
+# Seconds. Waiting runs decrease over time at an unknown rate.
 AGAIN: Final = 5.0
 
 
 @lru_cache(maxsize=1024)
 def quotas_of(text: str | None) -> Quotas:
-    """The quotas that a row carries."""
+    """Return the quotas of a row."""
     return UNLIMITED if text is None else read_stored_quotas(json.loads(text))
 
 
 async def allow_jobs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: int) -> None:
-    """Refuse more unfinished jobs than a tenant may have, in the transaction that makes them.
+    """Refuse more unfinished jobs than `max_jobs`, in the transaction that creates them.
 
-    Finished ones do not count: a job that runs once and at once is not here to stay.
+    Finished jobs do not count, so immediate one-time jobs do not use up the quota.
     """
-    most = quotas.max_jobs
-    if most is None or not more:
+    quota = quotas.max_jobs
+    if quota is None or not more:
         return
     await turns.take_turn(conn, tenant_id=tenant_id, things="jobs")
-    there = await tenants.count_jobs(conn, tenant_id=tenant_id, most=most)
-    if there + more > most:
-        asked = f"it has {there} jobs that are not finished, and {more} more were asked for"
-        raise QuotaExceeded("max_jobs", most, asked)
+    existing = await tenants.count_jobs(conn, tenant_id=tenant_id, most=quota)
+    if existing + more > quota:
+        usage = f"it has {existing} unfinished jobs and the request adds {more}"
+        raise QuotaExceeded("max_jobs", quota, usage)
 
 
 async def allow_runs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: int) -> None:
-    """Refuse more waiting runs than a tenant may have; with no more, more than it has already."""
-    most = quotas.max_queued
-    if most is None:
+    """Refuse more waiting runs than `max_queued`. With `more=0`, check the runs that exist."""
+    quota = quotas.max_queued
+    if quota is None:
         return
-    there = await tenants.count_queued(conn, tenant_id=tenant_id, most=most + 1)
-    if there + more > most:
-        asked = f"{there} runs wait, and {more} more were asked for"
-        raise QuotaExceeded("max_queued", most, asked, retry_after=AGAIN)
+    waiting = await tenants.count_queued(conn, tenant_id=tenant_id, most=quota + 1)
+    if waiting + more > quota:
+        usage = f"{waiting} runs are waiting and the request adds {more}"
+        raise QuotaExceeded("max_queued", quota, usage, retry_after=AGAIN)
 
 
 async def allow_runs_of(conn: Connection, jobs: Iterable[Job]) -> None:
-    """The same for one more run of each of these jobs; one that is there twice gets two."""
+    """Enforce `max_queued` for one more run of each job; a job that is listed twice gets two."""
     tenant_ids: Counter[tuple[int, str | None]] = Counter(
         (job.tenant_id, job.quotas) for job in jobs
     )
@@ -75,7 +75,7 @@ async def allow_runs_of(conn: Connection, jobs: Iterable[Job]) -> None:
 async def allow_schedule(
     conn: Connection, job: Job, schedule: Schedule | None, now: datetime
 ) -> None:
-    """Whether a job may get this schedule. One that was finished counts again."""
+    """Enforce the quotas for a new schedule of a job. A finished job counts again."""
     quotas = quotas_of(job.quotas)
     await allow_periods(quotas, [schedule], now)
     if job.state is JobState.FINISHED:
@@ -85,9 +85,10 @@ async def allow_schedule(
 async def allow_periods(
     quotas: Quotas, schedules: Iterable[Schedule | None], now: datetime
 ) -> None:
-    """Refuse schedules whose ticks follow each other faster than a tenant may have them.
+    """Refuse schedules whose ticks are closer together than `min_period`.
 
-    Off the event loop: each schedule is searched for many ticks. All of them share one budget.
+    Runs outside the event loop, because each schedule is searched for many ticks. All schedules
+    share one budget.
     """
     wanted = [schedule for schedule in schedules if schedule is not None]
     if quotas.min_period is not None and wanted:
@@ -101,7 +102,7 @@ def _refuse_dense(min_period: timedelta, schedules: Iterable[Schedule], now: dat
         shortest = shortest_period(schedule, now, budget)
         left.spend(budget.spent)
         if shortest is not None and shortest < min_period:
-            # Waiting does not help, so it is the schedule that is wrong.
-            least, found = durations.iso(min_period), durations.iso(shortest)
-            wanted = f"ticks at least {least} apart, which is the min_period of this tenant"
-            raise InvalidSchedule("schedule", f"two ticks only {found} apart", wanted)
+            # Waiting does not help, so the error names the schedule and not the quota.
+            minimum, found = durations.iso(min_period), durations.iso(shortest)
+            wanted = f"ticks must be at least {minimum} apart (the tenant's min_period)"
+            raise InvalidSchedule("schedule", f"two ticks {found} apart", wanted)

@@ -1,8 +1,9 @@
-"""Makes the jobs of a project what a file declares (I6): what would change, and the change.
+"""Plans and applies the jobs of a project as a manifest file declares them (I6).
 
-Room: flow/submit. `look` compares and changes nothing. `apply` does the same with all jobs locked,
-refuses if it finds anything else than the plan that somebody agreed to, and writes everything in
-one transaction: all of the file or nothing. Reading files is sdk/code, the audit log the caller's.
+`read_stored_project` and `plan_manifest` compare and change nothing. `apply_manifest` does the same
+with all jobs locked, refuses if a job differs from the plan that the user approved, and writes the
+whole file or nothing in one transaction. sdk/jobs_as_code reads files; the caller writes the audit
+log.
 """
 
 import asyncio
@@ -43,24 +44,24 @@ from rota.store.projects import Touched
 from rota.store.transaction import joined
 
 THING: Final = "the manifest"
-DECLARED: Final = "its file says so"
+DECLARED: Final = "paused by its manifest file"
 HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
-# So many are read with one statement.
+# Jobs that one statement reads.
 BATCH: Final = 50
-_PLACE: Final = re.compile(r"jobs\[(\d+)\]")
+_POSITION: Final = re.compile(r"jobs\[(\d+)\]")
 
 
 class Action(StrEnum):
     CREATE = "create"
     UPDATE = "update"
-    # It belongs to the project and the file does not have it.
+    # The job belongs to the project, and the file does not declare it.
     PRUNE = "prune"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One job that is not as declared. `before` and `after` are when its next runs start; a new job
-    whose times are spread by its id has none of them yet.
+    """One job that differs from its declaration. `before` and `after` are the start times of its
+    next runs. A new job whose times depend on its id (`is_spread`) has none yet.
     """
 
     action: Action
@@ -82,13 +83,13 @@ class Change:
 
     @property
     def fields(self) -> frozenset[str]:
-        return frozenset(each.field.partition(".")[0] for each in self.differences)
+        return frozenset(change.field.partition(".")[0] for change in self.differences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What would change. `seen` has the version of every job that was looked at, 0 for none;
-    `touched` those that are as declared, and were changed by hand all the same.
+    """The changes that a file would make. `seen` has the version of every compared job, 0 if it
+    does not exist. `touched` has jobs that match the file although they were changed by hand.
     """
 
     changes: tuple[Change, ...]
@@ -103,8 +104,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looking:
-    """Where and when a file is compared. `new_id` draws the ids of jobs that are to be made.
-    `check` is called between the jobs, and ends a comparison that nobody waits for.
+    """The inputs of a comparison. `new_id` generates the ids of new jobs. `check` is called between
+    jobs and ends a comparison whose caller has gone.
     """
 
     conn: Connection
@@ -112,25 +113,27 @@ class Looking:
     now: datetime
     new_id: Callable[[], UUID]
     calendars: Mapping[str, Calendar]
-    # As they are before it, and which of them will be others.
+    # The calendars before the change, and the names of those that change.
     had: Mapping[str, Calendar] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     check: Check | None = None
 
     def budget(self) -> SearchBudget:
-        """The steps that the search for the ticks of one job may take."""
+        """Return the step budget of the search for the ticks of one job."""
         return SearchBudget(check=self.check)
 
     def at_last(self, changes: Sequence[CalendarChange]) -> "Looking":
-        """The same, with the calendars as they are to be."""
-        new = {each.name: each.calendar for each in changes}
+        """Return the same inputs with the declared calendars."""
+        new = {change.name: change.calendar for change in changes}
         known = {**self.calendars, **new}
         return replace(self, calendars=known, had=self.calendars, changed=frozenset(new))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """How a file is applied: what it was agreed to have seen, and whether it also deletes."""
+    """How a file is applied: the versions that the approved plan saw, and whether to delete jobs
+    that the file does not declare.
+    """
 
     by: str
     prune: bool = False
@@ -140,17 +143,19 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a file is compared with: everything that the database knows of it."""
+    """The stored state that a file is compared with."""
 
     calendars: tuple[CalendarChange, ...]
     rows: Mapping[str, JobRow]
-    # The names of jobs that belong to the project and that the file does not have.
+    # The names of the project's jobs that the file does not declare.
     others: frozenset[str]
     touched: Mapping[UUID, Touched]
 
 
 async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> Seen:
-    """Read what a file is compared with. Refuse kinds that cannot do what the file wants."""
+    """Read the stored state that a file is compared with. Refuse kinds that cannot provide the
+    guarantee that the file requests.
+    """
     dates = await compare(at.conn, manifest.calendars, tenant_id=at.tenant_id)
     names = [job.name for job in manifest.jobs]
     owned = await projects.members(at.conn, tenant_id=at.tenant_id, project=manifest.project)
@@ -162,11 +167,11 @@ async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> S
     wanted: list[Wanted] = []
     for start in range(0, len(manifest.jobs), BATCH):
         part = manifest.jobs[start : start + BATCH]
-        rows |= await _read(at, [named[job.name] for job in part if job.name in named])
+        rows |= await _read_rows(at, [named[job.name] for job in part if job.name in named])
         for place, job in enumerate(part, start):
             with within(f"jobs[{place}]"):
                 wanted += _exactly_once(place, job.spec)
-    others = await _read(at, [*dict.fromkeys(owned).keys() - set(named.values())])
+    others = await _read_rows(at, [*dict.fromkeys(owned).keys() - set(named.values())])
     touched = await projects.touched(
         at.conn, tenant_id=at.tenant_id, project=manifest.project, ids=ids
     )
@@ -175,7 +180,7 @@ async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> S
 
 
 def decide(at: Looking, manifest: Manifest, seen: Seen) -> Plan:
-    """Compare a file with the jobs that there are. Pure, and long: a file may have 1,000 jobs."""
+    """Compare a file with the stored jobs. Pure and slow: a file may have 1,000 jobs."""
     at, rows, touched = at.at_last(seen.calendars), seen.rows, seen.touched
     found: list[Change] = []
     budget = SearchBudget(DRAFT_STEPS_MAX, check=at.check)
@@ -184,12 +189,13 @@ def decide(at: Looking, manifest: Manifest, seen: Seen) -> Plan:
         if at.check is not None:
             at.check()
         with within(f"jobs[{place}]"):
-            found += _changes(at, drafting, Sought(manifest.project, place, job), rows)
-    found += [_pruned(at, rows[name]) for name in sorted(seen.others)]
+            found += _compare_job(at, drafting, Sought(manifest.project, place, job), rows)
+    found += [_plan_prune(at, rows[name]) for name in sorted(seen.others)]
     changes = [
-        replace(each, touched=touched.get(each.row.id) if each.row else None) for each in found
+        replace(change, touched=touched.get(change.row.id) if change.row else None)
+        for change in found
     ]
-    differing = {each.name for each in changes}
+    differing = {change.name for change in changes}
     names = [*rows, *(job.name for job in manifest.jobs)]
     return Plan(
         changes=tuple(changes),
@@ -203,105 +209,105 @@ def decide(at: Looking, manifest: Manifest, seen: Seen) -> Plan:
     )
 
 
-async def _read(at: Looking, ids: Sequence[UUID]) -> dict[str, JobRow]:
+async def _read_rows(at: Looking, ids: Sequence[UUID]) -> dict[str, JobRow]:
     rows = await projects.read(at.conn, tenant_id=at.tenant_id, ids=ids)
     return {name: row for name, row in rows.items() if row.state is not JobState.DELETED}
 
 
 async def apply(at: Looking, manifest: Manifest, wish: Wish) -> Plan:
-    """Write it: all or nothing. Returns what was done."""
+    """Apply a file, all or nothing. Return the changes that were made."""
     async with joined(at.conn):
         seen = await read_seen(at, manifest, lock=True)
         plan = await asyncio.to_thread(decide, at, manifest, seen)
-        doing = tuple(
-            each for each in plan.changes if wish.prune or each.action is not Action.PRUNE
+        selected = tuple(
+            change for change in plan.changes if wish.prune or change.action is not Action.PRUNE
         )
         if wish.seen is not None:
-            _refuse_unseen(doing, wish.seen)
+            _refuse_unseen(selected, wish.seen)
         if wish.seen_calendars is not None:
             refuse_unseen(plan.calendars, wish.seen_calendars)
         await write(at.conn, plan.calendars, tenant_id=at.tenant_id)
         at = at.at_last(plan.calendars)
-        for each in doing:
-            if each.action is Action.PRUNE and each.row is not None:
-                await changing.delete(at.conn, each.row.id, by=wish.by)
-        for each in doing:
-            if each.action is Action.UPDATE:
-                with within(f"jobs[{each.place}]"):
-                    await _update(at, each, wish)
-        await _create(at, [each for each in doing if each.action is Action.CREATE], wish)
-    return replace(plan, changes=doing)
+        for change in selected:
+            if change.action is Action.PRUNE and change.row is not None:
+                await changing.delete(at.conn, change.row.id, by=wish.by)
+        for change in selected:
+            if change.action is Action.UPDATE:
+                with within(f"jobs[{change.place}]"):
+                    await _update(at, change, wish)
+        await _create(at, [change for change in selected if change.action is Action.CREATE], wish)
+    return replace(plan, changes=selected)
 
 
 def _exactly_once(place: int, spec: JobSpec) -> Iterator[Wanted]:
-    """The kinds that a declared job wants to be exactly once."""
+    """Return the kinds of a declared job that must be exactly once."""
     for wanted in exactly_once_kinds(spec.kind, spec.policy, spec.graph):
         yield wanted._replace(field=f"jobs[{place}].{wanted.field}")
 
 
 def _refuse_unseen(doing: tuple[Change, ...], seen: Mapping[str, int]) -> None:
-    stale = [each for each in doing if seen.get(each.name, 0) != each.version]
+    stale = [change for change in doing if seen.get(change.name, 0) != change.version]
     if not stale:
         return
-    said = "; ".join(_stale(each, seen.get(each.name, 0)) for each in stale[:5])
+    details = "; ".join(_describe_stale(change, seen.get(change.name, 0)) for change in stale[:5])
     more = f" and {len(stale) - 5} more" if len(stale) > 5 else ""
-    raise Conflict(THING, f"not what the plan saw, so nothing was changed: {said}{more}")
+    raise Conflict(THING, f"the plan is outdated; nothing was changed: {details}{more}")
 
 
-def _stale(change: Change, saw: int) -> str:
+def _describe_stale(change: Change, saw: int) -> str:
     if change.version == 0:
-        return f"job {change.name!r} is gone"
+        return f"job {change.name!r} no longer exists"
     who = ""
     if change.touched is not None:
         who = f", by {change.touched.actor} at {moments.rfc3339(change.touched.at)}"
     if saw == 0:
-        return f"job {change.name!r} was made meanwhile{who}"
+        return f"job {change.name!r} was created meanwhile{who}"
     return f"job {change.name!r} has version {change.version} now, not {saw}{who}"
 
 
 class Sought(NamedTuple):
-    """A declared job, and where it is declared."""
+    """A declared job, its project, and its position in the file."""
 
     project: str
     place: int
     job: Declared
 
 
-def _changes(
+def _compare_job(
     at: Looking, drafting: Drafting, sought: Sought, rows: Mapping[str, JobRow]
 ) -> Iterator[Change]:
-    """What is to be changed about one job, if anything is."""
+    """Yield the change of one job, if it differs from its declaration."""
     job = sought.job
     row = rows.get(job.name)
     if row is None:
-        yield _new(at, drafting, job, sought.place)
+        yield _plan_create(at, drafting, job, sought.place)
         return
-    _refuse_others(row, sought.project)
-    # Everything but the schedule, which may be one that has ended.
+    _refuse_other_owners(row, sought.project)
+    # Check everything except the schedule, which may have ended.
     drafting.draft(replace(job.spec, schedule=None), row.id)
-    change = _compared(at, job, row)
-    # A calendar that changes moves the runs of jobs that stay as they are.
+    change = _plan_update(at, job, row)
+    # A changed calendar moves the runs of jobs that do not change themselves.
     if change.differences or change.before != change.after:
         yield replace(change, place=sought.place)
 
 
-def _pruned(at: Looking, row: JobRow) -> Change:
-    before = _before(at, row, schedule_of(row))
+def _plan_prune(at: Looking, row: JobRow) -> Change:
+    before = _upcoming_before(at, row, schedule_of(row))
     return Change(action=Action.PRUNE, name=row.name, row=row, before=before)
 
 
-def _refuse_others(row: JobRow, project: str) -> None:
-    """A job is declared in one place: two would change it back and forth."""
+def _refuse_other_owners(row: JobRow, project: str) -> None:
+    """Refuse a job that another project or app declares: two would change it back and forth."""
     labels = json.loads(row.labels)
     if labels.get(PROJECT, project) != project:
-        wanted = f"another name: the project {labels[PROJECT]!r} has a job of this name"
+        wanted = f"project {labels[PROJECT]!r} has a job with this name; choose another name"
         raise InvalidInput("name", row.name, wanted)
     if APP in labels:
-        wanted = f"another name: the app {labels[APP]!r} declares a job of this name"
+        wanted = f"app {labels[APP]!r} declares a job with this name; choose another name"
         raise InvalidInput("name", row.name, wanted)
 
 
-def _new(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
+def _plan_create(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
     draft = drafting.draft(job.spec, at.new_id())
     schedule = draft.schedule
     spread = schedule is not None and depends_on_id(schedule)
@@ -320,17 +326,17 @@ def _new(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
     )
 
 
-def _compared(at: Looking, job: Declared, row: JobRow) -> Change:
+def _plan_update(at: Looking, job: Declared, row: JobRow) -> Change:
     has = schedule_of(row)
     wanted = resolve_declared_schedule(job.spec.schedule, has, seed=str(row.id), now=at.now)
     held = row.state is JobState.PAUSED if job.paused is None else job.paused
-    before = _before(at, row, has)
+    before = _upcoming_before(at, row, has)
     found = tuple(differences(plain_row(row, has), plain_spec(job.spec, wanted, paused=held)))
-    moved = any(each.field.partition(".")[0] in {"schedule", "paused"} for each in found)
+    moved = any(change.field.partition(".")[0] in {"schedule", "paused"} for change in found)
     moved = moved or not at.changed.isdisjoint(wanted.calendars)
     after = before
     if moved:
-        # A job that is held otherwise (quarantined) stays so until somebody resumes it.
+        # A quarantined job stays quarantined until a user resumes it.
         stays = held or row.state is JobState.QUARANTINED
         after = ()
         if not stays:
@@ -349,7 +355,7 @@ def _compared(at: Looking, job: Declared, row: JobRow) -> Change:
     )
 
 
-def _before(at: Looking, row: JobRow, has: Schedule | None) -> tuple[datetime, ...]:
+def _upcoming_before(at: Looking, row: JobRow, has: Schedule | None) -> tuple[datetime, ...]:
     if row.state in HELD:
         return ()
     return standing(has, row.next_tick_at, calendars=at.had, budget=at.budget())
@@ -358,7 +364,7 @@ def _before(at: Looking, row: JobRow, has: Schedule | None) -> tuple[datetime, .
 async def _update(at: Looking, change: Change, wish: Wish) -> None:
     row, job = change.row, change.declared
     if row is None or job is None:
-        raise RuntimeError("a job that is updated is there and declared")
+        raise RuntimeError("an update needs a stored and a declared job")
     edit = edit_of(job.spec, change.fields)
     if edit != Edit():
         await changing.edit(at.conn, row.id, edit, now=at.now, calendars=at.calendars)
@@ -371,16 +377,18 @@ async def _update(at: Looking, change: Change, wish: Wish) -> None:
 
 
 async def _create(at: Looking, changes: list[Change], wish: Wish) -> None:
-    drafts = [each.draft for each in changes if each.draft is not None]
+    drafts = [change.draft for change in changes if change.draft is not None]
     if not drafts:
         return
     try:
         await submit_drafts(at.conn, drafts, now=at.now, calendars=at.calendars)
     except InvalidInput as error:
-        # It counts the jobs that it was given; the file has others between them.
-        error.field = _PLACE.sub(lambda at: f"jobs[{changes[int(at[1])].place}]", error.field, 1)
+        # The error has the position among the new jobs; replace it by the position in the file.
+        error.field = _POSITION.sub(lambda at: f"jobs[{changes[int(at[1])].place}]", error.field, 1)
         raise
-    paused = {each.name for each in changes if each.declared is not None and each.declared.paused}
+    paused = {
+        change.name for change in changes if change.declared is not None and change.declared.paused
+    }
     for draft in drafts:
         if draft.spec.name in paused:
             await changing.pause(at.conn, draft.id, by=wish.by, reason=DECLARED, now=at.now)

@@ -1,13 +1,14 @@
-"""Makes a few runs for ticks of the past at once, on request (S13). Room: flow/submit.
+"""Creates a few runs for past ticks at once, on request (S13).
 
-The ticks of a range are those that the job's schedule has now, daylight saving and calendars
-included. A tick that left nothing behind gets the run that the scheduler would have made, under the
-same id; one that is only on record (missed, skipped, coalesced) keeps its record and gets a run
-under an id of the backfill's own. Both ids are derived, so asking again makes nothing new.
+The ticks of a range are those of the job's current schedule, including daylight saving and
+calendars. A tick without any run or record gets the run that the scheduler would have created,
+under the same id. A tick that is only recorded (missed, skipped, coalesced) keeps its record and
+gets a run under an id of the backfill. Both ids are derived, so a repeated request creates nothing
+new.
 
-A backfill does not ask the job's overlap policy; a gate of its own bounds how many run at a time.
-The ticks from the cursor on are left alone: the scheduler has yet to decide them. Ranges of any
-length, which somebody watches while their runs are made, are backfills/.
+A backfill does not apply the job's overlap policy; a gate of its own bounds how many of its runs
+run at a time. Ticks from the cursor on are left to the scheduler. For ranges of any length, with
+progress, see backfills/.
 """
 
 import asyncio
@@ -45,17 +46,18 @@ from rota.store.live_runs import NewRun
 from rota.store.transaction import transaction
 
 MOST: Final = 10_000
-# No range is walked further: a second's ticks of a year would take minutes to count.
+# Ticks that one range may have. To count a year of one tick per second would take minutes.
 MOST_TICKS: Final = 20_000
 LOW: Final = NAMED["low"]
-# What is on record of a tick that never ran.
+# The recorded states of ticks that never ran.
 NOT_RUN: Final = frozenset({RunState.MISSED, RunState.SKIPPED, RunState.COALESCED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """The ticks with since <= tick < until. `name` tells backfills of the same ticks apart: under
-    another name, `all` runs them once more. `at_once` is how many of the job's backfill may run.
+    """A request for runs of the ticks with since <= tick < until. `name` distinguishes backfills of
+    the same ticks: under another name, `all` runs them once more. `at_once` is how many runs of the
+    backfill may run at a time.
     """
 
     since: datetime
@@ -68,8 +70,8 @@ class Range:
 
 
 class Backfilled(NamedTuple):
-    """So many ticks, of which some ran before; the runs that are new; what the scheduler has yet to
-    decide itself.
+    """The number of ticks, of those that ran before, of new runs, and of ticks that are left to the
+    scheduler (`undecided`).
     """
 
     ticks: int
@@ -81,7 +83,7 @@ class Backfilled(NamedTuple):
 
 
 class _Tick(NamedTuple):
-    """A tick of the range; `run_id` is the run it is to get, None if it gets none."""
+    """A tick of the range. `run_id` is the id of its new run; None if it gets none."""
 
     at: datetime
     ran: bool
@@ -98,26 +100,26 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
     dry_run: bool = False,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
 ) -> Backfilled:
-    """Make the runs of a range of past ticks, all or none, or only count them."""
-    wanted = _checked(wanted, now)
+    """Create the runs of a range of past ticks, all or none. A dry run only counts them."""
+    wanted = _check_range(wanted, now)
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         if job.tenant_id != tenant_id:
             raise NotFound("job", str(job_id))
         cursor = await jobs.lock_cursor(conn, job_id)
-        walk = partial(_planned, _walkable(job), wanted, calendars)
+        walk = partial(_planned_ticks, _schedule_without_cap(job), wanted, calendars)
         planned = await asyncio.to_thread(walk)
         decided = [at for at in planned if cursor is None or at < cursor.tick_at]
-        ticks = await _looked_up(conn, job, decided, wanted)
+        ticks = await _look_up_ticks(conn, job, decided, wanted)
         chosen = [tick for tick in ticks if tick.run_id is not None]
         if len(chosen) > wanted.most:
-            asked = f"{len(chosen)} runs to make"
-            raise InvalidInput("until", asked, f"a range with at most {wanted.most} of them")
+            requested = f"{len(chosen)} runs"
+            raise InvalidInput("until", requested, f"a range must have at most {wanted.most} runs")
         made: list[UUID] = []
         if chosen and not dry_run:
-            await _refuse_beside(conn, job)
+            await _refuse_unfinished(conn, job)
             await allow_runs_of(conn, [job] * len(chosen))
-            made = await _make(conn, job, chosen, wanted, now)
+            made = await _create_runs(conn, job, chosen, wanted, now)
     exist = sum(tick.ran for tick in ticks)
     return Backfilled(
         ticks=len(ticks),
@@ -129,37 +131,39 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
     )
 
 
-async def _refuse_beside(conn: Connection, job: Job) -> None:
-    """A backfill that goes over the job's ticks may be about to make the same runs."""
+async def _refuse_unfinished(conn: Connection, job: Job) -> None:
+    """Refuse if the job has an unfinished backfill, which might create the same runs."""
     other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
     if other is not None:
-        raise Conflict("backfill", f"bf_{other.hex} of this job has not ended; cancel it, or wait")
+        reason = f"bf_{other.hex} of this job has not finished; wait for it, or cancel it"
+        raise Conflict("backfill", reason)
 
 
-def _checked(wanted: Range, now: datetime) -> Range:
+def _check_range(wanted: Range, now: datetime) -> Range:
     since = moments.parse(wanted.since, field="since")
     until = moments.parse(wanted.until, field="until")
     if since >= until:
-        raise InvalidInput("until", moments.rfc3339(until), "a time after since")
+        raise InvalidInput("until", moments.rfc3339(until), "must be after since")
     if until > now:
-        raise InvalidInput("until", moments.rfc3339(until), "a time that has passed")
+        raise InvalidInput("until", moments.rfc3339(until), "must be in the past")
     if not 1 <= wanted.most <= MOST:
-        raise InvalidInput("most", wanted.most, f"1 to {MOST}")
+        raise InvalidInput("most", wanted.most, f"must be 1 to {MOST}")
     if wanted.only not in {Only.MISSING, Only.ALL}:
-        raise InvalidInput("only", wanted.only, "one of missing, all")
+        raise InvalidInput("only", wanted.only, "expected one of missing, all")
     parse_priority(wanted.priority)
     return replace(wanted, since=since, until=until, name=check_visible_name(wanted.name, "name"))
 
 
-def _walkable(job: Job) -> Schedule:
-    """The job's schedule without its cap on runs, which is about what the scheduler fires."""
+def _schedule_without_cap(job: Job) -> Schedule:
+    """Return the job's schedule without `max_runs`, which limits the scheduler only."""
     schedule = schedule_of(job)
     if schedule is None or not schedule.has_ticks or schedule.follows_end:
-        raise InvalidInput("job_id", str(job.id), "a job whose schedule has ticks at known times")
+        wanted = "expected a job whose schedule has ticks at known times"
+        raise InvalidInput("job_id", str(job.id), wanted)
     return replace(schedule, window=replace(schedule.window, max_runs=None))
 
 
-def _planned(
+def _planned_ticks(
     schedule: Schedule, wanted: Range, calendars: Mapping[str, Calendar]
 ) -> list[datetime]:
     ahead = planning.plan(
@@ -172,15 +176,17 @@ def _planned(
     ticks = [planned.tick.at for planned in islice(ahead, MOST_TICKS + 1)]
     if len(ticks) > MOST_TICKS:
         raise InvalidInput(
-            "until", f"more than {MOST_TICKS} ticks", f"a range with at most {MOST_TICKS} of them"
+            "until",
+            f"more than {MOST_TICKS} ticks",
+            f"a range must have at most {MOST_TICKS} ticks",
         )
     return ticks
 
 
-async def _looked_up(
+async def _look_up_ticks(
     conn: Connection, job: Job, ats: Sequence[datetime], wanted: Range
 ) -> list[_Tick]:
-    """Which ticks ran, and under which id those that are asked for run now."""
+    """Return the ticks with whether they ran, and the ids of the runs to create."""
     own = {at: tick_run_id(job.id, at) for at in ats}
     again = {
         at: keyed_run_id(f"{wanted.name} of {job.id}", moments.rfc3339(at), at=at) for at in ats
@@ -191,19 +197,19 @@ async def _looked_up(
         state, is_made = known.get(own[at]), again[at] in known
         ran = is_made or (state is not None and state not in NOT_RUN)
         run_id = own[at] if state is None else again[at]
-        asked = not is_made and (not ran or wanted.only is Only.ALL)
-        ticks.append(_Tick(at, ran, run_id if asked else None))
+        is_wanted = not is_made and (not ran or wanted.only is Only.ALL)
+        ticks.append(_Tick(at, ran, run_id if is_wanted else None))
     return ticks
 
 
-async def _make(
+async def _create_runs(
     conn: Connection, job: Job, ticks: Sequence[_Tick], wanted: Range, now: datetime
 ) -> list[UUID]:
     payload = json.loads(job.payload or "null")
-    # Overlap.ALLOW: without the gate that keeps the job's own runs in order.
+    # Overlap.ALLOW omits the gate that keeps the job's own runs in order.
     passed = gates_of(job.id, job.tenant_id, Overlap.ALLOW, limits_of(job), payload)
     own = NewGate(job.tenant_id, f"backfill:{job.id}", Limits(most=wanted.at_once))
-    passed = sorted([own, *passed], key=_narrowness)
+    passed = sorted([own, *passed], key=_by_width)
     made = await gates.put_many(conn, passed)
     through = tuple(made[gate.tenant_id, gate.key] for gate in passed)
     deadline = policy_of(job).deadline
@@ -212,7 +218,7 @@ async def _make(
             id=tick.run_id,
             job_id=job.id,
             scheduled_at=tick.at,
-            # Due when it was asked for: nobody was late for it.
+            # Due at the time of the request, so that it does not count as late.
             due_at=now,
             deadline_at=None if deadline is None else now + deadline,
             tenant_id=job.tenant_id,
@@ -231,5 +237,5 @@ async def _make(
     return await live_runs.insert_many(conn, runs)
 
 
-def _narrowness(gate: NewGate) -> tuple[bool, int]:
+def _by_width(gate: NewGate) -> tuple[bool, int]:
     return gate.limits.most is None, gate.limits.most or 0

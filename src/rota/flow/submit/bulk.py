@@ -1,8 +1,8 @@
-"""A bulk call in its two steps: count and promise, then do no more than was promised (E10).
+"""Runs a bulk action in two steps: a dry run that counts, then a call bounded by that count (E10).
 
-Room: flow/submit. The token and the filter are core/bulk.py; what is done to the runs that were
-chosen is said by who calls (cancelling.py, reviving.py). Each call is one bounded batch; while
-something is left, its answer has the token for the next.
+core/bulk.py defines the token and the filter. The callers (run_cancellation.py, requeue.py) change
+the chosen runs. Each call is one bounded batch; while runs are left, its result has the token for
+the next call.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -19,14 +19,14 @@ from rota.store.revival import Matching
 
 
 class Counted(NamedTuple):
-    """What a dry run says: so many match, and the token to do it."""
+    """The result of a dry run: the number of matching runs, and the confirmation token."""
 
     found: int
     token: str
 
 
 class Done(NamedTuple):
-    """The runs that were touched, how many are left, and the token for those, if any."""
+    """The runs that were changed, how many are left, and the token for those, if any."""
 
     ids: tuple[UUID, ...]
     left: int
@@ -41,14 +41,14 @@ class FindRuns(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What is done, by name, and how the runs for it are found. The same condition counts them."""
+    """A bulk action: its name, and the query that both counts and selects its runs."""
 
     name: str
     find: FindRuns
 
 
 class Chosen(NamedTuple):
-    """The batch of one call, and what is known about the rest."""
+    """The batch of one call, and the count of all matching runs."""
 
     action: Action
     tenant_id: int
@@ -58,7 +58,7 @@ class Chosen(NamedTuple):
     ids: list[UUID]
 
     def done(self, touched: Sequence[UUID]) -> Done:
-        """The answer. What was chosen and not touched had changed meanwhile, and is not left."""
+        """Return the result. Chosen runs that changed meanwhile do not count as left."""
         left = self.found - len(self.ids)
         rest = Promise(count=left, until=self.promise.until)
         token = bulk.promise(self.action.name, self.tenant_id, self.which, rest)
@@ -68,9 +68,9 @@ class Chosen(NamedTuple):
 async def count(
     conn: Connection, action: Action, which: RunFilter, *, tenant_id: int, now: datetime
 ) -> Counted:
-    """How many runs of the tenant an action would touch, and the token for it."""
+    """Count the tenant's runs that an action would change, and return the token for it."""
     which = bulk.checked(which)
-    # Until and with now: what ended this very moment is among what the caller sees.
+    # Includes `now`: the caller may already see a run that ended at this moment.
     until = now + STEP
     bounded = bulk.bounded(which, until)
     found, _ = await action.find(conn, bounded, tenant_id=tenant_id, most=MOST_COUNTED + 1, batch=0)
@@ -81,7 +81,7 @@ async def count(
 async def choose(
     conn: Connection, action: Action, which: RunFilter, *, tenant_id: int, token: str, most: int
 ) -> Chosen:
-    """The runs of one batch, if the token was given for them and they did not become more."""
+    """Select the runs of one batch. Refuse the token of another filter and a count that grew."""
     which, most = bulk.checked(which), bulk.check_most(most)
     promise = bulk.read_promise(action.name, tenant_id, which, token)
     wanted = bulk.bounded(which, promise.until)

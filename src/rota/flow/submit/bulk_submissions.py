@@ -1,9 +1,10 @@
 """Checks and writes submissions of one request that differ in a few fields only, column by column.
 
-Most bulk requests submit the same task a thousand times. What the submissions share is checked
-once, as for a single one (drafting.py). The rest is checked and sent by column, without an object
-for each submission. If anything is not plainly good, `draft_bulk` returns None and the caller goes
-through drafting.py and submitting.py, which say what is wrong with which submission.
+Most bulk requests submit the same task a thousand times. The fields that the submissions share are
+checked once, as for a single submission (drafts.py). The other fields are checked and sent by
+column, without an object per submission. If a submission needs the full checks, `draft_bulk`
+returns None and the caller uses drafts.py and job_submission.py, which report the error of each
+submission.
 
 benefit: 2x on rota bench api for bulk submissions, measured 2026-11
 """
@@ -29,7 +30,7 @@ from rota.store.transaction import joined
 
 
 class SubmissionBulk(NamedTuple):
-    """Submissions that were found good. `first` is the first of them; ids as hex."""
+    """Submissions that passed all checks. `first` is the first one; ids are hex."""
 
     first: Draft
     ids: Sequence[str]
@@ -48,12 +49,13 @@ class SubmissionBulk(NamedTuple):
 def draft_bulk(
     drafting: Drafting, asked: SpecColumns, new_id: Callable[[], UUID]
 ) -> SubmissionBulk | None:
-    """Check submissions; None if one needs a closer look."""
+    """Check submissions; return None if one needs the full checks."""
     try:
         first = drafting.draft(asked.first(), new_id())
         if not is_plain(first):
             return None
-        payload_texts = [small_payload_text(each, first.spec.kind) for each in asked.payloads]
+        kind = first.spec.kind
+        payload_texts = [small_payload_text(payload, kind) for payload in asked.payloads]
         if any(MARK in text for text in payload_texts if text):
             return None
         due_ats = due_times(drafting, first, asked)
@@ -72,8 +74,8 @@ def draft_bulk(
 
 
 def is_plain(first: Draft) -> bool:
-    """Whether a submission needs neither gates, a unique key nor a kind that must be able to
-    something, and has no jitter, which each has for itself.
+    """Return whether a submission needs no gates, no unique key, no exactly-once kind and no
+    jitter, which is different for each submission.
     """
     spec = first.spec
     return (
@@ -87,17 +89,17 @@ def is_plain(first: Draft) -> bool:
 
 
 def due_times(drafting: Drafting, first: Draft, asked: SpecColumns) -> Sequence[datetime]:
-    """When each is due."""
+    """Return the due time of each submission."""
     if asked.ats is None:
         return [first.due_at or drafting.now] * len(asked.names)
     due_ats = [moments.parse(at) for at in asked.ats]
     if not drafting.now < min(due_ats) <= max(due_ats) <= drafting.last:
-        raise InvalidInput("schedule_time", asked.ats[0], "times to come")
+        raise InvalidInput("schedule_time", asked.ats[0], "must be in the future")
     return due_ats
 
 
 async def submit_bulk(conn: Connection, bulk: SubmissionBulk, *, now: datetime) -> None:
-    """Write all of these or none."""
+    """Write all submissions, or none."""
     first, number = bulk.first, len(bulk.ids)
     async with joined(conn):
         ids = await intern(conn, [first], Interned())

@@ -1,8 +1,8 @@
-"""Cancels runs: one, or many of a filter (E11, semantics 10). Room: flow/submit.
+"""Cancels one run, or the runs that match a filter (E11, semantics 10).
 
-What waits ends at once; what runs is asked to stop, and its worker hears of it by the hint CANCELS,
-which the caller gives once this has committed, or else with its next heartbeat. Force ends it now:
-the result of its worker is refused by the fence. Stopping an attempt is flow/execute.
+A waiting run ends at once. A running run is asked to stop: its worker learns of it from the hint
+CANCELS, which the caller sends after the commit, or from its next heartbeat. `force` ends a running
+run now; the fence then refuses the result of its worker. engine/execution stops the attempt.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ CANCEL: Final = Action(name="cancel", find=revival.find_alive)
 
 
 class Cancelled(NamedTuple):
-    """The state a run is in now: cancelled, or cancelling if somebody executes it."""
+    """The state of the run after the call: cancelled, or cancelling if a worker executes it."""
 
     state: RunState
 
@@ -40,8 +40,8 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     force: bool = False,
     now: datetime,
 ) -> Cancelled:
-    """Cancel one run; `IllegalMove` if it has finished, whichever came first."""
-    why = _why(by, reason, now, force=force)
+    """Cancel one run. Raise `IllegalMove` if it has finished."""
+    why = _reason_text(by, reason, now, force=force)
     async with transaction(conn):
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
         if run.state not in FINAL:
@@ -50,16 +50,16 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
             moved = [] if force else await live_runs.cancel(conn, ids=[run_id], reason=why)
             if moved:
                 return Cancelled(moved[0].state)
-            # It finished between the two statements; now it says as what.
+            # The run finished between the two statements: read its final state.
             run = await revival.find(conn, run_id, tenant_id=tenant_id)
         event = RunEvent.FORCE_CANCEL if force else RunEvent.CANCEL
-        raise IllegalMove("run", run.state.value, event.value)
+        raise IllegalMove("run", run.state.value, event.value, ["active"])
 
 
 async def count_cancellable(
     conn: Connection, which: RunFilter, *, tenant_id: int, now: datetime
 ) -> Counted:
-    """The dry run of `cancel_many`."""
+    """Do the dry run of `cancel_runs`."""
     _refuse_error(which)
     return await bulk.count(conn, CANCEL, which, tenant_id=tenant_id, now=now)
 
@@ -73,7 +73,7 @@ async def cancel_many(
     by: str,
     most: int = 1_000,
 ) -> Done:
-    """Cancel at most `most` of the runs that a dry run counted, the oldest first."""
+    """Cancel at most `limit` of the runs that a dry run counted, oldest first."""
     _refuse_error(which)
     why = canonical({"code": "cancelled", "by": check_name(by, "by"), "bulk": True})
     async with transaction(conn):
@@ -82,22 +82,23 @@ async def cancel_many(
     return chosen.done([run.id for run in moved])
 
 
-def _why(by: str, reason: str | None, now: datetime, *, force: bool) -> str:
-    told: dict[str, object] = {
+def _reason_text(by: str, reason: str | None, now: datetime, *, force: bool) -> str:
+    details: dict[str, object] = {
         "code": "cancelled",
         "by": check_name(by, "by"),
         "at": moments.rfc3339(now),
     }
     if reason is not None:
-        told["reason"] = check_name(reason, "reason", most=MOST_REASON)
+        details["reason"] = check_name(reason, "reason", most=MOST_REASON)
     if force:
-        told["forced"] = True
-    return canonical(told)
+        details["forced"] = True
+    return canonical(details)
 
 
 def _refuse_error(which: RunFilter) -> None:
     if which.error is not None:
-        raise InvalidInput("filter.error", which.error, "no error: these runs have not failed")
+        wanted = "active runs have no error; remove this filter"
+        raise InvalidInput("filter.error", which.error, wanted)
     if which.fingerprint is not None:
-        wanted = "no fingerprint: these runs have not failed"
+        wanted = "active runs have no error fingerprint; remove this filter"
         raise InvalidInput("filter.fingerprint", which.fingerprint, wanted)

@@ -1,7 +1,7 @@
-"""Writes a changed job with its cursor, and the runs and records of ticks that were decided.
+"""Writes a changed job with its cursor, and the runs and records of its decided ticks.
 
-Room: flow/submit. The caller has locked the job and its cursor (changing.py) and has decided about
-their ticks (settling.py); everything is written in the caller's transaction.
+The caller has locked the job and its cursor (job_changes.py) and has decided their ticks
+(tick_settlement.py). Everything is written in the caller's transaction.
 """
 
 import json
@@ -23,7 +23,7 @@ NO_TICKS: Final = Settled()
 
 
 class Changed(NamedTuple):
-    """A job after a change: its version, its state, its next tick, and the runs that were made."""
+    """A job after a change: its version, state and next tick, and the runs that were created."""
 
     version: int
     state: JobState
@@ -32,7 +32,7 @@ class Changed(NamedTuple):
 
 
 def unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
-    """A job that stays as it is, but for its cursor and state."""
+    """Return a change that sets only the cursor and the state of a job."""
     return Change(
         state=state,
         policy_id=job.policy_id,
@@ -45,7 +45,7 @@ def unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
 
 
 def has_changed(job: Job, after: Job, change: Change) -> bool:
-    """Return whether a job is defined otherwise afterwards. Name, labels and user are not
+    """Return whether a change alters the definition of a job. Name, labels and user are not
     compared.
     """
     texts = [
@@ -55,11 +55,11 @@ def has_changed(job: Job, after: Job, change: Change) -> bool:
         (job.policy, after.policy),
     ]
     rest = after._replace(limits=job.limits, policy=job.policy)
-    return rest != job or any(_spelled(old) != _spelled(new) for old, new in texts)
+    return rest != job or any(_canonical_json(old) != _canonical_json(new) for old, new in texts)
 
 
-def _spelled(text: str | None) -> str:
-    """Return JSON as it is compared: jsonb has spaces where `canonical` has none."""
+def _canonical_json(text: str | None) -> str:
+    """Return JSON in canonical form: jsonb has spaces where `canonical` has none."""
     return canonical(json.loads(text or "null"))
 
 
@@ -71,10 +71,10 @@ async def write_change(
     *,
     after: Job | None = None,
 ) -> Changed:
-    """Write job and cursor, then the runs and records of the ticks that were decided.
+    """Write job and cursor, then the runs and records of the decided ticks.
 
-    `after` is the job with what else is changed about it. What was owed is still made as the job
-    was before; the past of a new schedule is of the job as it is now.
+    `after` is the job with its other changed fields. Overdue runs of the old schedule use the job
+    as it was before the change; runs of the past of a new schedule use the changed job.
     """
     same_payload = change.payload == job.payload
     through = await passing_ticks(conn, job, job.schedule, job.payload)
@@ -82,7 +82,7 @@ async def write_change(
     if not same_payload or after != job or change.schedule != job.schedule:
         hence = await passing_ticks(conn, after, change.schedule, change.payload)
     if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
-        # There is no such move: it is let go on first, and ends then.
+        # A quarantined job cannot finish directly: it becomes active first.
         version = await jobs.replace(
             conn, after, replace(change, state=JobState.ACTIVE, is_edit=False)
         )
@@ -90,11 +90,11 @@ async def write_change(
     version = await jobs.replace(conn, after, replace(change, gates=hence))
     job = job._replace(version=version)
     payload = None if same_payload else job.payload or "null"
-    made = await _place_decided(conn, job, settled.owed, through, payload)
+    created = await _place_decided(conn, job, settled.owed, through, payload)
     new = after._replace(version=version, policy_id=change.policy_id, guarantee=change.guarantee)
-    made += await _place_decided(conn, new, settled.past, hence, None)
+    created += await _place_decided(conn, new, settled.past, hence, None)
     next_tick = None if change.cursor is None else change.cursor.tick_at
-    return Changed(version, change.state, next_tick, made)
+    return Changed(version, change.state, next_tick, created)
 
 
 async def _place_decided(
@@ -104,7 +104,7 @@ async def _place_decided(
     through: tuple[int, ...],
     payload: str | None,
 ) -> tuple[UUID, ...]:
-    """Make the runs of ticks that were decided, and record the others; return those made."""
+    """Create the runs of decided ticks and record the others; return the created runs."""
     runs = [ticked(job, planned, through, payload) for planned in decision.run]
     refused = await place(conn, job, runs) if runs else {}
     if decision.recorded:

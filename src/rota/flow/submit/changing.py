@@ -1,8 +1,8 @@
-"""Pause, resume, edit and delete a job, without losing or doubling a tick (S11, S14, F13).
+"""Pauses, resumes, edits and deletes a job without losing or duplicating a tick (S11, S14, F13).
 
-Room: flow/submit. Each change locks the job and its cursor, decides about the ticks that came due
-meanwhile (core/time/misfire.py), and writes job, cursor, runs and records in one transaction. A
-scheduler that decides a tick at the same moment comes first, or finds another version.
+Each change locks the job and its cursor, decides the ticks that came due meanwhile
+(core/time/misfire.py), and writes job, cursor, runs and records in one transaction. A scheduler
+that decides a tick at the same time either commits first or finds another version.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ HELD: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What is to be different; the rest is kept. A schedule of None means on demand."""
+    """The fields to change; the others are kept. A schedule of None means on demand."""
 
     schedule: Mapping[str, object] | Literal[Keep.KEEP] | None = KEEP
     payload: object = KEEP
@@ -104,17 +104,17 @@ class Edit:
 async def pause(
     conn: Connection, job_id: UUID, *, by: str, reason: str | None = None, now: datetime
 ) -> tuple[UUID, ...]:
-    """Decide no more ticks. Runs that exist go on; pausing what is paused changes nothing.
+    """Stop the schedule of a job. Existing runs continue; pausing a paused job changes nothing.
 
-    Ticks that were due before, which an outage left behind, are decided now as `on_outage` says.
-    Return the runs that they became.
+    Ticks that are overdue because of an outage are decided now by `on_outage`. Return the runs that
+    they created.
     """
     check_name(by, "by")
     held = canonical({"by": by, "at": moments.rfc3339(now), "reason": reason})
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
-        job = _shown(job, cursor)
+        job = _as_finished(job, cursor)
         if job.state is JobState.PAUSED:
             return ()
         advance_job(job.state, JobEvent.PAUSE)
@@ -126,8 +126,8 @@ async def pause(
 async def _settle_before_pause(
     conn: Connection, job: Job, cursor: Cursor | None, now: datetime
 ) -> tuple[UUID, ...]:
-    """Decide what was due before a pause; nothing of a schedule that cannot be evaluated, which
-    must not keep a job from being paused.
+    """Decide the ticks that were due before a pause. A schedule that cannot be evaluated decides
+    nothing, so that its job can still be paused.
     """
     is_due = cursor is not None and cursor.fire_at is not None and cursor.fire_at <= now
     if cursor is None or not is_due or job.state is not JobState.ACTIVE:
@@ -160,29 +160,31 @@ async def resume(
     missed: CatchUp | None = None,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
 ) -> Changed:
-    """Go on. What came due meanwhile runs or is recorded as the schedule says, or as `missed`."""
+    """Resume a paused or quarantined job. `missed` overrides what the schedule does with ticks that
+    came due meanwhile: run them or record them.
+    """
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         if job.state not in HELD:
-            raise IllegalMove(thing="job", state=job.state.value, event="resume")
+            raise IllegalMove("job", job.state.value, "resume", sorted(HELD))
         cursor, schedule = await jobs.lock_cursor(conn, job_id), schedule_of(job)
         text = await job_backlogs.read_stretches(conn, job_id)
-        kept = stretches_of(text, job, cursor)
+        stretches = stretches_of(text, job, cursor)
         has_ticks = schedule is not None and schedule.has_ticks
-        if cursor is None and not kept:
+        if cursor is None and not stretches:
             state = JobState.FINISHED if has_ticks else JobState.ACTIVE
             return await write_change(conn, job, unchanged(job, None, state=state))
-        held = [each.schedule for each in kept]
+        held = [stretch.schedule for stretch in stretches]
         await hold_calendars(conn, job.tenant_id, [schedule, *held], calendars)
-        # What was due in the pause is decided by the policy that the job has now.
+        # The current misfire policy of the job decides the ticks of the pause.
         policy = (schedule if schedule is not None and has_ticks else held[-1]).misfire
         at = Resumption(now=now, misfire=policy, calendars=calendars, choice=missed)
-        settle = partial(settle_resume, schedule, cursor, kept, at)
+        settle = partial(settle_resume, schedule, cursor, stretches, at)
         decision = await compute_ticks([schedule, *held], settle)
         following = None
         if cursor is not None and schedule is not None:
-            # Anew, for a job that was written when stored schedules named calendars as people do.
-            cursor = cursor._replace(schedule_id=await _shared_id(conn, job, schedule))
+            # Recomputed for jobs of releases whose interned schedules had unqualified calendars.
+            cursor = cursor._replace(schedule_id=await _intern_schedule(conn, job, schedule))
             follow = partial(following_cursor, schedule, cursor, decision, now, calendars)
             following = await compute_ticks([schedule], follow)
         if text is not None:
@@ -202,22 +204,22 @@ async def edit(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     version: int | None = None,
 ) -> Changed:
-    """Change a job. What the schedule before still owes is made first; the new one begins now.
+    """Change a job. Overdue runs of the old schedule are created first; the new one starts now.
 
-    With a `version` only if it still has that one.
+    With `version`, change the job only if it still has that version.
     """
     payload = None if wanted.payload is KEEP else payload_text(wanted.payload)
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
-        job = _shown(job, cursor)
+        job = _as_finished(job, cursor)
         if version is not None and version != job.definition_version:
             raise VersionChanged("job", wanted=version, found=job.definition_version)
-        new = None if wanted.schedule is KEEP else await _parsed(wanted.schedule, job, now)
+        new = None if wanted.schedule is KEEP else await _parse_schedule(wanted.schedule, job, now)
         if wanted.schedule is not KEEP:
             await allow_schedule(conn, job, new, now)
             await hold_calendars(conn, job.tenant_id, [new], calendars)
-        after, described = await _adjusted(conn, job, wanted), _description(wanted)
+        after, described = await _adjust_job(conn, job, wanted), _describe_edit(wanted)
         change, settled = unchanged(job, cursor, state=job.state), Settled()
         if wanted.payload is not KEEP:
             await job_backlogs.pin_payload(conn, job)
@@ -231,7 +233,7 @@ async def edit(
             )
         if wanted.schedule is not KEEP:
             start = _Start(cursor, now, calendars)
-            settled, first = await _begin(conn, job, new, start)
+            settled, first = await _begin_schedule(conn, job, new, start)
             change = replace(
                 change,
                 state=job.state if job.state is JobState.PAUSED else JobState.ACTIVE,
@@ -243,26 +245,26 @@ async def edit(
         )
         change = replace(change, is_edit=is_edit)
         changed = await write_change(conn, job, change, settled, after=after)
-        # Last: what the edit supersedes is kept with its name and labels (rota.keep_definition).
+        # Last, so that rota.keep_definition stores the old definition with its name and labels.
         if described != Description():
             await jobs.describe(conn, job_id, described)
         return changed
 
 
 class _Start(NamedTuple):
-    """What a new schedule begins from."""
+    """The cursor, the time and the calendars from which a new schedule starts."""
 
     cursor: Cursor | None
     now: datetime
     calendars: Mapping[str, Calendar]
 
 
-async def _begin(
+async def _begin_schedule(
     conn: Connection, job: Job, new: Schedule | None, start: _Start
 ) -> tuple[Settled, Cursor | None]:
-    """What becomes of the ticks that lie behind, and the first cursor of the new schedule.
+    """Decide overdue ticks, and return them with the first cursor of the new schedule.
 
-    A paused job decides nothing: it keeps what it had until it is resumed.
+    A paused job decides nothing: it keeps its undecided ticks until it is resumed.
     """
     cursor, now, calendars = start
     if job.state is not JobState.PAUSED:
@@ -270,17 +272,17 @@ async def _begin(
         made = len(settled.owed.run) + len(settled.past.run)
         return settled, await _first_cursor(conn, job, new, start, made)
     if cursor is not None and new is not None and has_same_ticks(job, new):
-        return Settled(), cursor._replace(schedule_id=await _shared_id(conn, job, new))
+        return Settled(), cursor._replace(schedule_id=await _intern_schedule(conn, job, new))
     text = await job_backlogs.read_stretches(conn, job.id)
     before = stretches_of(text, job, cursor)
     keep = partial(keep_through_pause, job, cursor, before, now, calendars)
-    kept = await compute_ticks([each.schedule for each in before], keep)
+    kept = await compute_ticks([stretch.schedule for stretch in before], keep)
     await job_backlogs.keep_stretches(conn, job.id, stretches_text(kept.stretches))
     return Settled(kept.decision), await _first_cursor(conn, job, new, start, 0)
 
 
-async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
-    """The job with the kind, graph, queue, priority, overlap and limits that it is to have."""
+async def _adjust_job(conn: Connection, job: Job, wanted: Edit) -> Job:
+    """Return the job with its new kind, graph, queue, priority, overlap policy and limits."""
     graph_id = await graph_after(conn, job, wanted.kind, wanted.graph, keep=KEEP)
     changed = {"kind": wanted.kind, "policy": wanted.policy, "graph": wanted.graph}
     changed = {name: value for name, value in changed.items() if value is not KEEP}
@@ -299,37 +301,39 @@ async def _adjusted(conn: Connection, job: Job, wanted: Edit) -> Job:
         new["priority"] = parse_priority(wanted.priority)
     if wanted.overlap is not KEEP:
         new |= {"overlap": wanted.overlap, "keep_first": False}
-    said = {"keep_first": wanted.keep_first, "when_queue_paused": wanted.when_queue_paused}
-    new |= {name: value for name, value in said.items() if value is not KEEP}
+    plain = {"keep_first": wanted.keep_first, "when_queue_paused": wanted.when_queue_paused}
+    new |= {name: value for name, value in plain.items() if value is not KEEP}
     if wanted.limits is not KEEP:
         new["limits"] = limits_text(check_limits(wanted.limits))
     if wanted.policy is not KEEP:
         new["policy"] = policy_text(wanted.policy)
     adjusted = job._replace(**new)
     if adjusted.keep_first and adjusted.overlap is not Overlap.QUEUE_ONE:
-        raise InvalidInput("keep_first", True, "the overlap policy queue_one to apply it to")
+        raise InvalidInput("keep_first", True, "requires the overlap policy queue_one")
     return adjusted
 
 
-def _description(wanted: Edit) -> Description:
+def _describe_edit(wanted: Edit) -> Description:
     return Description(
         name=None if wanted.name is KEEP else check_visible_name(wanted.name, "name"),
         labels=None if wanted.labels is KEEP else check_labels(wanted.labels),
-        user_id=None if wanted.user_id is KEEP else _user(wanted.user_id),
+        user_id=None if wanted.user_id is KEEP else _user_text(wanted.user_id),
         details={
             name: value for name in DETAIL_COLUMNS if (value := getattr(wanted, name)) is not KEEP
         },
     )
 
 
-def _user(user_id: str | None) -> str:
+def _user_text(user_id: str | None) -> str:
     return "" if user_id is None else check_visible_name(user_id, "user_id")
 
 
 async def delete(
     conn: Connection, job_id: UUID, *, by: str, cancel_running: bool = False
 ) -> list[UUID]:
-    """Delete a job: no more ticks, and what waits is cancelled; what runs, only if asked to."""
+    """Delete a job: stop its schedule and cancel its waiting runs. With `cancel_running`, cancel
+    its running runs too.
+    """
     check_name(by, "by")
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
@@ -341,15 +345,17 @@ async def delete(
         return [run.id for run in await live_runs.cancel(conn, ids=ids, reason=reason)]
 
 
-def _shown(job: Job, cursor: Cursor | None) -> Job:
-    """A job without a tick to come is finished, marked or not yet, unless it waits to be told."""
+def _as_finished(job: Job, cursor: Cursor | None) -> Job:
+    """Return a job without future ticks as finished, even if it is not marked yet. Jobs that wait
+    for events or run on demand stay active.
+    """
     if job.state is not JobState.ACTIVE or job.schedule is None or cursor is not None:
         return job
     waits = {"event", "on_demand"} & json.loads(job.schedule).keys()
     return job if waits else job._replace(state=JobState.FINISHED)
 
 
-async def _parsed(
+async def _parse_schedule(
     schedule: Mapping[str, object] | None, job: Job, now: datetime
 ) -> Schedule | None:
     if schedule is None:
@@ -358,14 +364,15 @@ async def _parsed(
     with within("schedule"):
         new = await asyncio.to_thread(parse) if is_costly(schedule) else parse()
         if isinstance(new.rules[0], Immediate):
-            raise InvalidSchedule("immediate", True, "a rule with times, or `run now` instead")
+            wanted = "expected a rule with times; to run the job at once, use `run now`"
+            raise InvalidSchedule("immediate", True, wanted)
     return new
 
 
 async def _first_cursor(
     conn: Connection, job: Job, new: Schedule | None, start: _Start, made: int
 ) -> Cursor | None:
-    """The cursor of a schedule that begins now; the runs so far count towards its cap."""
+    """Return the cursor of a schedule that starts now. Earlier runs count towards `max_runs`."""
     fired = made + (0 if start.cursor is None else start.cursor.fired or 0)
     if new is None:
         return None
@@ -377,12 +384,12 @@ async def _first_cursor(
         tick_at=planned.tick.at,
         fire_at=None if job.state is JobState.PAUSED else planned.due_at,
         fired=None if new.window.max_runs is None else fired,
-        schedule_id=await _shared_id(conn, job, new),
+        schedule_id=await _intern_schedule(conn, job, new),
     )
 
 
-async def _shared_id(conn: Connection, job: Job, schedule: Schedule) -> int | None:
-    """The number by which schedulers know a job's schedule; none where its tick says everything."""
+async def _intern_schedule(conn: Connection, job: Job, schedule: Schedule) -> int | None:
+    """Return the id of a job's interned schedule; None if the schedule has a single tick."""
     if fires_once(schedule):
         return None
     return await names.schedule_id(conn, shared_text(schedule, job.tenant_id))

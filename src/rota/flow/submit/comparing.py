@@ -1,7 +1,7 @@
-"""A job that is there and one that is declared, both as plain fields by the names of the file.
+"""Renders a stored job and a declared job with the field names of a manifest file.
 
-Room: flow/submit. What differs between the two is core/manifest/differences.py; the edit that makes
-one the other is here.
+core/manifest/differences.py compares the two. `build_edit` returns the edit that turns the stored
+job into the declared one.
 """
 
 import json
@@ -28,10 +28,10 @@ def schedule_of(row: JobRow) -> Schedule | None:
 
 
 def plain_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
-    """A job that is there, every field by its name in the file."""
+    """Return every field of a stored job by its name in the file."""
     policy = read_stored_policy(json.loads(row.policy or "{}"))
     return {
-        **_in_a_file(row_values(row)),
+        **_without_name(row_values(row)),
         **from_policy(policy),
         "schedule": write_schedule(
             schedule or resolve_declared_schedule(None, None, seed="", now=row.created_at)
@@ -41,26 +41,26 @@ def plain_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
 
 
 def plain_spec(spec: JobSpec, schedule: Schedule, *, paused: bool) -> dict[str, Any]:
-    """The same of a job that is declared."""
+    """Return every field of a declared job by its name in the file."""
     return {
-        **_in_a_file(spec_values(spec)),
+        **_without_name(spec_values(spec)),
         "graph": None if spec.graph is None else graph_plain(read_graph(spec.graph)),
         "schedule": write_schedule(schedule),
         "paused": paused,
     }
 
 
-def _in_a_file(values: dict[str, Any]) -> dict[str, Any]:
-    """Without the name, which is the key in the file and does not change."""
+def _without_name(values: dict[str, Any]) -> dict[str, Any]:
+    """Remove the name, which is the key in the file and does not change."""
     return {name: value for name, value in values.items() if name != "name"}
 
 
 def edit_of(spec: JobSpec, fields: frozenset[str]) -> Edit:
-    """Only what is different: a schedule that stays is not begun anew."""
+    """Return an edit of the fields that differ, so that an equal schedule is not restarted."""
     changed = {name: getattr(spec, name) for name in OWN_FIELDS if name in fields}
     if fields & set(POLICY_FIELDS):
         changed["policy"] = spec.policy
     if fields & {"overlap", "keep_first"}:
-        # A new overlap policy forgets it, so it is said again with one.
+        # A new overlap policy resets `keep_first`, so the edit sets both.
         changed["keep_first"] = spec.keep_first
     return Edit(**changed)

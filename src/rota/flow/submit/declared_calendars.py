@@ -1,7 +1,7 @@
-"""The calendars that a file declares, held against those that there are, and written.
+"""Compares the calendars that a file declares with the stored ones, and writes the changes.
 
-Room: flow/submit. A calendar is the tenant's and not a project's: other jobs may go by it, so it is
-written and never deleted here. Jobs follow it in the transaction that writes it.
+A calendar belongs to the tenant and not to a project: jobs of other projects may use it, so this
+module never deletes one. Jobs are rescheduled in the transaction that writes their calendar.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from rota.store.driver import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarChange:
-    """A calendar that is not as declared; `stored` is None if there is none."""
+    """A calendar that differs from its declaration. `stored` is None if it does not exist."""
 
     calendar: Calendar
     stored: Stored | None
@@ -37,18 +37,18 @@ class CalendarChange:
 async def compare(
     conn: Connection, declared: Sequence[Calendar], *, tenant_id: int
 ) -> tuple[CalendarChange, ...]:
-    """Those that are to be written."""
-    found = []
+    """Return the declared calendars that have to be written."""
+    changes = []
     for calendar in declared:
-        stored = await _stored(conn, calendar.name, tenant_id)
+        stored = await _read_stored(conn, calendar.name, tenant_id)
         before = {} if stored is None else stored.plain
         changed = tuple(differences(before, write_calendar(calendar)))
         if stored is None or changed:
-            found.append(CalendarChange(calendar=calendar, stored=stored, differences=changed))
-    return tuple(found)
+            changes.append(CalendarChange(calendar=calendar, stored=stored, differences=changed))
+    return tuple(changes)
 
 
-async def _stored(conn: Connection, name: str, tenant_id: int) -> Stored | None:
+async def _read_stored(conn: Connection, name: str, tenant_id: int) -> Stored | None:
     try:
         return await calendars.get(conn, tenant_id=tenant_id, name=name)
     except NotFound:
@@ -56,20 +56,20 @@ async def _stored(conn: Connection, name: str, tenant_id: int) -> Stored | None:
 
 
 def refuse_unseen(changes: Sequence[CalendarChange], seen: Mapping[str, int]) -> None:
-    for each in changes:
-        saw = seen.get(each.name, 0)
-        if saw != each.version:
-            said = f"calendar {each.name!r} has version {each.version} now, not {saw}"
-            raise Conflict("the manifest", f"not what the plan saw, so nothing was changed: {said}")
+    for change in changes:
+        saw = seen.get(change.name, 0)
+        if saw != change.version:
+            detail = f"calendar {change.name!r} has version {change.version} now, not {saw}"
+            raise Conflict("the manifest", f"the plan is outdated; nothing was changed: {detail}")
 
 
 async def write(conn: Connection, changes: Sequence[CalendarChange], *, tenant_id: int) -> None:
-    """Write them, and have all jobs that go by them know."""
-    for each in changes:
-        plain = write_calendar(each.calendar)
-        if each.stored is None:
+    """Write calendars, and reschedule all jobs that use them."""
+    for change in changes:
+        plain = write_calendar(change.calendar)
+        if change.stored is None:
             await calendars.create(conn, tenant_id=tenant_id, plain=plain)
         else:
-            await calendars.replace(conn, tenant_id=tenant_id, plain=plain, version=each.version)
-    for each in changes:
-        await follow_calendar(conn, tenant_id=tenant_id, name=each.name)
+            await calendars.replace(conn, tenant_id=tenant_id, plain=plain, version=change.version)
+    for change in changes:
+        await follow_calendar(conn, tenant_id=tenant_id, name=change.name)

@@ -1,9 +1,9 @@
-"""Writes a job that code declares, by its name: it is made, changed, or found as it is.
+"""Creates or updates the job that an app declares in code, looked up by its name.
 
-Room: flow/submit. Two labels say which app declared a job and what it said: a digest of the
-schedule and one of the rest. A worker that starts again finds its own words and changes nothing, so
-neither versions nor ticks move; what people changed by hand meanwhile stays until the words change.
-Two workers that start at once write the same: the second one finds what the first has written.
+Two labels record which app declared the job and what it declared: a digest of the schedule and a
+digest of the other fields. A worker that restarts finds equal digests and changes nothing, so
+neither versions nor ticks move. Changes made by hand stay until the declaration changes. Two
+workers that start at the same time write the same job: the second finds what the first wrote.
 """
 
 import json
@@ -30,11 +30,11 @@ from rota.store.transaction import transaction
 
 APP: Final = "rota.app"
 DIGEST: Final = "rota.declared"
-# A run that is placed raises the version, too, so one try may not be enough.
+# A new run raises the version of its job too, so one try may not be enough.
 TRIES: Final = 10
-# The fields that an edit of a declared job does not simply take over.
+# The fields that an edit of a declared job does not copy from the declaration.
 APART: Final = frozenset({"name", "schedule"})
-# The fields that a digest names; it lists the values of the others.
+# The fields that a digest stores by name. Of all other fields it stores the values only.
 NEWER_FIELDS: Final = tuple(
     name
     for name in OWN_FIELDS
@@ -44,7 +44,7 @@ NEWER_FIELDS: Final = tuple(
         *("labels", "user_id", "graph", "when_queue_paused", "schedule"),
     }
 )
-# A page looks at 10,000 jobs. Who has more one-time jobs than this may miss a line in the log.
+# A page scans 10,000 jobs. With more one-time jobs than this, the log may miss a line.
 MOST_PAGES: Final = 10
 PAGE: Final = 200
 
@@ -57,7 +57,7 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """When something is declared, and what is needed for it."""
+    """The time of a declaration, the source of new ids and the calendars of the tenant."""
 
     now: datetime
     new_id: Callable[[], UUID]
@@ -65,7 +65,7 @@ class Moment:
 
 
 class DeclarationResult(NamedTuple):
-    """What was done with a declared job, and the job as it was before; None for a new one."""
+    """What was done with a declared job, and the job before that; None for a new job."""
 
     deed: Deed
     before: JobRow | None
@@ -74,25 +74,26 @@ class DeclarationResult(NamedTuple):
 async def declare(
     conn: Connection, spec: JobSpec, *, app: str, moment: Moment
 ) -> DeclarationResult:
-    """Have the job of this name be as it is declared. The audit log is the caller's."""
+    """Create or update the job with this name. The caller writes the audit log."""
     spec = replace(spec, labels={**spec.labels, APP: app, DIGEST: digest(spec)})
     tenant_id = (await names.tenant_ids(conn, [spec.tenant]))[spec.tenant]
     for _ in range(TRIES):
-        found = await job_views.by_name(conn, tenant_id=tenant_id, name=spec.display_name)
+        stored = await job_views.by_name(conn, tenant_id=tenant_id, name=spec.display_name)
         try:
-            # By itself: a name that somebody else takes at this moment must not spoil the rest.
+            # A savepoint: if another caller takes the name now, the outer transaction survives.
             async with transaction(conn):
-                return DeclarationResult(await _write(conn, spec, found, moment), found)
+                return DeclarationResult(await _write(conn, spec, stored, moment), stored)
         except (NameTaken, VersionChanged):
             continue
-    raise Conflict(f"job {spec.name!r}", "it is changed all the time; start again", 5.0)
+    reason = f"it changed during each of {TRIES} tries to update it; try again"
+    raise Conflict(f"job {spec.name!r}", reason, 5.0)
 
 
 async def forgotten(
     conn: Connection, *, tenant_id: int, app: str, names: frozenset[str]
 ) -> list[str]:
-    """Jobs that the app declared once and does not any more, if they go on: their names."""
-    found: list[str] = []
+    """Return the names of active jobs that the app declared earlier and no longer declares."""
+    names_found: list[str] = []
     after = None
     for _ in range(MOST_PAGES):
         page = await job_views.page(
@@ -102,17 +103,17 @@ async def forgotten(
             after=after,
             limit=PAGE,
         )
-        found += [
+        names_found += [
             row.name for row in page.rows if row.name not in names and row.next_tick_at is not None
         ]
         after = page.after
         if after is None:
             break
-    return sorted(found)
+    return sorted(names_found)
 
 
 def digest(spec: JobSpec) -> str:
-    """What is declared, in short: the schedule, and the rest."""
+    """Return the digest of a declaration: one part for the schedule, one for the other fields."""
     rest = [
         *(spec.kind, spec.queue, spec.payload, policy_text(spec.policy), spec.priority),
         *(spec.overlap.value, spec.keep_first, limits_text(spec.limits)),
@@ -120,18 +121,18 @@ def digest(spec: JobSpec) -> str:
     ]
     if spec.graph is not None:
         rest.append(spec.graph)
-    # A field that was added later is left out where it has its default: what was declared before
-    # there was such a field stays the same.
+    # A field that a later release added is left out while it has its default. So the digest of an
+    # older declaration stays the same.
     if spec.when_queue_paused is not WhenQueuePaused.SKIP:
         rest.append(spec.when_queue_paused.value)
     values = spec_values(spec)
     newer = {name: values[name] for name in NEWER_FIELDS if values[name] != DEFAULTS[name]}
     if newer:
         rest.append(newer)
-    return f"{_short(spec.schedule)}.{_short(rest)}"
+    return f"{_hash_short(spec.schedule)}.{_hash_short(rest)}"
 
 
-def _short(value: object) -> str:
+def _hash_short(value: object) -> str:
     return blake2b(canonical(value).encode(), digest_size=8).hexdigest()
 
 
@@ -141,10 +142,10 @@ async def _write(conn: Connection, spec: JobSpec, found: JobRow | None, moment: 
         return Deed.MADE
     labels = json.loads(found.labels)
     if labels.get(APP) != spec.labels[APP]:
-        owner = f"the app {labels[APP]!r} declares it" if APP in labels else "no app declares it"
-        remedy = "give the declared one another `name`, or delete that one"
+        owner = f"app {labels[APP]!r} declares it" if APP in labels else "no app declares it"
+        remedy = "give the declared job another `name`, or delete the existing job"
         raise Conflict(
-            f"job {spec.name!r}", f"there is one of this name already, {owner}; {remedy}"
+            f"job {spec.name!r}", f"a job with this name already exists and {owner}; {remedy}"
         )
     before, wanted = str(labels.get(DIGEST, "")), spec.labels[DIGEST]
     if before == wanted:

@@ -1,7 +1,7 @@
-"""Checks a job or a submission that is handed in, and computes its first tick. Room: flow/submit.
+"""Checks a requested job or submission and computes its first tick.
 
-Nothing here touches the database: a batch in which one job is wrong is refused before anything is
-written, with the place and the field. Writing is submitting.py.
+This module does not use the database. If one job of a batch is invalid, the batch is refused before
+anything is written, with the position and the field. job_submission.py writes the drafts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,25 +47,25 @@ from rota.flow.submit.graph_jobs import graph_text
 from rota.flow.submit.guarantees import exactly_once_kinds
 from rota.store.gates import NewGate
 
-# Steps of search (core/time/budget.py) for all jobs of one batch: some 2 s.
+# Steps of search (core/time/budget.py) for all jobs of one batch: about 2 s.
 DRAFT_STEPS_MAX: Final = 200_000
-# How a draft says that it has no labels.
+# The `labels_text` of a draft without labels.
 NO_LABELS: Final = "{}"
-# Characters of a payload that is far from any bound.
+# Characters of a payload that is far below every limit.
 SMALL_PAYLOAD_MAX: Final = 10_000
-# Characters of a kind in the name of a job that was given none.
+# Characters of the kind in the derived name of a job without a name.
 NAMED_AFTER_MAX: Final = 160
-# Characters of a schedule with a few rules.
+# Characters of a schedule that has a few rules only.
 CHEAP_TEXT: Final = 400
-PAUSES: Final = f"one of {', '.join(WhenQueuePaused)}"
-# What stands before and after the time in the text of a schedule that is nothing but a time.
+PAUSES: Final = f"expected one of {', '.join(WhenQueuePaused)}"
+# The text before and after the time in the stored schedule of a single time.
 ONCE: Final = canonical(write_schedule(Schedule(rules=(Once(at=moments.FIRST),)))).split(
     moments.rfc3339(moments.FIRST)
 )
 
 
 class Origin(NamedTuple):
-    """Who submits, and from which address."""
+    """The submitter, and the address that the request came from."""
 
     submitter: str | None = None
     address: str | None = None
@@ -75,9 +75,9 @@ UNKNOWN_ORIGIN: Final = Origin()
 
 
 class Draft(NamedTuple):
-    """A job or a submission that was found good; JSON as text. The id of a submission begins with
-    the time at which it is due. Submissions of a bulk share a `spec`, so what is each one's own is
-    said here: name, payload and user.
+    """A job or submission that passed all checks, with its JSON as text. The id of a submission
+    begins with its due time. Submissions of a bulk share a `spec`, so the name, payload and user of
+    each are fields of its draft.
     """
 
     id: UUID
@@ -89,15 +89,15 @@ class Draft(NamedTuple):
     user_id: str | None
     schedule: Schedule | None
     schedule_text: str | None
-    # The first tick, and when that is due.
+    # The first tick, and the time when it is due.
     tick_at: datetime | None
     due_at: datetime | None
     policy_text: str
     limits_text: str | None = None
     graph_text: str | None = None
-    # The kinds that must be able to be exactly once; the database knows whether they are.
+    # The kinds that must support exactly once. The database knows whether they do.
     exactly_once: tuple[Wanted, ...] = ()
-    # A one-time run of a task, which is no definition (docs/adr/0044-submissions.md).
+    # A one-time run of a task, without a job definition (docs/adr/0044-submissions.md).
     is_submission: bool = False
     origin: Origin = UNKNOWN_ORIGIN
 
@@ -107,11 +107,13 @@ class Draft(NamedTuple):
 
     @property
     def waits_for_events(self) -> bool:
-        """Then its payload may be a template, and gates come with the runs."""
+        """Whether events trigger the job: its payload may be a template, and each run gets gates
+        of its own.
+        """
         return self.schedule is not None and self.schedule.trigger is not None
 
     def interned_schedule(self, tenant_id: int) -> str | None:
-        """The schedule a scheduler must know; none for a job without ticks or with one only."""
+        """Return the schedule that schedulers need; None for a job with no tick or a single one."""
         if self.tick_at is None or self.schedule is None or fires_once(self.schedule):
             return None
         if self.schedule.calendars:
@@ -120,7 +122,7 @@ class Draft(NamedTuple):
 
 
 class Timetable(NamedTuple):
-    """A schedule, the text it is stored as, and its first tick."""
+    """A schedule, its stored text, and its first tick."""
 
     schedule: Schedule | None = None
     text: str | None = None
@@ -135,8 +137,8 @@ def is_costly(schedule: Mapping[str, object] | None) -> bool:
 
 
 class Model(NamedTuple):
-    """The first submission with a spec, and whether its schedule is nothing but a time. The spec is
-    kept because it is known by its identity.
+    """The first submission with a spec, and whether its schedule is a single time. The reference to
+    the spec keeps its `id()` valid as a key.
     """
 
     spec: JobSpec
@@ -145,9 +147,9 @@ class Model(NamedTuple):
 
 
 class Drafting:
-    """Drafts jobs that are handed in together, at one time. Their searches share `budget`, but one
-    may take no more steps than the search of a job alone. With `only_definitions` a one-time
-    schedule makes a job, too: whoever declares it finds it again by its name.
+    """Drafts the jobs of one request, all at the same time `now`. Their searches share `budget`;
+    each search is limited like the search of a single job. With `only_definitions` a one-time
+    schedule becomes a job too, so that the caller who declares it finds it by its name.
     """
 
     def __init__(
@@ -170,8 +172,8 @@ class Drafting:
         self._origin = origin
 
     def draft(self, spec: JobSpec, job_id: UUID) -> Draft:
-        """Check a job; `InvalidInput` says what is wrong with it."""
-        spec = _checked(spec)
+        """Check a job. Raise `InvalidInput` with the field that is wrong."""
+        spec = _check_spec(spec)
         table = Timetable()
         if spec.schedule is not None:
             with within("schedule"):
@@ -205,10 +207,10 @@ class Drafting:
         )
 
     def draft_variant(self, asked: SpecVariant, new_id: Callable[[], UUID]) -> Draft:
-        """Check one of many. A submission that shares its spec with one before is checked for what
-        is its own only.
+        """Check one of many. If an earlier submission had the same spec, only the fields of its own
+        are checked.
 
-        benefit: 4 of 5 parts of the time of a bulk of submissions, measured 2026-11
+        benefit: saves 80 % of the time of a bulk of submissions, measured 2026-11
         """
         model = self._models.get(id(asked.spec))
         draft = None if model is None else self._draft_like(model, asked)
@@ -219,9 +221,9 @@ class Drafting:
             self._models[id(asked.spec)] = Model(asked.spec, draft, asked.at is not None)
         return draft
 
-    def _draft_like(self, model: Model, asked: SpecVariant) -> Draft | None:
-        """None if something about it is not plainly good."""
-        first, at = model.draft, asked.at
+    def _draft_like(self, model: Model, variant: SpecVariant) -> Draft | None:
+        """Return None if a field needs the full checks."""
+        first, at = model.draft, variant.at
         tick_at, due_at = first.tick_at, first.due_at
         if (at is not None) is not model.has_own_time:
             return None
@@ -232,18 +234,18 @@ class Drafting:
                 return None
             if not self.now < tick_at <= self.last:
                 return None
-        name = asked.name if asked.name is None else check_visible_name(asked.name, "name")
-        if asked.user_id is not None:
-            check_visible_name(asked.user_id, "user_id")
+        name = variant.name if variant.name is None else check_visible_name(variant.name, "name")
+        if variant.user_id is not None:
+            check_visible_name(variant.user_id, "user_id")
         self._number += 1
         return Draft(
             restamped(first.id, due_at or self.now, number=self._number),
             first.spec,
             name,
-            asked.payload,
-            small_payload_text(asked.payload, first.spec.kind),
-            check_labels(asked.labels) if asked.labels else NO_LABELS,
-            asked.user_id,
+            variant.payload,
+            small_payload_text(variant.payload, first.spec.kind),
+            check_labels(variant.labels) if variant.labels else NO_LABELS,
+            variant.user_id,
             first.schedule,
             first.schedule_text,
             tick_at,
@@ -256,33 +258,35 @@ class Drafting:
             self._origin,
         )
 
-    def _timetable(self, given: Mapping[str, object], job_id: UUID) -> Timetable:
-        """Read a schedule, or find what an equal one came to: a batch often has few of them."""
-        once = self._once(given, job_id)
+    def _timetable(self, document: Mapping[str, object], job_id: UUID) -> Timetable:
+        """Read a schedule, or return the cached result of an equal one: most batches have few
+        different schedules.
+        """
+        once = self._once(document, job_id)
         if once is not None:
             return once
-        said = str(given)
-        known = self._read.get(said)
+        cache_key = str(document)
+        known = self._read.get(cache_key)
         if known is not None:
             return known
-        schedule = read_schedule(given, now=self.now, seed=str(job_id))
+        schedule = read_schedule(document, now=self.now, seed=str(job_id))
         budget = self._budget.part(NEXT_TICK_STEPS_MAX)
         first = planning.next_tick(schedule, self.now, calendars=self._calendars, budget=budget)
         self._budget.spend(budget.spent)
         table = Timetable(schedule, canonical(write_schedule(schedule)), first)
         # Jitter and the H of cron depend on the job.
-        if schedule.jitter is None and "h" not in str(given.get("cron")).lower():
-            self._read[said] = table
+        if schedule.jitter is None and "h" not in str(document.get("cron")).lower():
+            self._read[cache_key] = table
         return table
 
-    def _once(self, given: Mapping[str, object], job_id: UUID) -> Timetable | None:
-        """The short way for what most jobs of a bulk are: a time to come, and nothing else. What
-        may be wrong with it is left to the long way.
+    def _once(self, document: Mapping[str, object], job_id: UUID) -> Timetable | None:
+        """Return the timetable of a single future time, as most jobs of a bulk have; otherwise
+        None. The full parser reports what is wrong.
         """
-        if len(given) != 1 or "at" not in given:
+        if len(document) != 1 or "at" not in document:
             return None
         try:
-            at = moments.parse(given["at"])
+            at = moments.parse(document["at"])
         except InvalidInput:
             return None
         if not self.now < at <= self.last:
@@ -293,7 +297,7 @@ class Drafting:
 
 
 def small_payload_text(payload: object, kind: str) -> str | None:
-    """As core/binding.py checks and encodes it.
+    """Encode a payload with the same checks as `payload_text`, faster if it is small and flat.
 
     benefit: a third of the time for a few small fields, measured 2026-11
     """
@@ -308,13 +312,13 @@ def small_payload_text(payload: object, kind: str) -> str | None:
 
 
 def once_text(at: datetime) -> str:
-    """How a schedule is stored that is nothing but a time."""
+    """Return the stored form of a schedule of a single time."""
     return moments.rfc3339(at).join(ONCE)
 
 
 def is_one_time(table: Timetable) -> bool:
-    """Whether its only run is known: due now, or at a tick that was found. Rules about a window or
-    about late ticks are for jobs.
+    """Return whether the schedule has exactly one run, due now or at a known tick. Schedules with a
+    window or a misfire policy belong to jobs.
     """
     schedule = table.schedule
     if schedule is None or len(schedule.rules) != 1 or schedule.unread:
@@ -326,7 +330,7 @@ def is_one_time(table: Timetable) -> bool:
 
 
 def fires_once(schedule: Schedule) -> bool:
-    """Whether the first tick says everything, so that nobody needs the schedule to decide it."""
+    """Return whether the first tick is the only one, so that no scheduler needs the schedule."""
     return (
         len(schedule.rules) == 1
         and isinstance(schedule.rules[0], Once)
@@ -336,7 +340,7 @@ def fires_once(schedule: Schedule) -> bool:
 
 @lru_cache(maxsize=1024)
 def policy_text(policy: Policy) -> str:
-    """The canonical form, by which policies are interned."""
+    """Return the canonical form, by which policies are interned."""
     return canonical(from_policy(policy))
 
 
@@ -347,12 +351,12 @@ def limits_text(limits: Sequence[Limit]) -> str | None:
 def gates_of(
     job_id: UUID, tenant_id: int, overlap: Overlap, limits: Sequence[Limit], payload: object
 ) -> list[NewGate]:
-    """The gates that a run with this payload passes."""
-    found = keys_of(job_id, overlap, limits, payload)
-    return [NewGate(tenant_id, key, limit) for key, limit in found]
+    """Return the gates that a run with this payload passes."""
+    keys = keys_of(job_id, overlap, limits, payload)
+    return [NewGate(tenant_id, key, limit) for key, limit in keys]
 
 
-def _checked(spec: JobSpec) -> JobSpec:
+def _check_spec(spec: JobSpec) -> JobSpec:
     names = {
         key: check_visible_name(getattr(spec, key), key)
         for key in ("name", "kind", "tenant", "queue")
@@ -361,11 +365,11 @@ def _checked(spec: JobSpec) -> JobSpec:
     if spec.user_id is not None:
         check_visible_name(spec.user_id, "user_id")
     if not isinstance(spec.overlap, Overlap):
-        raise InvalidInput("overlap", spec.overlap, f"one of {', '.join(Overlap)}")
+        raise InvalidInput("overlap", spec.overlap, f"expected one of {', '.join(Overlap)}")
     if not isinstance(spec.when_queue_paused, WhenQueuePaused):
         raise InvalidInput("when_queue_paused", spec.when_queue_paused, PAUSES)
     if spec.keep_first and spec.overlap is not Overlap.QUEUE_ONE:
-        raise InvalidInput("keep_first", True, "the overlap policy queue_one to apply it to")
+        raise InvalidInput("keep_first", True, "requires the overlap policy queue_one")
     parse_priority(spec.priority)
     check_limits(spec.limits)
     if all(names[key] == getattr(spec, key) for key in names):

@@ -1,8 +1,8 @@
-"""Requeues dead letters with a changed payload. Room: flow/submit.
+"""Requeues dead letters with a changed payload.
 
-A JSON merge patch is applied to the payload that each dead letter ran with. The result is a new
-run, linked to the old one, which is dropped: it stays in history with the payload it had. The dead
-letters are found by the same condition as for a requeue without changes (reviving.py).
+A JSON merge patch is applied to the payload of each dead letter. The result is a new run, linked to
+the old one. The old run is dropped and stays in history with its payload. The dead letters are
+selected by the same condition as for a requeue without changes (requeue.py).
 """
 
 import json
@@ -28,14 +28,14 @@ from rota.store.run_views import RunRow
 from rota.store.transaction import transaction
 
 EDIT: Final = Action(name="edit", find=revival.find_dead)
-# One call edits no more: the gates of each new run are looked up by themselves.
+# Dead letters that one call edits at most: the gates of each new run are looked up separately.
 EDIT_BATCH_MAX: Final = 200
 ONE_BATCH: Final = Pace(most=EDIT_BATCH_MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadEdit:
-    """The merge patch for each payload, who asked for it, and where ids of new runs come from."""
+    """The merge patch for each payload, the user who asks, and the source of new run ids."""
 
     patch: Mapping[str, Any]
     by: str
@@ -46,10 +46,9 @@ class PayloadEdit:
 async def edit_dead(
     conn: Connection, which: RunFilter, edit: PayloadEdit, *, tenant_id: int, token: str
 ) -> Done:
-    """Requeue some of the dead letters that a dry run counted, with changed payloads.
+    """Requeue dead letters that a dry run counted, with changed payloads.
 
-    The ids that are returned are those of the dead letters. One payload that cannot be stored
-    refuses the whole call.
+    Return the ids of the dead letters. If one payload cannot be stored, the whole call is refused.
     """
     check_name(edit.by, "by")
     pace = edit.pace
@@ -59,13 +58,13 @@ async def edit_dead(
         )
         quotas = (await tenants.get(conn, tenant_id)).quotas
         await allow_runs(conn, quotas, tenant_id=tenant_id, more=len(chosen.ids))
-        # First: of several who edit the same dead letter, one drops it.
+        # First, so that only one of several concurrent callers gets each dead letter.
         dropped = await revival.drop(conn, chosen.ids, tenant_id=tenant_id, by=edit.by)
         rows = await run_views.read(conn, sorted(dropped), tenant_id=tenant_id)
         copies = await _edit_payloads(conn, rows[::-1], edit)
-        made = await revival.copy(conn, copies, tenant_id=tenant_id, by=edit.by)
+        new_ids = await revival.copy(conn, copies, tenant_id=tenant_id, by=edit.by)
         if pace.spacing:
-            await revival.spread(conn, made, spacing=pace.spacing, before=pace.before)
+            await revival.spread(conn, new_ids, spacing=pace.spacing, before=pace.before)
     return chosen.done(dropped)
 
 
@@ -81,6 +80,6 @@ async def _edit_payload(
 ) -> RunCopy:
     payload = merge_patch(json.loads(row.payload or "null"), edit.patch)
     text = payload_text(payload, kind=row.kind or "") or "null"
-    # The key of a limit may be a field of the payload. Without a job the gates stay as they are.
+    # The key of a limit may be a field of the payload. Without a job, the run keeps its gates.
     gates = None if job is None else await passing(conn, job, payload)
     return RunCopy(row.id, edit.new_id(), text, gates)

@@ -1,8 +1,7 @@
-"""Runs that a process outside of Rota carries out: begun, told of and ended by that process.
+"""Records runs that a process outside of Rota executes, starts, reports and finishes.
 
-Room: flow/submit. It is a worker for one run: it has a session with a lease, and renews it. If it
-dies, the run is lost like that of any worker; nobody else could carry it out, so it is not tried
-again.
+The process is a worker for one run: it has a session with a lease, and renews it. If it dies, the
+run is lost like the run of any worker. It is not retried, because no other process can execute it.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,14 +28,14 @@ from rota.store.logs import Piece
 from rota.store.sessions import NewSession, Role
 
 KIND: Final = "exec"
-# Longer than a worker's: whoever tells of a run does so over HTTP, once in a few seconds.
+# Longer than a worker's lease: the process reports over HTTP every few seconds.
 LEASE: Final = timedelta(seconds=60)
 POLICY: Final = Policy(retries=Retries(most=0), timeout=None, guarantee=Guarantee.AT_MOST_ONCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """A process that is about to carry something out."""
+    """An external process that is about to execute a run."""
 
     tenant: str
     tenant_id: int
@@ -53,7 +52,7 @@ class Begun(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Something that it wrote; `seq` counts from 0, so that nothing is kept twice."""
+    """A piece of output. `seq` counts from 0, so that no piece is stored twice."""
 
     seq: int
     stream: Stream
@@ -61,7 +60,7 @@ class Said(NamedTuple):
 
 
 class Told(NamedTuple):
-    """Whose run it is, and what was written since the last time."""
+    """A report of the process: its run, its session, and the output since the last report."""
 
     run_id: UUID
     session_id: UUID
@@ -71,8 +70,8 @@ class Told(NamedTuple):
 async def begin(
     conn: Connection, outside: Outside, *, now: datetime, new_id: Callable[[], UUID]
 ) -> Begun:
-    """Make the run, and its job if there is none. In a transaction of the caller's."""
-    job_id = await _job(conn, outside, now=now, new_id=new_id)
+    """Create the run, and its job if needed, in the caller's transaction."""
+    job_id = await _find_or_create_job(conn, outside, now=now, new_id=new_id)
     session = NewSession(
         id=new_id(),
         role=Role.WORKER,
@@ -87,13 +86,13 @@ async def begin(
     return Begun(job_id, run_id, session.id)
 
 
-async def _job(
+async def _find_or_create_job(
     conn: Connection, outside: Outside, *, now: datetime, new_id: Callable[[], UUID]
 ) -> UUID:
     found = await job_views.by_name(conn, tenant_id=outside.tenant_id, name=outside.job)
     if found is not None:
         if found.kind != KIND:
-            wanted = f"another name: a job of the kind {found.kind!r} has this one"
+            wanted = f"a job of kind {found.kind!r} has this name; choose another name"
             raise InvalidInput("job", outside.job, wanted)
         return found.id
     spec = JobSpec(
@@ -109,15 +108,15 @@ async def _job(
 
 
 async def tell(conn: Connection, told: Told, *, now: datetime) -> bool:
-    """Keep what was written and renew the lease; return whether the run is to be cancelled."""
-    await _keep(conn, told, now)
+    """Store the output and renew the lease; return whether the run should be cancelled."""
+    await _store_output(conn, told, now)
     beat = await sessions.beat(conn, session_id=told.session_id, running=[told.run_id], ttl=LEASE)
     return told.run_id in beat.cancelling
 
 
 async def end(conn: Connection, told: Told, *, exit_code: int, why: str, now: datetime) -> RunState:
-    """Keep the rest and how it ended. Raises `LeaseLost` if it is not this process's any more."""
-    await _keep(conn, told, now)
+    """Store the remaining output and the outcome. Raise `LeaseLost` if the lease has expired."""
+    await _store_output(conn, told, now)
     is_well = exit_code == 0
     ending = Ending(
         id=told.run_id,
@@ -134,12 +133,12 @@ async def end(conn: Connection, told: Told, *, exit_code: int, why: str, now: da
     return moved[told.run_id]
 
 
-async def _keep(conn: Connection, told: Told, now: datetime) -> None:
-    if not told.output:
+async def _store_output(conn: Connection, report: Told, now: datetime) -> None:
+    if not report.output:
         return
-    attempt = await external.hold(conn, run_id=told.run_id, session_id=told.session_id)
+    attempt = await external.hold(conn, run_id=report.run_id, session_id=report.session_id)
     pieces = [
-        Piece(told.run_id, attempt, said.seq, said.stream.value, now, said.text.encode())
-        for said in told.output
+        Piece(report.run_id, attempt, line.seq, line.stream.value, now, line.text.encode())
+        for line in report.output
     ]
     await logs.append_bounded(conn, pieces)

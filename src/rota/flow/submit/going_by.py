@@ -1,8 +1,7 @@
-"""Schedules that go by calendars: how they are shared, and kept while a tick is written (S15).
+"""Locks and qualifies the calendars that schedules reference (S15).
 
-Room: flow/submit. A tick that is computed by calendars is right as long as they do not change; so
-they are held from then until the tick is committed. What a change of theirs does to the ticks that
-were written before is rescheduling.py.
+A tick that was computed with calendars is right as long as these do not change, so they are locked
+until the tick is committed. rescheduling.py moves stored ticks when a calendar changes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +16,8 @@ from rota.store.driver import Connection
 
 
 def shared_text(schedule: Schedule, tenant_id: int) -> str:
-    """The canonical form, by which schedules are interned. Jobs of all tenants share them, so their
-    calendars go by names that no two tenants have.
+    """Return the canonical form, by which schedules are interned. Jobs of all tenants share these
+    forms, so calendar names are qualified with the tenant.
     """
     names = tuple(calendars.qualified(tenant_id, name) for name in schedule.calendars)
     return canonical(write_schedule(replace(schedule, calendars=names)))
@@ -30,8 +29,8 @@ async def hold_calendars(
     schedules: Iterable[Schedule | None],
     known: Mapping[str, Calendar],
 ) -> None:
-    """Keep the calendars of schedules as the caller knows them, until the transaction ends."""
-    named = {name for schedule in schedules if schedule is not None for name in schedule.calendars}
-    if named:
-        mine = {name: known[name] for name in sorted(named) if name in known}
+    """Lock the calendars of schedules, as the caller knows them, until the transaction ends."""
+    used = {name for schedule in schedules if schedule is not None for name in schedule.calendars}
+    if used:
+        mine = {name: known[name] for name in sorted(used) if name in known}
         await calendars.hold(conn, tenant_id=tenant_id, known=mine)

@@ -1,7 +1,7 @@
-"""Jobs that are graphs: a definition goes with the kind `graph`, and with no other (D6).
+"""Stores the graph definitions of jobs. Only jobs of kind `graph` have one (D6).
 
-Room: flow/submit. What is right about a definition is core/graphs; here it is told which job may
-have one, and the definition becomes the number that it is kept under.
+core/graphs validates a definition. This module checks that kind and definition match, and interns
+the definition as the number that jobs refer to.
 """
 
 from collections.abc import Iterable
@@ -17,26 +17,26 @@ from rota.store import graphs
 from rota.store.driver import Connection
 from rota.store.jobs import Job
 
-MISSING: Final = "the steps of the graph, because the kind is graph"
-ALONE: Final = f"the kind {KIND} beside it"
-STAYS: Final = f"the kind {KIND}, or graph: null beside it"
+MISSING: Final = f"a job of kind {KIND} requires a graph with steps"
+ALONE: Final = f"a graph requires kind: {KIND}"
+STAYS: Final = f"the job has a graph; set graph: null to change its kind, or keep kind: {KIND}"
 
 
 def graph_text(kind: str, graph: object) -> str | None:
-    """The definition of a job as it is stored; None for a job of another kind."""
+    """Return the stored form of a job's definition; None for a job of another kind."""
     if graph is None:
         if kind == KIND:
             raise InvalidInput("graph", None, MISSING)
         return None
     if kind != KIND:
-        raise InvalidInput("kind", kind, f"the kind {KIND}, because it has steps")
+        raise InvalidInput("kind", kind, f"a job with a graph must have kind {KIND}")
     return graph_json(read_graph(graph))
 
 
 async def graph_ids(
     conn: Connection, wanted: Iterable[tuple[int, str]]
 ) -> dict[tuple[int, str], int]:
-    """The numbers of definitions, each given with its tenant."""
+    """Return the numbers of definitions by (tenant id, text)."""
     texts: dict[int, set[str]] = {}
     for tenant_id, text in wanted:
         texts.setdefault(tenant_id, set()).add(text)
@@ -50,7 +50,7 @@ async def graph_ids(
 async def graph_after(
     conn: Connection, job: Job, kind: object, graph: object, *, keep: object
 ) -> int | None:
-    """The number of the definition that a job has after an edit; kind and graph must still fit."""
+    """Return the number of a job's definition after an edit. Kind and graph must match."""
     had = job.graph_id is not None
     if graph is keep:
         if kind is not keep and kind == KIND and not had:

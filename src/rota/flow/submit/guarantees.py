@@ -1,8 +1,8 @@
 """Refuses `exactly_once` for kinds that cannot provide it, before a job is written (E2).
 
-Room: flow/submit. The rule is core/guarantees.py; what the kinds of handlers and plug-ins can do
-was stored by the workers that serve them. A kind that no worker has described yet is accepted: its
-first attempt decides (flow/execute/exactly_once.py).
+The rule is in core/guarantees.py. The workers that serve a kind have stored whether it can complete
+runs in a transaction. A kind that no worker has described yet is accepted; its first attempt
+decides (engine/execution).
 """
 
 import json
@@ -20,29 +20,29 @@ from rota.store.jobs import Job
 
 
 def exactly_once_kinds(kind: str, policy: Policy, graph: object = None) -> tuple[Wanted, ...]:
-    """The kinds of a job and its steps that are to be exactly once; the built-in ones are refused.
+    """Return the kinds of a job and its steps that must be exactly once. Refuse built-in kinds.
 
-    A graph is read only if a step may ask for it.
+    The graph is parsed only if one of its steps may request exactly once.
     """
-    asks = graph is not None and Guarantee.EXACTLY_ONCE.value in str(graph)
-    if policy.guarantee is not Guarantee.EXACTLY_ONCE and not asks:
+    mentions_it = graph is not None and Guarantee.EXACTLY_ONCE.value in str(graph)
+    if policy.guarantee is not Guarantee.EXACTLY_ONCE and not mentions_it:
         return ()
-    return tuple(check_guarantee(kind, policy, read_graph(graph) if asks else None))
+    return tuple(check_guarantee(kind, policy, read_graph(graph) if mentions_it else None))
 
 
 async def refuse_incapable_kinds(conn: Connection, wanted: Sequence[Wanted]) -> None:
-    """Refuse kinds whose workers said that they cannot complete runs in a transaction."""
+    """Refuse kinds whose workers reported that they cannot complete runs in a transaction."""
     if not wanted:
         return
-    incapable = await kinds.without_exactly_once(conn, {each.kind for each in wanted})
-    for each in wanted:
-        if each.kind in incapable:
-            raise refuse_exactly_once(each)
+    incapable = await kinds.without_exactly_once(conn, {use.kind for use in wanted})
+    for use in wanted:
+        if use.kind in incapable:
+            raise refuse_exactly_once(use)
 
 
 async def refuse_incapable_edit(conn: Connection, job: Job, changed: Mapping[str, Any]) -> None:
-    """The same for a job whose kind, policy or graph is to be another. What an edit does not touch
-    is not looked at: a job of an earlier release can still be renamed or paused.
+    """Refuse an edit of kind, policy or graph that the kind cannot support. Fields that the edit
+    keeps are not checked, so a job of an earlier release can still be renamed or paused.
     """
     if not changed:
         return

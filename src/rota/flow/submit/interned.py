@@ -1,7 +1,7 @@
-"""The ids of what drafts name: kinds, queues, policies, schedules. Room: flow/submit.
+"""Resolves the names and bodies of drafts to ids: kinds, queues, policies, schedules.
 
-An id that was committed never changes, so whoever hands in jobs all day need not ask for it again.
-What a transaction asked for is kept only once that is committed: before, it may come to nothing.
+A committed id never changes, so a process that submits jobs all day caches it. The ids that a
+transaction interned enter the cache only after its commit, because a rollback would undo them.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ Known = dict[tuple[str, str], int]
 
 @dataclass(slots=True)
 class Interned:
-    """What one transaction knows: what was known before it, and what it asked for itself."""
+    """The id cache of one transaction: committed ids, and those that it interned itself."""
 
     known: Known = field(default_factory=dict)
     _fresh: Known = field(default_factory=dict)
@@ -32,18 +32,18 @@ class Interned:
     async def ids(
         self, conn: Connection, sort: str, texts: Iterable[str], *, intern: Intern
     ) -> dict[str, int]:
-        """The ids of these texts; `intern` is asked for those that are not known."""
+        """Return the ids of these texts. `intern` is called for those that are not cached."""
         wanted = set(texts)
         found = {text: self.known[sort, text] for text in wanted if (sort, text) in self.known}
         missing = wanted - found.keys()
         if missing:
-            asked = await intern(conn, missing)
-            self._fresh.update({(sort, text): id_ for text, id_ in asked.items()})
-            found |= asked
+            interned = await intern(conn, missing)
+            self._fresh.update({(sort, text): id_ for text, id_ in interned.items()})
+            found |= interned
         return found
 
     def committed(self) -> None:
-        """The transaction is over: from now on everybody knows."""
+        """Add the ids of this transaction to the cache. Call it after the commit."""
         if len(self.known) + len(self._fresh) > MOST:
             self.known.clear()
         self.known.update(self._fresh)
@@ -51,7 +51,7 @@ class Interned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ids:
-    """What the names and bodies of a batch were interned to, and what its tenants may have."""
+    """The ids of the names and bodies of a batch, and the quotas of its tenants."""
 
     tenants: dict[str, int]
     quotas: dict[str, Quotas]
@@ -61,41 +61,45 @@ class Ids:
     schedules: dict[str, int]
     graphs: dict[tuple[int, str], int]
 
-    def graph(self, each: Draft) -> int | None:
-        if each.graph_text is None:
+    def graph(self, draft: Draft) -> int | None:
+        if draft.graph_text is None:
             return None
-        return self.graphs[self.tenants[each.spec.tenant], each.graph_text]
+        return self.graphs[self.tenants[draft.spec.tenant], draft.graph_text]
 
 
 async def intern(conn: Connection, drafts: Sequence[Draft], known: Interned) -> Ids:
-    """The ids of what these drafts name. The tables always in this order, and each in the order of
-    its names: no deadlock (F39).
+    """Return the ids of everything that drafts name. Tables are locked in this order, and each
+    table in the order of its names, to avoid deadlocks (F39).
     """
     # Submissions of a bulk share their specs.
-    drafts = list({id(each.spec): each for each in drafts}.values())
-    specs = [each.spec for each in drafts]
+    drafts = list({id(draft.spec): draft for draft in drafts}.values())
+    specs = [draft.spec for draft in drafts]
     found = await names.tenants(conn, [spec.tenant for spec in specs])
-    schedules = [each.interned_schedule(found[each.spec.tenant].id) for each in drafts]
+    schedules = [draft.interned_schedule(found[draft.spec.tenant].id) for draft in drafts]
     quotas = {name: quotas_of(row.quotas) for name, row in found.items()}
     makers = [NameMaker(found[spec.tenant].id, quotas[spec.tenant]) for spec in specs]
     kinds, queues = used_names(drafts, makers)
     return Ids(
         tenants={name: row.id for name, row in found.items()},
         quotas=quotas,
-        kinds=await known.ids(conn, "kind", kinds, intern=_interning(KINDS, kinds)),
+        kinds=await known.ids(conn, "kind", kinds, intern=_intern_with(KINDS, kinds)),
         queues=await _queue_ids(conn, queues, known),
         policies=await known.ids(
-            conn, "policy", [each.policy_text for each in drafts], intern=names.policy_ids
+            conn, "policy", [draft.policy_text for draft in drafts], intern=names.policy_ids
         ),
         schedules=await names.schedule_ids(conn, [body for body in schedules if body]),
         graphs=await graph_ids(
             conn,
-            [(found[each.spec.tenant].id, each.graph_text) for each in drafts if each.graph_text],
+            [
+                (found[draft.spec.tenant].id, draft.graph_text)
+                for draft in drafts
+                if draft.graph_text
+            ],
         ),
     )
 
 
-def _interning(sort: NameSort, makers: Mapping[str, NameMaker]) -> Intern:
+def _intern_with(sort: NameSort, makers: Mapping[str, NameMaker]) -> Intern:
     async def intern_new(conn: Connection, wanted: Iterable[str]) -> dict[str, int]:
         return await intern_names(conn, sort, {name: makers[name] for name in wanted})
 
@@ -105,7 +109,7 @@ def _interning(sort: NameSort, makers: Mapping[str, NameMaker]) -> Intern:
 async def _queue_ids(
     conn: Connection, queues: Mapping[tuple[int, str], NameMaker], known: Interned
 ) -> dict[str, int]:
-    """The ids of the queues by name; each becomes one of the tenant's own."""
+    """Return the ids of queues by name. Each queue is registered as one of the tenant's."""
     texts = {f"{tenant_id} {name}": (tenant_id, name) for tenant_id, name in queues}
 
     async def intern_new(conn: Connection, wanted: Iterable[str]) -> dict[str, int]:
@@ -120,14 +124,14 @@ async def _queue_ids(
 def used_names(
     drafts: Sequence[Draft], makers: Sequence[NameMaker]
 ) -> tuple[dict[str, NameMaker], dict[tuple[int, str], NameMaker]]:
-    """The kinds and queues of jobs and of the steps of their graphs, and whose they are."""
+    """Return the kinds and queues of jobs and of their graph steps, with the tenant of each."""
     kinds: dict[str, NameMaker] = {}
     queues: dict[tuple[int, str], NameMaker] = {}
-    for each, maker in zip(drafts, makers, strict=True):
-        kinds.setdefault(each.spec.kind, maker)
-        queues.setdefault((maker.tenant_id, each.spec.queue), maker)
-        if each.graph_text is not None:
-            of_steps = names_of_graph(each.graph_text)
+    for draft, maker in zip(drafts, makers, strict=True):
+        kinds.setdefault(draft.spec.kind, maker)
+        queues.setdefault((maker.tenant_id, draft.spec.queue), maker)
+        if draft.graph_text is not None:
+            of_steps = names_of_graph(draft.graph_text)
             kinds |= {name: maker for name in of_steps.kinds if name not in kinds}
             queues |= {(maker.tenant_id, name): maker for name in of_steps.queues}
     return kinds, queues

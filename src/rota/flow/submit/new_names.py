@@ -1,8 +1,8 @@
-"""Makes the names of queues and kinds that submissions use, within the tenant's quota (T1).
+"""Creates the names of queues and kinds that submissions use, within the tenant's quota (T1).
 
-Room: flow/submit. Names are shared by all tenants and cached by their ids in every process, so they
-are never removed. The quota bounds how many a tenant makes. A name that exists costs what it cost
-before, one look; only a new one is counted, one caller at a time.
+All tenants share the names, and every process caches their ids, so names are never removed. The
+quota bounds how many names a tenant creates. An existing name costs one lookup; only new names are
+counted, by one caller at a time.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -20,7 +20,7 @@ NameIds = dict[str, int]
 
 
 class NameSort(NamedTuple):
-    """How one sort of names is found, made and counted."""
+    """How the names of queues or of kinds are found, created and counted."""
 
     plural: str
     quota: str
@@ -36,7 +36,7 @@ KINDS: Final = NameSort("kinds", "max_kinds", names.known_kinds, names.kind_ids,
 
 
 class NameMaker(NamedTuple):
-    """A tenant whose submission uses a name, and what it may have."""
+    """The tenant whose submission uses a name, and its quotas."""
 
     tenant_id: int
     quotas: Quotas
@@ -45,7 +45,7 @@ class NameMaker(NamedTuple):
 async def intern_names(
     conn: Connection, sort: NameSort, wanted: Mapping[str, NameMaker]
 ) -> NameIds:
-    """Return the ids of names; `QuotaExceeded` if a tenant would make more than it may."""
+    """Return the ids of names. Raise `QuotaExceeded` if a tenant would create too many."""
     found = await sort.find(conn, wanted)
     new: dict[int, list[str]] = {}
     for name, maker in wanted.items():
@@ -53,7 +53,7 @@ async def intern_names(
             new.setdefault(maker.tenant_id, []).append(name)
     quotas = {maker.tenant_id: maker.quotas for maker in wanted.values()}
     for tenant_id in sorted(new):
-        await _allow(conn, sort, NameMaker(tenant_id, quotas[tenant_id]), new[tenant_id])
+        await _check_quota(conn, sort, NameMaker(tenant_id, quotas[tenant_id]), new[tenant_id])
         found |= await sort.make(conn, new[tenant_id], made_by=tenant_id)
     return found
 
@@ -65,24 +65,26 @@ async def intern_name(conn: Connection, sort: NameSort, name: str, maker: NameMa
 async def intern_queues(
     conn: Connection, wanted: Mapping[tuple[int, str], NameMaker]
 ) -> dict[tuple[int, str], int]:
-    """Return the ids of queues by (tenant, name); each becomes one of its tenant's own."""
+    """Return the ids of queues by (tenant, name). Each is registered as one of its tenant's."""
     await intern_names(conn, QUEUES, {name: maker for (_, name), maker in wanted.items()})
     return await names.tenant_queue_ids(conn, wanted)
 
 
 async def intern_graph_names(conn: Connection, graph: object, maker: NameMaker) -> None:
-    """Make the names that the steps of a job's new definition use."""
+    """Create the names that the steps of a job's new definition use."""
     used = names_of_graph(graph_json(read_graph(graph)))
     await intern_names(conn, KINDS, dict.fromkeys(used.kinds, maker))
     await intern_queues(conn, {(maker.tenant_id, name): maker for name in used.queues})
 
 
-async def _allow(conn: Connection, sort: NameSort, maker: NameMaker, new: Collection[str]) -> None:
+async def _check_quota(
+    conn: Connection, sort: NameSort, maker: NameMaker, new: Collection[str]
+) -> None:
     limit = maker.quotas.limit_of(sort.quota)
     if limit is None:
         return
     await turns.take_turn(conn, tenant_id=maker.tenant_id, things=sort.plural)
     there: Any = await sort.count_made(conn, tenant_id=maker.tenant_id)
     if there + len(new) > limit:
-        asked = f"it has made {there} names of {sort.plural}, and {len(new)} more were asked for"
-        raise QuotaExceeded(sort.quota, limit, f"{asked}; use one that exists")
+        usage = f"it has created {there} {sort.plural} and the request adds {len(new)}"
+        raise QuotaExceeded(sort.quota, limit, f"{usage}; use an existing name")

@@ -1,7 +1,7 @@
-"""Places runs of one job beside those that are alive, as its overlap policy says (E4).
+"""Creates runs of a job as its overlap policy allows while previous runs are still active (E4).
 
-Room: flow/submit. The caller holds the job's lock and has raised its version, so that neither
-another caller nor a tick decides at the same time. The rule is core/overlap.py.
+The caller holds the job's lock and has raised its version, so that neither another caller nor a
+tick decides at the same time. The rule is in core/overlap.py.
 """
 
 import json
@@ -44,32 +44,33 @@ def limits_of(job: Job) -> list[Limit]:
 
 
 async def passing(conn: Connection, job: Job, payload: object) -> tuple[int, ...]:
-    """The gates of a run with this payload, made if they are new."""
+    """Return the gates of a run with this payload. Create those that do not exist."""
     check_known(job.overlap, "overlap")
     wanted = gates_of(job.id, job.tenant_id, job.overlap, limits_of(job), payload)
-    made = await gates.put_many(conn, wanted)
-    return tuple(made[gate.tenant_id, gate.key] for gate in wanted)
+    ids = await gates.put_many(conn, wanted)
+    return tuple(ids[gate.tenant_id, gate.key] for gate in wanted)
 
 
 async def passing_ticks(
     conn: Connection, job: Job, schedule: str | None, payload: str | None
 ) -> tuple[int, ...]:
-    """The gates of the runs of its ticks. A job that waits for events has none: its gates come with
-    the runs, and its payload may be a template, which is checked instead.
+    """Return the gates of the runs of a job's ticks. A job that waits for events has none: each of
+    its runs gets gates of its own. Its payload may be a template, which is checked here.
     """
-    given = json.loads(payload or "null")
+    decoded = json.loads(payload or "null")
     if "event" in json.loads(schedule or "{}"):
-        check_template(given)
+        check_template(decoded)
         return ()
-    return await passing(conn, job, given)
+    return await passing(conn, job, decoded)
 
 
 async def place(
     conn: Connection, job: Job, runs: Sequence[NewRun], *, overlap: Overlap | None = None
 ) -> dict[UUID, str]:
-    """Make runs of a job, and what the policy wants of the others; return why some were refused.
+    """Create runs of a job and apply the overlap policy to its active runs.
 
-    What is refused is on record as skipped. `overlap` overrides the job's policy.
+    Refused runs are recorded as skipped; return the refusal code of each. `overlap` overrides the
+    job's policy.
     """
     policy = job.overlap if overlap is None else overlap
     check_known(policy, "overlap")
@@ -82,13 +83,13 @@ async def place(
     if plan.make:
         await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.make])
     if plan.refused:
-        records = [_refusal(by_id[id_], code) for id_, code in plan.refused]
+        records = [_refusal_record(by_id[id_], code) for id_, code in plan.refused]
         await jobs.record(conn, job, records, trigger=runs[0].trigger)
     return dict(plan.refused)
 
 
 async def make_way(conn: Connection, plan: Arrangement) -> None:
-    """End the runs that make way for the one that is made; nothing if none is."""
+    """End the active runs that the first new run replaces. Without a new run, end none."""
     for into in plan.make[:1]:
         reason = canonical({"code": "overlap", "into": str(into)})
         if plan.replaced:
@@ -102,7 +103,7 @@ async def make_way(conn: Connection, plan: Arrangement) -> None:
 def ticked(
     job: Job, planned: Planned, through: tuple[int, ...], payload: str | None = None
 ) -> NewRun:
-    """The run of a tick that is caught up; its id is the one the scheduler would give it."""
+    """Return the run of a caught-up tick. It has the id that the scheduler would give it."""
     deadline = policy_of(job).deadline
     return NewRun(
         id=tick_run_id(job.id, planned.tick.at),
@@ -124,27 +125,29 @@ def ticked(
 
 
 def recorded(job: Job, rows: Sequence[Recorded]) -> list[Record]:
-    """Ticks that do not run, one row for each stretch of them, under the id of the last."""
+    """Return the records of ticks that do not run: one for each stretch of ticks, under the id of
+    its last tick.
+    """
     return [
-        Record(tick_run_id(job.id, row.last), row.last, STATES[row.outcome], _reason(job, row))
+        Record(tick_run_id(job.id, row.last), row.last, STATES[row.outcome], _reason_text(job, row))
         for row in rows
     ]
 
 
-def _reason(job: Job, row: Recorded) -> str:
-    told: dict[str, object] = {
+def _reason_text(job: Job, row: Recorded) -> str:
+    details: dict[str, object] = {
         "code": "paused" if row.reason is Reason.PAUSE else row.reason.value,
         "count": row.count,
         "first": moments.rfc3339(row.first),
         "last": moments.rfc3339(row.last),
     }
     if row.at_least:
-        told["at_least"] = True
+        details["at_least"] = True
     if row.into is not None:
-        told["into"] = str(tick_run_id(job.id, row.into))
-    return canonical(told)
+        details["into"] = str(tick_run_id(job.id, row.into))
+    return canonical(details)
 
 
-def _refusal(run: NewRun, code: str) -> Record:
+def _refusal_record(run: NewRun, code: str) -> Record:
     reason = canonical({"code": code})
     return Record(run.id, run.scheduled_at, RunState.SKIPPED, reason, run.payload)

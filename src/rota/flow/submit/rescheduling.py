@@ -1,12 +1,13 @@
-"""Moves the cursors of the jobs that go by a calendar when it is changed (S15). Room: flow/submit.
+"""Moves the cursors of the jobs that use a calendar when it changes (S15).
 
-In the transaction of the change, so that nobody sees the new calendar beside an old tick. A tick
-that is due is decided as it was planned; one that has yet to come may now be blacked out, and one
-that was blacked out may be free again. Every job gets a new version, and with it whatever a
-scheduler has computed by the old calendar is void. A paused job is not touched: its ticks are
-planned when it is resumed. One that a scheduler set aside because of its calendars goes on.
+This happens in the transaction of the change, so that no reader sees the new calendar with an old
+tick. A due tick is decided as it was planned; a future tick may now be blacked out, and a
+blacked-out one may be free again. Every job gets a new version, which invalidates what schedulers
+have computed with the old calendar. A paused job is not changed: its ticks are planned when it is
+resumed. A job that a scheduler quarantined because of its calendars is resumed.
 
-The database's clock says what has been decided: a tick that is fired again would run again.
+The database's clock determines which ticks have been decided: a tick that fires again would run
+again.
 """
 
 import asyncio
@@ -34,50 +35,50 @@ from rota.store.jobs import Cursor, Job
 from rota.store.transaction import transaction
 
 MOST: Final = 1_000
-# Steps of search (core/time/budget.py) for all jobs that go by a calendar: some 2 s.
+# Steps of search (core/time/budget.py) for all jobs that use a calendar: about 2 s.
 FOLLOW_STEPS_MAX: Final = 200_000
-# Ticks are decided some milliseconds ahead (flow/schedule/firing.py). What is due within this is
-# left as it was planned.
+# Schedulers decide ticks some milliseconds ahead (engine/scheduling). Ticks that are due within
+# this time stay as planned.
 DECIDED: Final = timedelta(seconds=1)
 
 
 class Rescheduled(NamedTuple):
-    """The jobs whose cursors were computed anew, and those that were set aside and go on."""
+    """The jobs whose cursors were recomputed, and the quarantined jobs that were resumed."""
 
     moved: tuple[UUID, ...]
     resumed: tuple[UUID, ...]
 
 
 async def follow_calendar(conn: Connection, *, tenant_id: int, name: str) -> Rescheduled:
-    """Have the jobs of a tenant go by a calendar as it is now, after it was written."""
+    """Reschedule the jobs of a tenant that use a calendar, after it was written."""
     async with transaction(conn):
         found = await calendars.followers(conn, tenant_id=tenant_id, name=name, most=MOST + 1)
         if len(found) > MOST:
-            reason = f"more than {MOST} jobs go by it; give some of them a calendar of their own"
+            reason = f"more than {MOST} jobs use it; move some of them to another calendar"
             raise Conflict("calendar", reason)
         if not found:
             return Rescheduled((), ())
         known = await calendars.read_all(conn, tenant_id=tenant_id)
         locked = await jobs.lock_many(conn, [job.id for job in found])
         active = [job for job in locked if job.state is JobState.ACTIVE]
-        moved = await _move(conn, active, known) if active else set()
+        moved = await _move_cursors(conn, active, known) if active else set()
         now = await database_time(conn)
         resumed = [
             job.id
             for job in locked
-            if job.state is JobState.QUARANTINED and await _resume(conn, job, known, now)
+            if job.state is JobState.QUARANTINED and await _try_resume(conn, job, known, now)
         ]
     return Rescheduled(tuple(sorted(moved)), tuple(resumed))
 
 
-async def _move(
+async def _move_cursors(
     conn: Connection, active: Sequence[Job], known: Mapping[str, Calendar]
 ) -> set[UUID]:
-    """Put the cursors of these jobs to the right ticks; those without ticks to come have none.
+    """Move the cursors of these jobs to their next ticks; remove those without a next tick.
 
-    Few statements for all of them: as long as cursors are locked, no tick is decided together with
-    theirs. The ticks are computed in a thread, within a number of steps: others are answered and
-    other ticks fired meanwhile.
+    Uses few statements for all jobs, because locked cursors block the batch that decides them. A
+    thread computes the ticks within a step budget, so that the process can answer other requests
+    and fire other ticks meanwhile.
     """
     schedules = {job.id: schedule for job in active if (schedule := schedule_of(job)) is not None}
     shared = {
@@ -91,27 +92,27 @@ async def _move(
 
     def compute() -> list[Place]:
         left, places = FOLLOW_STEPS_MAX, []
-        for each in standing:
-            budget = SearchBudget(min(left, NEXT_TICK_STEPS_MAX))
+        for cursor in standing:
+            job_id, budget = cursor.job_id, SearchBudget(min(left, NEXT_TICK_STEPS_MAX))
             try:
-                place = _place(each, schedules[each.job_id], RescheduleInputs(known, now, budget))
+                place = _next_place(cursor, schedules[job_id], RescheduleInputs(known, now, budget))
             except SearchTooLong as error:
-                raise _too_many(error, len(standing), left) from error
+                raise _describe_excess(error, len(standing), left) from error
             left -= budget.spent
-            schedule_id = ids[shared[each.job_id]] if each.job_id in shared else None
+            schedule_id = ids[shared[job_id]] if job_id in shared else None
             places.append(place._replace(schedule_id=schedule_id))
         return places
 
     return await cursors.reschedule(conn, await asyncio.to_thread(compute))
 
 
-def _too_many(error: SearchTooLong, jobs: int, left: int) -> SearchTooLong:
-    """Say whose search it was that took too long: that of one job, or of all of them together."""
+def _describe_excess(error: SearchTooLong, jobs: int, left: int) -> SearchTooLong:
+    """Return an error that names what exceeded the budget: one job, or all jobs together."""
     if left >= NEXT_TICK_STEPS_MAX:
         return error
     wanted = (
-        f"the search for the next ticks of its {jobs} jobs may take {FOLLOW_STEPS_MAX:,} steps and "
-        "takes more: use fewer or longer windows, or give some of the jobs another calendar"
+        f"the search for the next ticks of its {jobs} jobs takes more than {FOLLOW_STEPS_MAX:,} "
+        "steps: use fewer or longer windows, or move some of the jobs to another calendar"
     )
     return SearchTooLong(
         field=error.field, value=error.value, wanted=wanted, limit=FOLLOW_STEPS_MAX
@@ -119,16 +120,16 @@ def _too_many(error: SearchTooLong, jobs: int, left: int) -> SearchTooLong:
 
 
 class RescheduleInputs(NamedTuple):
-    """The calendars as they are now, the time, and the steps that the search of a job may take."""
+    """The current calendars, the time, and the step budget for one job."""
 
     known: Mapping[str, Calendar]
     now: datetime
     budget: SearchBudget
 
 
-def _place(standing: Standing, schedule: Schedule, at: RescheduleInputs) -> Place:
-    """Where the cursor goes. A tick that is being decided stays where it is, and so does one that
-    cannot be planned without another calendar: whoever decides it reads the calendars anew.
+def _next_place(standing: Standing, schedule: Schedule, at: RescheduleInputs) -> Place:
+    """Return where the cursor moves. A tick that is being decided stays. So does a tick whose
+    schedule names a missing calendar: the scheduler that decides it reads the calendars again.
     """
     known, now, budget = at
     job_id, tick_at, fire_at, fired, _ = standing
@@ -137,8 +138,8 @@ def _place(standing: Standing, schedule: Schedule, at: RescheduleInputs) -> Plac
         return Place(job_id, tick_at, fire_at)
     since = now + DECIDED
     if tick_at <= since or schedule.on_blackout is OnBlackout.ADVANCE:
-        # A tick that was put off is not lost; one that was brought forward has run already, and
-        # lies before this one.
+        # A postponed tick must not be lost. An advanced tick has already run and lies before this
+        # one.
         since = tick_at - STEP
     progress = progress_of(schedule, Cursor(tick_at, fire_at, fired), now)
     planned = planning.next_tick(
@@ -151,12 +152,14 @@ def _place(standing: Standing, schedule: Schedule, at: RescheduleInputs) -> Plac
     )
     if planned is None:
         return Place(job_id, None)
-    # One that was put off and is free now is due now, and nobody was late for it.
+    # A postponed tick that is free again is due now, and does not count as late.
     return Place(job_id, planned.tick.at, max(planned.due_at, now))
 
 
-async def _resume(conn: Connection, job: Job, known: Mapping[str, Calendar], now: datetime) -> bool:
-    """Let a job go on, unless it cannot even now."""
+async def _try_resume(
+    conn: Connection, job: Job, known: Mapping[str, Calendar], now: datetime
+) -> bool:
+    """Resume a quarantined job; return False if its schedule is still invalid."""
     try:
         await resume(conn, job.id, now=now, calendars=known)
     except InvalidSchedule:

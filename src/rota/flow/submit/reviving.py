@@ -1,10 +1,10 @@
-"""Brings finished runs back, and clears away dead letters (E10). Room: flow/submit.
+"""Retries and replays finished runs, and requeues or drops dead letters (E10).
 
-Retry is the same run again: its id, so the outside sees the same idempotency key, and its attempts,
-which go on counting. Replay is a new run of the same job. Both use what the old run used: kind,
-queue, policy and payload, whatever became of its job since; only a replay takes another payload, if
-the caller gives one. Neither asks the overlap policy, because somebody asked for exactly this run;
-gates hold all the same. Dropping a dead letter takes it off the list and leaves it in history.
+A retry runs the same run again under its id, so targets see the same idempotency key, and its
+attempt numbers continue. A replay creates a new run of the same job. Both use the kind, queue,
+policy and payload of the old run, even if its job changed since; only a replay accepts another
+payload. Neither applies the overlap policy, because the caller asked for exactly this run. Gates
+still apply. Dropping a dead letter removes it from the list and keeps it in history.
 """
 
 import json
@@ -37,8 +37,8 @@ DROP: Final = Action(name="drop", find=revival.find_dead)
 
 
 class Pace(NamedTuple):
-    """At most so many in a call, one after the other at this distance; `before` were let go by
-    calls before this one.
+    """How fast dead letters are requeued: at most `limit` in a call, `spacing` apart.
+    `already_requeued` is the number that earlier calls requeued.
     """
 
     spacing: timedelta = timedelta(0)
@@ -51,7 +51,7 @@ AT_ONCE: Final = Pace()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """Which run is to be made again, for whom, and with which payload if not with its own."""
+    """The run to replay, the user who asks, and another payload. Default: the run's payload."""
 
     run_id: UUID
     by: str
@@ -59,15 +59,15 @@ class Replay:
 
 
 async def retry(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> None:
-    """Let a run that failed, was lost or was cancelled go again, as itself."""
+    """Retry a failed, lost or cancelled run under the same run id."""
     check_name(by, "by")
     async with transaction(conn):
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
         if run.state not in REVIVABLE:
-            raise IllegalMove("run", run.state.value, "be retried")
+            raise IllegalMove("run", run.state.value, "be retried", sorted(REVIVABLE))
         await _allow_one(conn, tenant_id)
         if not await live_runs.replay(conn, ids=[run_id]):
-            # Somebody else was faster; it is alive now, or has ended again.
+            # Another caller was faster: the run is active now, or has finished again.
             run = await revival.find(conn, run_id, tenant_id=tenant_id)
             raise IllegalMove("run", run.state.value, "be retried")
         await revival.sign(conn, [run_id], by=by)
@@ -81,20 +81,20 @@ async def replay(
     now: datetime,
     new_id: Callable[[], UUID],
 ) -> UUID:
-    """Make a new run of the job of a finished one; return its id. The link is kept beside it."""
+    """Create a new run with the data of a finished one, link the two, and return the new id."""
     check_name(wanted.by, "by")
     edited = None if wanted.payload is KEEP else payload_text(wanted.payload) or "null"
     async with transaction(conn):
         old = await revival.find(conn, wanted.run_id, tenant_id=tenant_id)
         if old.state not in FINAL:
-            raise IllegalMove("run", old.state.value, "be replayed")
+            raise IllegalMove("run", old.state.value, "be replayed", ["finished"])
         await _allow_one(conn, tenant_id)
         job = (await jobs.read(conn, [old.job_id])).get(old.job_id)
         payload = edited or old.payload or (job and job.payload)
         through = tuple(old.gates or ())
         if job is not None:
             through = await passing(conn, job, json.loads(payload or "null"))
-        run = replace(_like(old, tenant_id, new_id(), now), payload=payload, gates=through)
+        run = replace(_copy_run(old, tenant_id, new_id(), now), payload=payload, gates=through)
         if not old.has_job:
             run = replace(run, job_id=run.id)  # a submission of its own
         await live_runs.insert_many(conn, [run])
@@ -109,7 +109,7 @@ async def replay(
 async def count_dead(
     conn: Connection, which: RunFilter, *, action: Action, tenant_id: int, now: datetime
 ) -> Counted:
-    """The dry run of `replay_dead` (action REPLAY) and of `drop_dead` (DROP)."""
+    """Do the dry run of `requeue_dead_letters` or of `drop_dead_letters`."""
     return await bulk.count(conn, action, which, tenant_id=tenant_id, now=now)
 
 
@@ -122,8 +122,8 @@ async def replay_dead(
     by: str,
     pace: Pace = AT_ONCE,
 ) -> Done:
-    """Let some of the dead letters that a dry run counted go again, as themselves: all at once, or
-    at a pace that whatever they need can bear.
+    """Requeue dead letters that a dry run counted, under their run ids: all at once, or at a pace
+    that a recovering dependency can sustain.
     """
     check_name(by, "by")
     async with transaction(conn):
@@ -148,7 +148,7 @@ async def drop_dead(
     by: str,
     most: int = 1_000,
 ) -> Done:
-    """Take at most `most` of the dead letters that a dry run counted off the list."""
+    """Drop at most `limit` of the dead letters that a dry run counted."""
     check_name(by, "by")
     async with transaction(conn):
         chosen = await bulk.choose(conn, DROP, which, tenant_id=tenant_id, token=token, most=most)
@@ -157,12 +157,12 @@ async def drop_dead(
 
 
 async def drop(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> None:
-    """Take one dead letter off the list; one that is off it already stays so."""
+    """Drop one dead letter. Dropping it again changes nothing."""
     check_name(by, "by")
     async with transaction(conn):
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
         if run.state not in BAD:
-            raise IllegalMove("run", run.state.value, "be dropped")
+            raise IllegalMove("run", run.state.value, "be dropped", sorted(BAD))
         await revival.drop(conn, [run_id], tenant_id=tenant_id, by=by)
 
 
@@ -171,8 +171,8 @@ async def _allow_one(conn: Connection, tenant_id: int) -> None:
     await allow_runs(conn, quotas, tenant_id=tenant_id, more=1)
 
 
-def _like(old: Owned, tenant_id: int, id_: UUID, now: datetime) -> NewRun:
-    """A run that is due now, with what another one ran with."""
+def _copy_run(old: Owned, tenant_id: int, id_: UUID, now: datetime) -> NewRun:
+    """Return a run that is due now, with the kind, queue and policy of another."""
     policy = read_stored_policy(json.loads(old.policy or "{}"))
     return NewRun(
         id=id_,

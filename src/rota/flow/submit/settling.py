@@ -1,8 +1,7 @@
 """Decides which ticks of a job run when it is paused, resumed or edited (S11, S14).
 
-Room: flow/submit. Reads what a decision needs, and decides with core/time; nothing is written here.
-Changing.py locks the job and its cursor before, and writes the decision afterwards, in the same
-transaction.
+Reads the inputs of a decision and decides with core/time; writes nothing. job_changes.py locks the
+job and its cursor first, and writes the decision afterwards, in the same transaction.
 """
 
 import asyncio
@@ -34,52 +33,54 @@ from rota.store.jobs import Cursor, Job
 
 T = TypeVar("T")
 
-# What a schedule raises that cannot be read or evaluated.
+# The errors of a schedule that cannot be read or evaluated.
 UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 # No tick came due.
 NOTHING: Final = Decision(run=(), recorded=(), cursor=EPOCH)
-# How many schedules that a job had in one pause are kept for its resumption. Beyond that the
-# oldest is recorded as paused.
+# Schedules that a paused job keeps for its resumption, if it is edited several times during the
+# pause. Beyond this number the ticks of the oldest are recorded as paused.
 STRETCHES_MAX: Final = 20
 
 
 class Settled(NamedTuple):
-    """What the schedule before an edit still owes, and what the past of the new one comes to."""
+    """The decided ticks of the schedule before an edit, and of the past of the new schedule."""
 
     owed: Decision = NOTHING
     past: Decision = NOTHING
 
 
 class Kept(NamedTuple):
-    """What a paused job keeps for its resumption, and what is recorded because it is too much."""
+    """The stretches that a paused job keeps for its resumption, and the ticks that are recorded
+    because the job keeps too many.
+    """
 
     stretches: tuple[Stretch, ...]
     decision: Decision = NOTHING
 
 
 async def compute_ticks(schedules: Iterable[Schedule | None], compute: Callable[[], T]) -> T:
-    """Compute ticks of these schedules: in a thread, unless it takes a moment only."""
-    if all(each is None or each.is_quick for each in schedules):
+    """Compute ticks of these schedules; in a thread if one of them is slow to evaluate."""
+    if all(schedule is None or schedule.is_quick for schedule in schedules):
         return compute()
     return await asyncio.to_thread(compute)
 
 
 def schedule_of(job: Job) -> Schedule | None:
-    """The schedule that a job has."""
+    """Return the schedule of a job."""
     if job.schedule is None:
         return None
     return read_stored_schedule(json.loads(job.schedule), seed=str(job.id))
 
 
 def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
-    """Where a schedule stands whose next tick to decide is the cursor's: everything before it was
-    dealt with, and what lies between it and now was not.
+    """Return the progress of a schedule whose next undecided tick is the cursor's. Ticks before the
+    cursor are decided; ticks from the cursor to now are not.
     """
     rule = schedule.rules[0]
     return Progress(
         cursor=min(cursor.tick_at - STEP, now),
         fired=cursor.fired or 0,
-        # The end that made the fixed delay lead to this tick.
+        # The end of the run from which the fixed delay counted to this tick.
         last_end=cursor.tick_at - rule.delay if isinstance(rule, EveryAfterEnd) else None,
     )
 
@@ -91,7 +92,7 @@ def following_cursor(
     now: datetime,
     calendars: Mapping[str, Calendar],
 ) -> Cursor | None:
-    """The cursor of a job that goes on with the schedule it has."""
+    """Return the cursor of a job that continues with its current schedule."""
     progress = progress_of(schedule, cursor, now)
     was_due = decision.cursor > progress.cursor
     fired = progress.fired + len(decision.run)
@@ -117,10 +118,10 @@ async def settle_edit(
     now: datetime,
     calendars: Mapping[str, Calendar],
 ) -> Settled:
-    """Decide what the schedule before the edit still owes, and what `on_edit` says of the past.
+    """Decide the overdue ticks of the old schedule, and the past of the new one by `on_edit`.
 
-    The past of the new schedule begins after the last decided tick, or when the job was made. A
-    job that had no schedule has no past, and neither has a fixed delay.
+    The past of the new schedule begins after the last decided tick, or when the job was created. A
+    job without a schedule and a fixed delay have no past.
     """
     old = _readable_schedule(job)
     if old is None or not old.has_ticks:
@@ -136,7 +137,7 @@ async def settle_edit(
     settled = [planned.tick.at for planned in owed.run] + [row.last for row in owed.recorded]
     since = max(await job_backlogs.decided_until(conn, job.id, now), *settled, EPOCH)
     if cursor is not None:
-        # What the old schedule passed over without a record, or history has forgotten.
+        # Ticks that the old schedule passed without a record, or whose record was pruned.
         bare, until = replace(old, calendars=()), min(cursor.tick_at, now + STEP)
         budget = SearchBudget(CATCH_UP_STEPS_MAX)
         past = Past(schedule=bare, since=since, until=until, budget=budget)
@@ -149,7 +150,7 @@ async def settle_edit(
 
 
 def _readable_schedule(job: Job) -> Schedule | None:
-    """The schedule of a job; None if it cannot be read any more, which an edit is to mend."""
+    """Return the schedule of a job; None if it cannot be read, which the edit repairs."""
     try:
         return schedule_of(job)
     except UNREADABLE:
@@ -159,8 +160,8 @@ def _readable_schedule(job: Job) -> Schedule | None:
 def _settle_old(
     job: Job, old: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
 ) -> Decision:
-    """What the schedule before an edit still owes. A job that was set aside goes on with the edit:
-    its ticks since then are decided as at a resumption.
+    """Decide the overdue ticks of the schedule before an edit. An edit also resumes a quarantined
+    job: its ticks since the quarantine are decided as for a resumption.
     """
     progress = progress_of(old, cursor, now)
     try:
@@ -175,7 +176,7 @@ def settle_pause(
     schedule: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
 ) -> Decision:
     """Decide the ticks that were due before a pause. A jittered tick that is not due yet belongs to
-    the pause, and so does a fixed delay, which counts from the resumption.
+    the pause. So does the tick of a fixed delay, which counts from the resumption.
     """
     if schedule.follows_end:
         return NOTHING
@@ -185,21 +186,22 @@ def settle_pause(
 def settle_resume(
     schedule: Schedule | None, cursor: Cursor | None, kept: Sequence[Stretch], at: Resumption
 ) -> Decision:
-    """Decide the ticks of a pause, those of schedules that were replaced in it too. Ticks of a
-    replaced schedule whose calendar is gone are recorded as paused: nobody could correct it.
+    """Decide the ticks of a pause, including those of schedules that were replaced during it. Ticks
+    of a replaced schedule whose calendar was deleted are recorded as paused, because that schedule
+    can no longer be corrected.
     """
     known = at.calendars.keys()
-    stretches = tuple(each for each in kept if known >= set(each.schedule.calendars))
-    gone = [
-        replace(each, schedule=replace(each.schedule, calendars=()))
-        for each in kept
-        if each not in stretches
+    stretches = tuple(stretch for stretch in kept if known >= set(stretch.schedule.calendars))
+    orphaned = [
+        replace(stretch, schedule=replace(stretch.schedule, calendars=()))
+        for stretch in kept
+        if stretch not in stretches
     ]
     if schedule is not None and cursor is not None:
         progress = progress_of(schedule, cursor, at.now)
         stretches = (*stretches, Stretch(schedule=schedule, progress=progress))
     decision = decide_stretches(stretches, at) if stretches else NOTHING
-    passed = decide_stretches(gone, replace(at, choice=CatchUp.SKIP)) if gone else NOTHING
+    passed = decide_stretches(orphaned, replace(at, choice=CatchUp.SKIP)) if orphaned else NOTHING
     return replace(decision, recorded=(*passed.recorded, *decision.recorded))
 
 
@@ -210,7 +212,7 @@ def keep_through_pause(
     now: datetime,
     calendars: Mapping[str, Calendar],
 ) -> Kept:
-    """Keep what the schedule of a paused job had until it is replaced now."""
+    """Keep the undecided ticks of a paused job's schedule, which an edit replaces now."""
     old, stretches, decision = _readable_schedule(job), tuple(kept), NOTHING
     if old is not None and cursor is not None and cursor.tick_at <= now:
         progress = replace(progress_of(old, cursor, now), until=now)
@@ -225,16 +227,16 @@ def keep_through_pause(
 
 
 def has_same_ticks(job: Job, new: Schedule) -> bool:
-    """Whether a new schedule differs in nothing but what becomes of missed ticks."""
+    """Return whether a new schedule differs from the old one at most in its misfire policy."""
     old = _readable_schedule(job)
     return old is not None and replace(new, misfire=old.misfire) == old
 
 
 def stretches_text(stretches: Sequence[Stretch]) -> str | None:
-    """How a paused job keeps its stretches; None if it has none."""
+    """Return the stored form of the stretches of a paused job; None if it has none."""
     if not stretches:
         return None
-    return canonical([_stretch_to_plain(each) for each in stretches])
+    return canonical([_stretch_to_plain(stretch) for stretch in stretches])
 
 
 def _stretch_to_plain(stretch: Stretch) -> dict[str, object]:
@@ -248,17 +250,19 @@ def _stretch_to_plain(stretch: Stretch) -> dict[str, object]:
 
 
 def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[Stretch, ...]:
-    """The stretches that a paused job has kept. No run was made since, so its count still holds."""
+    """Return the stretches that a paused job kept. The count of its runs is still valid, because
+    a paused job creates none.
+    """
     fired = 0 if cursor is None else cursor.fired or 0
     return tuple(
         Stretch(
-            schedule=read_stored_schedule(each["schedule"], seed=str(job.id)),
+            schedule=read_stored_schedule(item["schedule"], seed=str(job.id)),
             progress=Progress(
-                cursor=moments.parse(each["decided"]),
+                cursor=moments.parse(item["decided"]),
                 fired=fired,
-                last_end=None if each["last_end"] is None else moments.parse(each["last_end"]),
-                until=None if each["until"] is None else moments.parse(each["until"]),
+                last_end=None if item["last_end"] is None else moments.parse(item["last_end"]),
+                until=None if item["until"] is None else moments.parse(item["until"]),
             ),
         )
-        for each in json.loads(text or "[]")
+        for item in json.loads(text or "[]")
     )

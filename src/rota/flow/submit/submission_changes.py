@@ -1,9 +1,9 @@
-"""Changes a one-time submission before it starts, cancels it, or runs it now. Room: flow/submit.
+"""Changes a one-time submission before it starts, cancels it, or runs it now.
 
-A submission is a run (docs/adr/0044-submissions.md). What has not started is taken out of where it
-waits and written anew under the same id, in one transaction. A worker that claims it at the same
-moment comes first, and then nothing is changed. What a submission cannot be, such as a recurring
-schedule or a graph, makes it a job with the same id.
+A submission is a run (docs/adr/0044-submissions.md). A submission that has not started is removed
+from its table and written again under the same id, in one transaction. If a worker claims it at the
+same time, the worker wins and nothing is changed. An edit to something that a submission cannot
+have, such as a recurring schedule or a graph, turns it into a job with the same id.
 """
 
 import json
@@ -38,14 +38,14 @@ from rota.store.threads import compute_in_thread
 from rota.store.transaction import transaction
 
 NOT_PAUSABLE: Final = (
-    "be paused or resumed: it runs once. Set `schedule_time` to let it run later, or DELETE it to "
+    "be paused or resumed: it runs once. Set `schedule_time` to run it later, or DELETE it to "
     "cancel it"
 )
 STARTED: Final = "be changed: it has started. Change it before it starts, or submit it again"
 
 
 class SubmissionTrigger(NamedTuple):
-    """The run that somebody asked for; `refused` is the code of why there is none."""
+    """A requested run. `refused` is the code of the refusal, if it was not created."""
 
     run_id: UUID
     refused: str | None = None
@@ -53,7 +53,9 @@ class SubmissionTrigger(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNow:
-    """Who runs a submission, with what if not with its own, and what if a run of it is alive."""
+    """The user who runs a submission now. `payload` and `priority` default to the submission's,
+    `overlap` to skip.
+    """
 
     by: str
     address: str | None = None
@@ -69,7 +71,7 @@ def refuse_pause(row: JobRow) -> None:
 
 
 def check_version(version: int | None) -> None:
-    """Refuse a version that the caller has seen and that no submission has."""
+    """Refuse any expected version other than the fixed version of submissions."""
     if version is not None and version != VERSION:
         raise VersionChanged("job", wanted=version, found=VERSION)
 
@@ -83,25 +85,25 @@ async def edit_submission(
     now: datetime,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
 ) -> None:
-    """Change a submission that has not started; `IllegalMove` if it has.
+    """Change a submission that has not started. Raise `IllegalMove` if it has.
 
-    A schedule with more than one time, or a graph, makes it a job with the same id.
+    A schedule with more than one time, or a graph, turns it into a job with the same id.
     """
     async with transaction(conn):
-        stored = await _take(conn, row, tenant_id=tenant_id)
-        spec = _edited(stored, row, wanted)
-        draft = await _draft(spec, stored.job_id, now=now, calendars=calendars)
+        stored = await _take_waiting(conn, row, tenant_id=tenant_id)
+        spec = _apply_edit(stored, row, wanted)
+        draft = await _draft_spec(spec, stored.job_id, now=now, calendars=calendars)
         if not draft.is_submission:
             await submit_drafts(conn, [draft], now=now, calendars=calendars)
             return
         due_at = stored.due_at
         if wanted.schedule is not KEEP:
             due_at = draft.due_at or now
-        changed = await _changed(conn, stored, draft, wanted, tenant_id=tenant_id)
+        changed = await _build_row(conn, stored, draft, wanted, tenant_id=tenant_id)
         await _write(conn, changed._replace(due_at=due_at), tenant_id=tenant_id, now=now)
 
 
-async def _take(conn: Connection, row: JobRow, *, tenant_id: int) -> StoredSubmission:
+async def _take_waiting(conn: Connection, row: JobRow, *, tenant_id: int) -> StoredSubmission:
     run_id = row.run_id or row.id
     stored = await submission_changes.take(conn, run_id, tenant_id=tenant_id)
     if stored is not None:
@@ -112,12 +114,12 @@ async def _take(conn: Connection, row: JobRow, *, tenant_id: int) -> StoredSubmi
     raise IllegalMove("one-time submission", found.state.value, STARTED)
 
 
-def _edited(stored: StoredSubmission, row: JobRow, wanted: Edit) -> JobSpec:
-    """The submission as it is to be. A schedule that is kept is due already, or its time stands."""
+def _apply_edit(stored: StoredSubmission, row: JobRow, wanted: Edit) -> JobSpec:
+    """Return the edited submission. If the schedule is kept, the caller keeps the due time."""
     policy = (
         read_stored_policy(json.loads(stored.policy)) if wanted.policy is KEEP else wanted.policy
     )
-    limits = tuple(read_stored_limit(each) for each in json.loads(row.limits or "[]"))
+    limits = tuple(read_stored_limit(limit) for limit in json.loads(row.limits or "[]"))
     schedule = {"immediate": True} if wanted.schedule is KEEP else wanted.schedule
     labels = json.loads(stored.labels or "{}")
     return JobSpec(
@@ -141,23 +143,23 @@ def _edited(stored: StoredSubmission, row: JobRow, wanted: Edit) -> JobSpec:
     )
 
 
-async def _draft(
+async def _draft_spec(
     spec: JobSpec, job_id: UUID, *, now: datetime, calendars: Mapping[str, Calendar]
 ) -> Draft:
     drafting = partial(Drafting(now, calendars).draft, spec, job_id)
     return await compute_in_thread(drafting) if is_costly(spec.schedule) else drafting()
 
 
-async def _changed(
+async def _build_row(
     conn: Connection, stored: StoredSubmission, draft: Draft, wanted: Edit, *, tenant_id: int
 ) -> StoredSubmission:
-    """The row of a submission with what is to be different, names and policies interned."""
+    """Return the row of a submission with its changed fields, names and policies interned."""
     spec = draft.spec
     await refuse_incapable_kinds(conn, draft.exactly_once)
     ids = await intern(conn, [draft], Interned())
     passing = stored.gates
     if wanted.limits is not KEEP:
-        passing = await _gates(conn, spec, stored.job_id, tenant_id=tenant_id)
+        passing = await _put_gates(conn, spec, stored.job_id, tenant_id=tenant_id)
     return stored._replace(
         name=spec.name,
         kind_id=ids.kinds[spec.kind],
@@ -173,7 +175,7 @@ async def _changed(
     )
 
 
-async def _gates(
+async def _put_gates(
     conn: Connection, spec: JobSpec, job_id: UUID, *, tenant_id: int
 ) -> list[int] | None:
     wanted = gates_of(job_id, tenant_id, Overlap.ALLOW, spec.limits, spec.payload)
@@ -182,8 +184,8 @@ async def _gates(
 
 
 async def _write(conn: Connection, row: StoredSubmission, *, tenant_id: int, now: datetime) -> None:
-    """Write a submission where it waits: for its time, or for a worker. Quotas are asked if it
-    did not wait there before.
+    """Write a submission to the table where it waits: for its time, or for a worker. Enforce the
+    quotas if it moves to another table.
     """
     quotas = quotas_of(row.quotas)
     if row.due_at > now:
@@ -199,9 +201,10 @@ async def _write(conn: Connection, row: StoredSubmission, *, tenant_id: int, now
 async def cancel_submission(
     conn: Connection, row: JobRow, *, tenant_id: int, by: str, cancel_running: bool = True
 ) -> list[UUID]:
-    """Cancel a submission: what waits ends at once, what runs is asked to stop if it is wanted.
+    """Cancel a submission: a waiting run ends at once; with `cancel_running`, a running one is
+    asked to stop.
 
-    Return the runs that this touched; none of a submission that has ended.
+    Return the runs that changed; none if the submission has ended.
     """
     reason = canonical({"code": "job_deleted", "by": check_name(by, "by")})
     run_id = row.run_id or row.id
@@ -209,7 +212,7 @@ async def cancel_submission(
         ended = await submission_changes.cancel_scheduled(
             conn, run_id, tenant_id=tenant_id, reason=reason
         )
-        # One that was made a run meanwhile is found among those that are alive.
+        # If the submission became a run meanwhile, it is among the active runs.
         alive = await jobs.alive(conn, row.id)
         ids = [run.id for run in alive if cancel_running or run.waits]
         moved = await live_runs.cancel(conn, ids=ids, reason=reason) if ids else []
@@ -225,9 +228,9 @@ async def run_submission(
     now: datetime,
     new_id: Callable[[], UUID],
 ) -> SubmissionTrigger:
-    """Run a submission now: one that waits for its time becomes due, any other is made again.
+    """Run a submission now: a scheduled one becomes due, any other gets another run.
 
-    While a run of it is alive no other is made, unless `overlap` says so.
+    While a run of it is active, no other is created, unless `overlap` allows it.
     """
     payload = payload_text(wanted.payload, kind=row.kind or "")
     run_id = row.run_id or row.id
@@ -235,14 +238,14 @@ async def run_submission(
         if row.next_fire_at is not None:
             stored = await submission_changes.take(conn, run_id, tenant_id=tenant_id)
             if stored is not None:
-                due = _with(stored, payload, wanted.priority)._replace(due_at=now)
+                due = _override(stored, payload, wanted.priority)._replace(due_at=now)
                 await allow_runs(conn, quotas_of(due.quotas), tenant_id=tenant_id, more=1)
                 await submission_changes.put_live(conn, due, tenant_id=tenant_id, trigger="manual")
                 return SubmissionTrigger(run_id)
         origin = await submission_changes.lock(conn, run_id, tenant_id=tenant_id)
         if origin is None:
             raise NotFound("job", str(row.id))
-        again = _with(origin, payload, wanted.priority)._replace(
+        again = _override(origin, payload, wanted.priority)._replace(
             id=new_id(),
             due_at=now,
             created_at=now,
@@ -253,7 +256,7 @@ async def run_submission(
         return await _run_again(conn, again, wanted.overlap or Overlap.SKIP, tenant_id=tenant_id)
 
 
-def _with(row: StoredSubmission, payload: str | None, priority: int | None) -> StoredSubmission:
+def _override(row: StoredSubmission, payload: str | None, priority: int | None) -> StoredSubmission:
     return row._replace(
         payload=row.payload if payload is None else payload,
         priority=row.priority if priority is None else priority,

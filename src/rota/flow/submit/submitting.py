@@ -1,9 +1,9 @@
-"""Writes jobs and submissions with their gates, in one transaction. Room: flow/submit.
+"""Writes jobs and submissions with their gates, in one transaction.
 
-A thousand of them take as many round trips as two: names, policies, schedules and gates are made in
+A thousand jobs take as many round trips as two: names, policies, schedules and gates are created in
 bulk, each table once. A submission is one row: a run if it is due now, otherwise a row that a
-scheduler moves at its instant (docs/adr/0044-submissions.md). A job gets a cursor that a scheduler
-finds, and an immediate one its run (S1). What is wrong with one is said by drafting.py.
+scheduler moves when it is due (docs/adr/0044-submissions.md). A job gets a cursor for the
+schedulers, and an immediate job gets its run (S1). drafts.py checks the jobs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,9 +47,9 @@ Passing = tuple[int, ...]
 
 
 class Submitted(NamedTuple):
-    """A job or a submission that was written: its first run if it has one already, and its first
-    tick. Or the one that holds its unique key, which is `deduplicated`. The run of a submission has
-    the id of the submission.
+    """A job or submission that was written, with its first run, if it has one, and its first tick.
+    If `is_deduplicated`, it is the existing job that holds the unique key. The run of a submission
+    has the id of the submission.
     """
 
     job_id: UUID
@@ -68,7 +68,9 @@ async def submit(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     origin: Origin = UNKNOWN_ORIGIN,
 ) -> list[Submitted]:
-    """Write all of these or none. `now` is the database's clock, `new_id` draws ids."""
+    """Write all jobs and submissions, or none. `now` is the database's time, `new_id` generates
+    ids.
+    """
     drafts = await draft_all(Drafting(now, calendars, origin=origin), specs, new_id)
     return await submit_drafts(conn, drafts, now=now, calendars=calendars)
 
@@ -81,7 +83,7 @@ async def define(
     new_id: Callable[[], UUID],
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
 ) -> list[Submitted]:
-    """The same, but each of them becomes a job, one-time schedules included."""
+    """Write all jobs or none. One-time schedules become jobs too, and not submissions."""
     drafts = await draft_all(Drafting(now, calendars, only_definitions=True), specs, new_id)
     return await submit_drafts(conn, drafts, now=now, calendars=calendars)
 
@@ -89,20 +91,20 @@ async def define(
 async def draft_all(
     drafting: Drafting, asked: Sequence[JobSpec | SpecVariant], new_id: Callable[[], UUID]
 ) -> list[Draft]:
-    """Check all of them; `InvalidInput` says what is wrong with which."""
+    """Check all specs. Raise `InvalidInput` with the position and the field of the first error."""
 
     def draft_each() -> list[Draft]:
         drafts: list[Draft] = []
         draft_variant = drafting.draft_variant
         with after(drafts):
-            for each in asked:
-                if isinstance(each, SpecVariant):
-                    drafts.append(draft_variant(each, new_id))
+            for item in asked:
+                if isinstance(item, SpecVariant):
+                    drafts.append(draft_variant(item, new_id))
                 else:
-                    drafts.append(drafting.draft(each, new_id()))
+                    drafts.append(drafting.draft(item, new_id()))
         return drafts
 
-    specs = {id(each): each for each in map(_spec_of, asked)}.values()
+    specs = {id(item): item for item in map(_spec_of, asked)}.values()
     if any(is_costly(spec.schedule) for spec in specs):
         return await compute_in_thread(draft_each)
     return draft_each()
@@ -121,42 +123,42 @@ async def submit_drafts(
     interned: Interned | None = None,
     says_which: bool = True,
 ) -> list[Submitted]:
-    """Write what was found good by itself. With `says_which` the error tells which name is taken,
-    for a round trip more.
+    """Write checked drafts. With `names_conflicts` the error names the job whose name is taken, at
+    the cost of one more round trip.
     """
-    definitions = [each for each in handed_in if not each.is_submission]
+    definitions = [draft for draft in handed_in if not draft.is_submission]
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
     async with joined(conn):
         await refuse_incapable_kinds(conn, _exactly_once(handed_in))
         ids = await intern(conn, handed_in, interned or Interned())
-        found = await _found(conn, handed_in, keys, ids, now) if keys else {}
+        found = await _find_holders(conn, handed_in, keys, ids, now) if keys else {}
         wanted = _wanted_gates(handed_in, found, ids)
-        drafts = [each for each in handed_in if each.id not in found] if found else handed_in
-        await _allow(conn, drafts, ids, now)
+        drafts = [draft for draft in handed_in if draft.id not in found] if found else handed_in
+        await _check_quotas(conn, drafts, ids, now)
         await _hold_calendars(conn, drafts, ids, calendars)
         if says_which and len(definitions) > 1:
             taken = [
-                (ids.tenants[each.spec.tenant], each.name or "")
-                for each in definitions
-                if each.id not in found
+                (ids.tenants[draft.spec.tenant], draft.name or "")
+                for draft in definitions
+                if draft.id not in found
             ]
             await jobs.refuse_taken(conn, taken)
         if drafts:
             await _write(conn, drafts, await _put_gates(conn, wanted), ids, now)
-    made = [_submitted(each, now) for each in handed_in]
-    return [found.get(each.job_id, each) for each in made] if found else made
+    written = [_result_of(draft, now) for draft in handed_in]
+    return [found.get(result.job_id, result) for result in written] if found else written
 
 
-def _submitted(each: Draft, now: datetime) -> Submitted:
-    run_id = _first_run_id(each, now) if each.tick_at is None and each.is_immediate else None
-    return Submitted(each.id, run_id, each.tick_at, False, each.is_submission)
+def _result_of(draft: Draft, now: datetime) -> Submitted:
+    run_id = _first_run_id(draft, now) if draft.tick_at is None and draft.is_immediate else None
+    return Submitted(draft.id, run_id, draft.tick_at, False, draft.is_submission)
 
 
 async def _put_gates(
     conn: Connection, wanted: Mapping[UUID, Sequence[NewGate]]
 ) -> dict[UUID, Passing]:
-    """Make the gates that drafts pass; a draft that passes none is left out."""
+    """Create the gates of drafts; return the gate ids of each draft that has any."""
     made = await gates.put_many(conn, [gate for mine in wanted.values() for gate in mine])
     return {
         id_: tuple(made[gate.tenant_id, gate.key] for gate in mine) for id_, mine in wanted.items()
@@ -170,16 +172,16 @@ async def _write(
     ids: Ids,
     now: datetime,
 ) -> None:
-    """Write submissions, jobs, and the runs of the jobs that have one at once."""
+    """Write submissions, jobs, and the runs of immediate jobs."""
     await _write_submissions(conn, drafts, passing, ids, now)
-    definitions = [each for each in drafts if not each.is_submission]
+    definitions = [draft for draft in drafts if not draft.is_submission]
     if definitions:
-        new = [new_job(each, ids, passing.get(each.id, ())) for each in definitions]
+        new = [new_job(draft, ids, passing.get(draft.id, ())) for draft in definitions]
         await jobs.insert_many(conn, new)
     runs = [
-        _first_run(each, ids, passing.get(each.id, ()), now)
-        for each in definitions
-        if each.is_immediate
+        _first_run(draft, ids, passing.get(draft.id, ()), now)
+        for draft in definitions
+        if draft.is_immediate
     ]
     if runs:
         await live_runs.insert_many(conn, runs)
@@ -192,26 +194,26 @@ async def _write_submissions(
     ids: Ids,
     now: datetime,
 ) -> None:
-    """Write the submissions among these, one statement a table and tenant."""
+    """Write the submissions among the drafts, one statement per table and tenant."""
     models: dict[tuple[int, int], SubmissionModel] = {}
     batches: dict[tuple[str, bool], list[tuple[Any, ...]]] = {}
-    for each in drafts:
-        if not each.is_submission:
+    for draft in drafts:
+        if not draft.is_submission:
             continue
-        spec, due_at = each.spec, each.due_at
-        place = id(spec), id(each.origin)
+        spec, due_at = draft.spec, draft.due_at
+        place = id(spec), id(draft.origin)
         model = models.get(place)
         if model is None:
-            model = models[place] = submission_model(each, ids)
+            model = models[place] = submission_model(draft, ids)
         row = (
-            each.id.hex,
+            draft.id.hex,
             now if due_at is None else due_at,
             model,
-            each.name,
-            each.payload_text,
-            None if each.labels_text == NO_LABELS else each.labels_text,
-            each.user_id,
-            live_runs.array_text(passing.get(each.id, ())) if passing else None,
+            draft.name,
+            draft.payload_text,
+            None if draft.labels_text == NO_LABELS else draft.labels_text,
+            draft.user_id,
+            live_runs.array_text(passing.get(draft.id, ())) if passing else None,
         )
         batches.setdefault((spec.tenant, due_at is None), []).append(row)
     for (tenant, is_immediate), rows in batches.items():
@@ -222,34 +224,34 @@ async def _write_submissions(
             await submissions.insert_later(conn, tenant_id, new)
 
 
-def submission_model(each: Draft, ids: Ids) -> SubmissionModel:
-    spec = each.spec
+def submission_model(draft: Draft, ids: Ids) -> SubmissionModel:
+    spec = draft.spec
     return SubmissionModel(
         queue_id=ids.queues[spec.queue],
         kind_id=ids.kinds[spec.kind],
-        policy_id=ids.policies[each.policy_text],
+        policy_id=ids.policies[draft.policy_text],
         priority=spec.priority,
         guarantee=spec.policy.guarantee,
         deadline=spec.policy.deadline,
-        submitter=each.origin.submitter,
-        address=each.origin.address,
+        submitter=draft.origin.submitter,
+        address=draft.origin.address,
     )
 
 
-async def _found(
+async def _find_holders(
     conn: Connection, drafts: Sequence[Draft], keys: Mapping[UUID, str], ids: Ids, now: datetime
 ) -> dict[UUID, Submitted]:
-    """The jobs whose unique key somebody holds, each with who that is."""
+    """Return the holder of the unique key of each draft whose key is taken."""
     wanted = [
         NewHolder(
-            tenant_id=ids.tenants[each.spec.tenant],
-            job_id=each.id,
-            run_id=_first_run_id(each, now) if each.is_immediate else None,
-            rule=each.spec.unique,
-            key=keys[each.id],
+            tenant_id=ids.tenants[draft.spec.tenant],
+            job_id=draft.id,
+            run_id=_first_run_id(draft, now) if draft.is_immediate else None,
+            rule=draft.spec.unique,
+            key=keys[draft.id],
         )
-        for each in drafts
-        if each.spec.unique is not None
+        for draft in drafts
+        if draft.spec.unique is not None
     ]
     found = await find_jobs(conn, wanted)
     return {
@@ -258,14 +260,16 @@ async def _found(
     }
 
 
-async def _allow(conn: Connection, drafts: Sequence[Draft], ids: Ids, now: datetime) -> None:
-    """Hold what is asked for against the quotas; tenants in one order, because each is locked."""
+async def _check_quotas(conn: Connection, drafts: Sequence[Draft], ids: Ids, now: datetime) -> None:
+    """Enforce the quotas. Tenants are sorted, because each is locked."""
     for tenant, quotas in sorted(ids.quotas.items()):
         if quotas == UNLIMITED:
             continue
-        mine = [each for each in drafts if each.spec.tenant == tenant]
-        await allow_periods(quotas, (each.schedule for each in mine if not each.is_submission), now)
-        runs = sum(each.is_immediate for each in mine)
+        mine = [draft for draft in drafts if draft.spec.tenant == tenant]
+        await allow_periods(
+            quotas, (draft.schedule for draft in mine if not draft.is_submission), now
+        )
+        runs = sum(draft.is_immediate for draft in mine)
         tenant_id = ids.tenants[tenant]
         await allow_jobs(conn, quotas, tenant_id=tenant_id, more=len(mine) - runs)
         if runs:
@@ -276,84 +280,84 @@ async def _hold_calendars(
     conn: Connection, drafts: Sequence[Draft], ids: Ids, known: Mapping[str, Calendar]
 ) -> None:
     for tenant, tenant_id in sorted(ids.tenants.items()):
-        mine = [each.schedule for each in drafts if each.spec.tenant == tenant]
+        mine = [draft.schedule for draft in drafts if draft.spec.tenant == tenant]
         await hold_calendars(conn, tenant_id, mine, known)
 
 
 def _wanted_gates(
     drafts: Sequence[Draft], found: Mapping[UUID, Submitted], ids: Ids
 ) -> dict[UUID, list[NewGate]]:
-    """The gates of those that pass any."""
+    """Return the gates of each draft that has any."""
     wanted = {}
-    for place, each in enumerate(drafts):
-        spec = each.spec
-        if (spec.limits or spec.overlap in ONE_BY_ONE) and each.id not in found:
-            wanted[each.id] = _gates(place, each, ids)
+    for place, draft in enumerate(drafts):
+        spec = draft.spec
+        if (spec.limits or spec.overlap in ONE_BY_ONE) and draft.id not in found:
+            wanted[draft.id] = _gates_of_draft(place, draft, ids)
     return wanted
 
 
-def _gates(place: int, each: Draft, ids: Ids) -> list[NewGate]:
-    spec = each.spec
-    # The only run of a submission has nothing to overlap with.
-    overlap = Overlap.ALLOW if each.is_submission else spec.overlap
-    if each.waits_for_events or (not spec.limits and overlap not in ONE_BY_ONE):
+def _gates_of_draft(place: int, draft: Draft, ids: Ids) -> list[NewGate]:
+    spec = draft.spec
+    # A submission has a single run, so no overlap is possible.
+    overlap = Overlap.ALLOW if draft.is_submission else spec.overlap
+    if draft.waits_for_events or (not spec.limits and overlap not in ONE_BY_ONE):
         return []
     with within(f"jobs[{place}]"):
-        return gates_of(each.id, ids.tenants[spec.tenant], overlap, spec.limits, each.payload)
+        return gates_of(draft.id, ids.tenants[spec.tenant], overlap, spec.limits, draft.payload)
 
 
-def new_job(each: Draft, ids: Ids, passing: tuple[int, ...]) -> NewJob:
-    """The row of a job that passes these gates."""
-    spec = each.spec
-    body = each.interned_schedule(ids.tenants[spec.tenant])
-    capped = each.schedule is not None and each.schedule.window.max_runs is not None
+def new_job(draft: Draft, ids: Ids, passing: tuple[int, ...]) -> NewJob:
+    """Return the row of a job with these gates."""
+    spec = draft.spec
+    body = draft.interned_schedule(ids.tenants[spec.tenant])
+    capped = draft.schedule is not None and draft.schedule.window.max_runs is not None
     return NewJob(
-        id=each.id,
+        id=draft.id,
         tenant_id=ids.tenants[spec.tenant],
-        name=each.name or "",
+        name=draft.name or "",
         kind_id=ids.kinds[spec.kind],
         queue_id=ids.queues[spec.queue],
-        policy_id=ids.policies[each.policy_text],
-        # Its only run is made with it: like a job whose last tick was fired.
-        state=JobState.FINISHED if each.is_immediate else JobState.ACTIVE,
+        policy_id=ids.policies[draft.policy_text],
+        # The only run is created with the job, like a job whose last tick has fired.
+        state=JobState.FINISHED if draft.is_immediate else JobState.ACTIVE,
         priority=spec.priority,
         overlap=spec.overlap,
         keep_first=spec.keep_first,
         when_queue_paused=spec.when_queue_paused,
         guarantee=spec.policy.guarantee,
-        schedule=each.schedule_text,
+        schedule=draft.schedule_text,
         schedule_id=None if body is None else ids.schedules[body],
-        payload=each.payload_text,
-        labels=each.labels_text,
-        user_id=each.user_id,
-        limits=each.limits_text,
+        payload=draft.payload_text,
+        labels=draft.labels_text,
+        user_id=draft.user_id,
+        limits=draft.limits_text,
         gates=passing,
         deadline=spec.policy.deadline,
-        tick_at=each.tick_at,
-        fire_at=each.due_at,
+        tick_at=draft.tick_at,
+        fire_at=draft.due_at,
         fired=0 if capped else None,
-        graph_id=ids.graph(each),
+        graph_id=ids.graph(draft),
         details=details_of(spec),
     )
 
 
-def _first_run_id(each: Draft, now: datetime) -> UUID:
-    return each.id if each.is_submission else tick_run_id(each.id, now)
+def _first_run_id(draft: Draft, now: datetime) -> UUID:
+    return draft.id if draft.is_submission else tick_run_id(draft.id, now)
 
 
-def _first_run(each: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) -> NewRun:
-    spec = each.spec
+def _first_run(draft: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) -> NewRun:
+    spec = draft.spec
     deadline = spec.policy.deadline
     return NewRun(
-        id=tick_run_id(each.id, now),
-        job_id=each.id,
+        id=tick_run_id(draft.id, now),
+        job_id=draft.id,
         scheduled_at=now,
         due_at=now,
         deadline_at=None if deadline is None else now + deadline,
         tenant_id=ids.tenants[spec.tenant],
         queue_id=ids.queues[spec.queue],
         kind_id=ids.kinds[spec.kind],
-        policy_id=ids.policies[each.policy_text],
+        policy_id=ids.policies[draft.policy_text],
         priority=spec.priority,
         guarantee=spec.policy.guarantee,
         gates=passing,
@@ -361,37 +365,37 @@ def _first_run(each: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) -
 
 
 def _exactly_once(drafts: Sequence[Draft]) -> list[Wanted]:
-    """The kinds that must be able to be exactly once, each with its place among the jobs."""
+    """Return the kinds that must support exactly once, each with its position among the jobs."""
     return [
         wanted._replace(field=f"jobs[{place}].{wanted.field}")
-        for place, each in enumerate(drafts)
-        for wanted in each.exactly_once
+        for place, draft in enumerate(drafts)
+        for wanted in draft.exactly_once
     ]
 
 
 def _refuse_twins(drafts: Sequence[Draft]) -> None:
     seen: dict[tuple[str, str], int] = {}
-    for place, each in enumerate(drafts):
-        if each.is_submission:
+    for place, draft in enumerate(drafts):
+        if draft.is_submission:
             continue
-        first = seen.setdefault((each.spec.tenant, each.name or ""), place)
+        first = seen.setdefault((draft.spec.tenant, draft.name or ""), place)
         if first != place:
-            wanted = f"a name that jobs[{first}] does not have"
-            raise InvalidInput(f"jobs[{place}].name", each.name, wanted)
+            wanted = f"must be unique; jobs[{first}] has the same name"
+            raise InvalidInput(f"jobs[{place}].name", draft.name, wanted)
 
 
 def _unique_keys(drafts: Sequence[Draft]) -> dict[UUID, str]:
-    """The unique keys of the jobs that have a rule; two of one batch cannot have the same."""
+    """Return the unique keys of jobs with a rule. Refuse equal keys in one batch."""
     keys: dict[UUID, str] = {}
     seen: dict[tuple[str, str], int] = {}
-    for place, each in enumerate(drafts):
-        spec = each.spec
+    for place, draft in enumerate(drafts):
+        spec = draft.spec
         if spec.unique is None:
             continue
         with within(f"jobs[{place}]"):
-            keys[each.id] = key_of_job(spec.unique, each.payload)
-        first = seen.setdefault((spec.tenant, keys[each.id]), place)
+            keys[draft.id] = key_of_job(spec.unique, draft.payload)
+        first = seen.setdefault((spec.tenant, keys[draft.id]), place)
         if first != place:
-            wanted = f"a key that jobs[{first}] does not have"
-            raise InvalidInput(f"jobs[{place}].unique.key", keys[each.id], wanted)
+            wanted = f"must be unique; jobs[{first}] has the same key"
+            raise InvalidInput(f"jobs[{place}].unique.key", keys[draft.id], wanted)
     return keys

@@ -1,8 +1,9 @@
-"""Runs of existing jobs that somebody asks for: one now, or many at once. Room: flow/submit.
+"""Creates runs of existing jobs on request: one now, or many at once.
 
-`run_now` obeys the job's overlap policy unless it is told otherwise, and locks the job to do so.
-`submit_runs` is the bulk door: it locks nothing and asks no overlap policy, because whoever hands
-in a thousand runs means a thousand; the limits and the order of the job's gates hold all the same.
+`run_now` applies the job's overlap policy, which the caller can override, and locks the job.
+`submit_runs` creates runs in bulk: it locks nothing and does not apply the overlap policy, because
+a caller who submits a thousand runs wants a thousand. The limits and the order of the job's gates
+still apply.
 """
 
 import json
@@ -29,7 +30,7 @@ from rota.store.jobs import Job
 from rota.store.live_runs import NewRun
 from rota.store.transaction import transaction
 
-# What one statement inserts: larger ones are not faster, and hold their locks longer.
+# Runs per insert statement. Larger statements are not faster and hold their locks longer.
 BATCH: Final = 1_000
 NO_GATES: Final[list[NewGate]] = []
 
@@ -37,15 +38,15 @@ Gates = tuple[int, ...]
 
 
 class Triggered(NamedTuple):
-    """A run that was asked for; `refused` is the code of why there is none."""
+    """A requested run. `refused` is the code of the refusal, if it was not created."""
 
     run_id: UUID
     refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Mould:
-    """What all runs of one job have in common, read once."""
+class _RunTemplate:
+    """The fields that all new runs of one job share."""
 
     job: Job
     deadline: timedelta | None
@@ -54,9 +55,11 @@ class _Mould:
     now: datetime
 
     @staticmethod
-    def of(job: Job, *, trigger: str, now: datetime) -> "_Mould":
+    def of(job: Job, *, trigger: str, now: datetime) -> "_RunTemplate":
         deadline = policy_of(job).deadline
-        return _Mould(job=job, deadline=deadline, limits=limits_of(job), trigger=trigger, now=now)
+        return _RunTemplate(
+            job=job, deadline=deadline, limits=limits_of(job), trigger=trigger, now=now
+        )
 
     def gates(self, spec: RunSpec) -> list[NewGate]:
         job = self.job
@@ -98,19 +101,20 @@ async def run_now(
     new_id: Callable[[], UUID],
     overlap: Overlap | None = None,
 ) -> Triggered:
-    """Make a run of a job past its schedule (S8); `overlap` overrides the job's policy."""
+    """Run a job now, regardless of its schedule (S8). `overlap` overrides the job's policy."""
     if spec.unique is not None:
-        # What the overlap policy refuses must not hold a key, and what it ends must not keep one.
-        raise InvalidInput("unique", spec.unique.key, "a run that is submitted, or no rule")
+        # A run that the overlap policy refuses or ends must not hold a key.
+        wanted = "`run now` does not support unique keys; submit the run, or remove the rule"
+        raise InvalidInput("unique", spec.unique.key, wanted)
     payload = payload_text(spec.payload)
     id_ = spec.id or new_id()
     async with transaction(conn):
         job = await jobs.lock(conn, spec.job_id)
         await allow_runs_of(conn, [job])
         job = job._replace(version=await jobs.touch(conn, job.id))
-        mould = _Mould.of(job, trigger="manual", now=now)
-        (through,) = await _passing(conn, [mould.gates(spec)])
-        run = mould.run(spec, id_=id_, payload=payload, through=through)
+        template = _RunTemplate.of(job, trigger="manual", now=now)
+        (through,) = await _put_gates(conn, [template.gates(spec)])
+        run = template.run(spec, id_=id_, payload=payload, through=through)
         refused = await place(conn, job, [run], overlap=overlap)
     return Triggered(id_, refused.get(id_))
 
@@ -118,7 +122,7 @@ async def run_now(
 async def submit_runs(
     conn: Connection, specs: Sequence[RunSpec], *, now: datetime, new_id: Callable[[], UUID]
 ) -> list[UUID]:
-    """Make runs of existing jobs, all or none; return the ids that were not made before."""
+    """Create runs of existing jobs, all or none; return the ids that did not exist before."""
     if any(spec.unique for spec in specs):
         answers = await submit_unique(conn, specs, now=now, new_id=new_id)
         return [answer.run_id for answer in answers if answer.made]
@@ -127,64 +131,72 @@ async def submit_runs(
         if await _submit_one(conn, specs[0], id_=id_, now=now):
             return [id_]
     known = await jobs.read(conn, list({spec.job_id for spec in specs}))
-    moulds = {id_: _Mould.of(job, trigger="api", now=now) for id_, job in known.items()}
-    payloads, wanted = _checked(specs, moulds)
-    await _allow(conn, specs, known)
+    templates = {id_: _RunTemplate.of(job, trigger="api", now=now) for id_, job in known.items()}
+    payloads, wanted = _check_specs(specs, templates)
+    await _check_quotas(conn, specs, known)
 
-    def cast(passing: Sequence[Gates], part: slice) -> list[NewRun]:
+    def build_runs(passing: Sequence[Gates], part: slice) -> list[NewRun]:
         parts = zip(specs[part], payloads[part], passing[part], strict=True)
         return [
-            moulds[spec.job_id].run(spec, id_=spec.id or new_id(), payload=payload, through=through)
+            templates[spec.job_id].run(
+                spec, id_=spec.id or new_id(), payload=payload, through=through
+            )
             for spec, payload, through in parts
         ]
 
-    # Nearly always one statement will do: ids that are drawn now were never made before.
+    # Usually one statement is enough: newly generated ids cannot exist already.
     if len(specs) <= BATCH and not any(wanted) and not any(spec.id for spec in specs):
         passing: list[Gates] = [() for _ in specs]
-        return await live_runs.insert_new(conn, cast(passing, slice(None)))
+        return await live_runs.insert_new(conn, build_runs(passing, slice(None)))
     async with transaction(conn):
-        passing = await _passing(conn, wanted)
-        made: list[UUID] = []
+        passing = await _put_gates(conn, wanted)
+        created: list[UUID] = []
         for start in range(0, len(specs), BATCH):
-            made += await live_runs.insert_many(conn, cast(passing, slice(start, start + BATCH)))
-        await _allow_made(conn, specs, known, made)
-    return made
+            created += await live_runs.insert_many(
+                conn, build_runs(passing, slice(start, start + BATCH))
+            )
+        await _check_quotas_after(conn, specs, known, created)
+    return created
 
 
 async def submit_unique(
     conn: Connection, specs: Sequence[RunSpec], *, now: datetime, new_id: Callable[[], UUID]
 ) -> list[Handed]:
-    """Make runs of existing jobs, all or none, with an answer for each: a run whose key is held is
-    not made, and the answer names the one that holds it (E16).
+    """Create runs of existing jobs, all or none, and return a result for each. A run whose unique
+    key is held is not created; its result names the holder (E16).
     """
     known = await jobs.read(conn, list({spec.job_id for spec in specs}))
-    moulds = {id_: _Mould.of(job, trigger="api", now=now) for id_, job in known.items()}
-    payloads, wanted = _checked(specs, moulds)
-    await _allow(conn, specs, known)
-    asked: list[Asked] = []
+    templates = {id_: _RunTemplate.of(job, trigger="api", now=now) for id_, job in known.items()}
+    payloads, wanted = _check_specs(specs, templates)
+    await _check_quotas(conn, specs, known)
+    runs: list[Asked] = []
     async with transaction(conn):
-        passing = await _passing(conn, wanted)
+        passing = await _put_gates(conn, wanted)
         for n, (spec, payload, through) in enumerate(zip(specs, payloads, passing, strict=True)):
-            mould = moulds[spec.job_id]
-            run = mould.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
+            template = templates[spec.job_id]
+            run = template.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
             with within(f"runs[{n}]"):
-                asked.append(Asked(run, spec.unique, mould.unique_key(spec)))
-        answers = await hand_in(conn, asked)
-        await _allow_made(conn, specs, known, [each.run_id for each in answers if each.made])
+                runs.append(Asked(run, spec.unique, template.unique_key(spec)))
+        answers = await hand_in(conn, runs)
+        await _check_quotas_after(
+            conn, specs, known, [result.run_id for result in answers if result.made]
+        )
     return answers
 
 
-async def _allow(conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job]) -> None:
-    """Hold the runs that are new for sure against the quotas, before anything is written."""
+async def _check_quotas(
+    conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job]
+) -> None:
+    """Check the quotas for runs that are certainly new, before anything is written."""
     new = [spec for spec in specs if spec.id is None and spec.unique is None]
     await allow_runs_of(conn, [known[spec.job_id] for spec in new])
 
 
-async def _allow_made(
+async def _check_quotas_after(
     conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job], made: Sequence[UUID]
 ) -> None:
-    """Hold against the quotas what nobody knew before: which ids and unique keys were new. Asking
-    again for what is there is not refused.
+    """Check the quotas after the insert, which shows which ids and unique keys are new. Repeated
+    requests for existing runs are not refused.
     """
     if made and any(spec.id is not None or spec.unique is not None for spec in specs):
         for tenant_id, quotas in {(job.tenant_id, job.quotas) for job in known.values()}:
@@ -192,7 +204,7 @@ async def _allow_made(
 
 
 async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: datetime) -> bool:
-    """The short way for a run that needs nothing but its job."""
+    """Insert one run in a single statement; return False if it needs the general path."""
     with within("runs[0]"):
         payload = payload_text(spec.payload)
         priority = None if spec.priority is None else parse_priority(spec.priority)
@@ -207,26 +219,26 @@ async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: dateti
     )
 
 
-def _checked(
-    specs: Sequence[RunSpec], moulds: Mapping[UUID, _Mould]
+def _check_specs(
+    specs: Sequence[RunSpec], templates: Mapping[UUID, _RunTemplate]
 ) -> tuple[list[str | None], list[list[NewGate]]]:
     payloads: list[str | None] = []
     wanted: list[list[NewGate]] = []
     for place_, spec in enumerate(specs):
-        mould = moulds.get(spec.job_id)
-        if mould is None:
+        template = templates.get(spec.job_id)
+        if template is None:
             raise NotFound("job", str(spec.job_id))
-        if spec.payload is None and not mould.limits and mould.job.overlap not in ONE_BY_ONE:
+        if spec.payload is None and not template.limits and template.job.overlap not in ONE_BY_ONE:
             payloads.append(None)
             wanted.append(NO_GATES)
             continue
         with within(f"runs[{place_}]"):
             payloads.append(payload_text(spec.payload))
-            wanted.append(mould.gates(spec))
+            wanted.append(template.gates(spec))
     return payloads, wanted
 
 
-async def _passing(conn: Connection, wanted: Sequence[Sequence[NewGate]]) -> list[Gates]:
-    """The ids of the gates of each run, made if they are new."""
-    made = await gates.put_many(conn, [gate for each in wanted for gate in each])
-    return [tuple([made[gate.tenant_id, gate.key] for gate in each]) for each in wanted]
+async def _put_gates(conn: Connection, wanted: Sequence[Sequence[NewGate]]) -> list[Gates]:
+    """Return the gate ids of each run. Create gates that do not exist."""
+    ids = await gates.put_many(conn, [gate for of_run in wanted for gate in of_run])
+    return [tuple([ids[gate.tenant_id, gate.key] for gate in of_run]) for of_run in wanted]

@@ -1,9 +1,9 @@
-"""Hands in what carries a uniqueness rule: one of many becomes a run, the others find it (E16).
+"""Submits runs with unique keys: the first becomes a run, the others return that run (E16).
 
-Room: flow/submit. In a transaction of the caller's, each key is taken first and locked, then the
-one who took it before is looked at, then something is made or not. Keys are taken in the order of
-their hashes, so that two batches with the same keys wait for each other and do not deadlock. When a
-key is still held is core/uniqueness.py; jobs are written by submitting.py, runs by triggering.py.
+In the caller's transaction, each key is taken and locked first, then its previous holder is
+checked, then a run is created or not. Keys are taken in the order of their hashes, so that two
+batches with the same keys wait for each other and do not deadlock. core/uniqueness.py decides
+whether a key is still held; job_submission.py writes jobs, run_triggers.py writes runs.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ NO_TIME: Final = timedelta(0)
 
 
 class Handed(NamedTuple):
-    """What became of a submission: a run that was made, or the one that was there before. A run
-    that was there may have been made anew with what was handed in.
+    """The result of a submission: a new run, or the run that holds the key. The latter may have
+    been replaced with the data of the submission.
     """
 
     job_id: UUID
@@ -34,7 +34,7 @@ class Handed(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A run that is to be made, and the key of its rule if it has one."""
+    """A run to create, and its unique rule and key if it has one."""
 
     run: NewRun
     rule: Unique | None = None
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class NewHolder(NamedTuple):
-    """A job that is to be made; `run_id` is its run if that is made together with it."""
+    """A job to create. `run_id` is its run if both are created together."""
 
     tenant_id: int
     job_id: UUID
@@ -52,66 +52,66 @@ class NewHolder(NamedTuple):
 
 
 def key_of(rule: Unique | None, payload: object) -> str:
-    """The key of a submission with this payload; of one without a rule it does not matter."""
+    """Return the unique key of a submission with this payload; empty without a rule."""
     return "" if rule is None else filled(rule.key, payload, "unique.key")
 
 
 def key_of_job(rule: Unique | None, payload: object) -> str:
-    """The same for a job. Replacing is for runs: a job that is there is changed by an edit."""
+    """Return the unique key of a job. `replace` applies to runs only: an edit changes a job."""
     if rule is not None and rule.on_conflict is OnConflict.REPLACE:
-        wanted = "return or reject for a job; the runs of a job may replace each other"
+        wanted = "expected return or reject; only the runs of a job can replace each other"
         raise InvalidInput("unique.on_conflict", rule.on_conflict.value, wanted)
     return key_of(rule, payload)
 
 
 async def hand_in(conn: Connection, asked: Sequence[Asked]) -> list[Handed]:
-    """Make these runs as far as their keys are free; an answer for each, in their order."""
-    plain = [each.run for each in asked if each.rule is None]
-    made = set(await live_runs.insert_many(conn, plain) if plain else [])
-    answers = [Handed(run.job_id, run.id, run.id in made) for run, _, _ in asked]
-    hashed = [(digest(each.key), place) for place, each in enumerate(asked) if each.rule]
+    """Create the runs whose keys are free; return one result per run, in the same order."""
+    plain = [item.run for item in asked if item.rule is None]
+    created = set(await live_runs.insert_many(conn, plain) if plain else [])
+    answers = [Handed(run.job_id, run.id, run.id in created) for run, _, _ in asked]
+    hashed = [(digest(item.key), place) for place, item in enumerate(asked) if item.rule]
     for hash_, place in sorted(hashed):
-        answers[place] = await _hand_in_one(conn, asked[place], hash_)
+        answers[place] = await _submit_with_key(conn, asked[place], hash_)
     return answers
 
 
 async def find_jobs(conn: Connection, wanted: Sequence[NewHolder]) -> dict[UUID, Holder]:
-    """Take the keys of jobs that are about to be written; of those whose key is held, by the id
-    they would have had, who holds it.
+    """Take the unique keys of new jobs. Return the holders of keys that are taken, by the id that
+    the new job would have had.
     """
     found: dict[UUID, Holder] = {}
-    hashed = [(each.tenant_id, digest(each.key), place) for place, each in enumerate(wanted)]
+    hashed = [(item.tenant_id, digest(item.key), place) for place, item in enumerate(wanted)]
     for tenant_id, hash_, place in sorted(hashed):
-        each = wanted[place]
-        hold = each.rule.within or NO_TIME
-        wish = Wish(tenant_id, hash_, each.job_id, each.run_id, hold)
-        holder = await _taken(conn, wish, each.rule)
-        if holder is not None and each.rule.on_conflict is OnConflict.REJECT:
-            raise _conflict(holder[0], each.key)
+        item = wanted[place]
+        hold = item.rule.within or NO_TIME
+        wish = Wish(tenant_id, hash_, item.job_id, item.run_id, hold)
+        holder = await _take_key(conn, wish, item.rule)
+        if holder is not None and item.rule.on_conflict is OnConflict.REJECT:
+            raise _conflict(holder[0], item.key)
         if holder is not None:
-            found[each.job_id] = holder[0]
+            found[item.job_id] = holder[0]
     return found
 
 
-async def _hand_in_one(conn: Connection, asked: Asked, hash_: bytes) -> Handed:
-    run, rule, key = asked
+async def _submit_with_key(conn: Connection, item: Asked, hash_: bytes) -> Handed:
+    run, rule, key = item
     if rule is None:
-        raise TypeError("a run without a rule has no key to take")
+        raise TypeError("a run without a unique rule has no key")
     wish = Wish(run.tenant_id, hash_, run.job_id, run.id, rule.within or NO_TIME)
-    taken = await _taken(conn, wish, rule)
+    taken = await _take_key(conn, wish, rule)
     if taken is None:
         return Handed(run.job_id, run.id, run.id in await live_runs.insert_many(conn, [run]))
     holder, standing = taken
     if rule.on_conflict is OnConflict.REPLACE:
-        return await _replace(conn, run, holder, key)
+        return await _replace_run(conn, run, holder, key)
     if rule.on_conflict is OnConflict.REJECT or holder.run_id is None:
-        # A job that waits for its tick has no run yet that could be returned.
+        # A job that waits for its first tick has no run to return.
         raise _conflict(holder, key, standing)
     return Handed(holder.job_id, holder.run_id, made=False)
 
 
-async def _taken(conn: Connection, wish: Wish, rule: Unique) -> tuple[Holder, Standing] | None:
-    """Who holds a key; None if it is ours now."""
+async def _take_key(conn: Connection, wish: Wish, rule: Unique) -> tuple[Holder, Standing] | None:
+    """Take a key. Return None on success, otherwise the holder and its standing."""
     holder = await unique.take(conn, wish)
     if holder is None:
         return None
@@ -122,9 +122,9 @@ async def _taken(conn: Connection, wish: Wish, rule: Unique) -> tuple[Holder, St
     return None
 
 
-async def _replace(conn: Connection, run: NewRun, holder: Holder, key: str) -> Handed:
-    """Only what waits for its first attempt can become something else; what was handed in must not
-    be lost in silence.
+async def _replace_run(conn: Connection, run: NewRun, holder: Holder, key: str) -> Handed:
+    """Replace the data of the run that holds the key. Only a run that waits for its first attempt
+    can be replaced; otherwise raise `Conflict`, so that the submission is not lost silently.
     """
     id_ = holder.run_id
     if id_ is None or not await unique.replace(conn, id_, run):
@@ -134,5 +134,7 @@ async def _replace(conn: Connection, run: NewRun, holder: Holder, key: str) -> H
 
 def _conflict(holder: Holder, key: str, standing: Standing | None = None) -> Conflict:
     thing = f"job {holder.job_id}" if holder.run_id is None else f"run {holder.run_id}"
-    begun = standing is not None and standing.runs
-    return Conflict(thing, f"holds the unique key {key!r}" + (" and runs" if begun else ""))
+    is_running = standing is not None and standing.runs
+    return Conflict(
+        thing, f"holds the unique key {key!r}" + (" and is running" if is_running else "")
+    )

@@ -1,11 +1,11 @@
-"""Moves ticks to come when the rules of time zones have changed (S9). Room: flow/submit.
+"""Moves future ticks when the rules of time zones have changed (S9).
 
-The cluster keeps the tzdata version that its cursors were computed with, and the rules themselves.
-A scheduler that starts with a newer version walks all cursors in small transactions, one process at
-a time, and moves those whose zone has changed (core/time/zone_change.py says where to). Progress is
-kept with each part, so another process goes on where one has stopped. A scheduler with an older
-version changes nothing: it warns, and says that it is there, because it still computes ticks by
-its older rules; once it is gone, the cursors are walked again.
+The cluster stores the tzdata version that its cursors were computed with, and the rules themselves.
+A scheduler that starts with a newer version scans all cursors in small transactions, one process at
+a time, and moves those whose zone has changed (core/time/zone_change.py computes the new tick).
+Each part stores its progress, so another process can continue. A scheduler with an older version
+changes nothing: it logs a warning and registers its presence, because it still computes ticks with
+its older rules. Once it has stopped, the cursors are scanned again.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from rota.store.jobs import Job
 from rota.store.transaction import transaction
 from rota.store.tzdata import CursorMove, TzdataState
 
-# Cursors that one transaction looks at; of those in a changed zone the jobs are locked meanwhile.
+# Cursors that one transaction reads. It locks the jobs of those in a changed zone.
 WALK_BATCH_MAX: Final = 500
-# Steps of search (core/time/budget.py) after which a part ends early: some 0.5 s.
+# Steps of search (core/time/budget.py) after which a part ends early: about 0.5 s.
 WALK_STEPS_MAX: Final = 50_000
 CHECK_INTERVAL_S: Final = 30.0
 BUSY_INTERVAL_S: Final = 1.0
@@ -41,8 +41,8 @@ WITH_TICKS: Final = frozenset({JobState.ACTIVE, JobState.PAUSED})
 
 
 class ZoneWalk(NamedTuple):
-    """The rules of this process, and those that ticks were computed with where they are others. In
-    a second walk most ticks were computed with the new ones already.
+    """The rules of this process, and for each changed zone the rules that its ticks were computed
+    with. In a second scan most ticks were already computed with the new rules.
     """
 
     rules: Mapping[str, bytes]
@@ -51,7 +51,7 @@ class ZoneWalk(NamedTuple):
 
 
 class AppliedPart(NamedTuple):
-    """What one transaction has done: jobs that moved, and the whole walk if it was the last."""
+    """The result of one transaction: the jobs that moved, and the summary if it was the last."""
 
     moved: int = 0
     done: ZoneRulesChanged | None = None
@@ -59,12 +59,12 @@ class AppliedPart(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ZoneRulesUpdater:
-    """A duty of schedulers: brings the cursors of the cluster to the rules of this process."""
+    """Moves the cursors of the cluster to the time zone rules of this process. A scheduler duty."""
 
     source: Source
     emit: Emit
     _walk: ZoneWalk | None = None
-    _told: set[str] = field(default_factory=set)
+    _warned: set[str] = field(default_factory=set)
 
     async def tick(self) -> float:
         ours = zones.tzdata_version()
@@ -90,12 +90,12 @@ class ZoneRulesUpdater:
 
     async def _warn(self, conn: Connection, ours: str, applied: str) -> None:
         await tzdata.note_older(conn, ours)
-        if applied not in self._told:
-            self._told.add(applied)
+        if applied not in self._warned:
+            self._warned.add(applied)
             self.emit(ZoneRulesOlder(ours=ours, cluster=applied))
 
     async def _apply(self, conn: Connection, ours: str) -> float:
-        """Look at the next cursors; rest when all were looked at, or while another process does."""
+        """Check the next cursors. Rest when all are checked, or while another process does it."""
         if self._walk is None:
             rules = await asyncio.to_thread(zones.read_all_rules)
             self._walk = await _begin_walk(conn, ours, rules)
@@ -119,27 +119,27 @@ class ZoneRulesUpdater:
 async def _begin_walk(conn: Connection, ours: str, rules: Mapping[str, bytes]) -> ZoneWalk:
     state = await tzdata.read(conn)
     is_second = state is not None and state.version == ours
-    noted = await tzdata.read_rules(conn)
-    had = {row.zone: row.previous if is_second else row.rules for row in noted}
+    stored = await tzdata.read_rules(conn)
+    applied = {row.zone: row.previous if is_second else row.rules for row in stored}
     before = {
         zone: before
-        for zone, before in had.items()
+        for zone, before in applied.items()
         if before is not None and zone in rules and rules[zone] != before
     }
     return ZoneWalk(rules, before, is_second)
 
 
 async def _apply_part(conn: Connection, state: TzdataState, walk: ZoneWalk) -> AppliedPart:
-    """Look at the next cursors, and note how far the walk has come."""
+    """Check the next cursors, and store the progress of the scan."""
     target, found = state.target or "", []
     if walk.before:
         after, changed = state.position or FIRST, list(walk.before)
         found = await tzdata.walk(conn, after=after, zones=changed, most=WALK_BATCH_MAX)
     if found:
-        ids = [each.job_id for each in found if each.may_move]
-        part = await _move(conn, ids, walk) if ids else MovedPart()
+        ids = [row.job_id for row in found if row.may_move]
+        part = await _move_cursors(conn, ids, walk) if ids else MovedPart()
         position = found[-1].job_id if part.reached is None else part.reached
-        moved, looked_at = len(part.moved), sum(each <= position for each in ids)
+        moved, looked_at = len(part.moved), sum(id_ <= position for id_ in ids)
         await tzdata.advance(conn, state, position=position, looked_at=looked_at, moved=moved)
         return AppliedPart(moved=moved)
     if not walk.is_second:
@@ -156,19 +156,19 @@ async def _apply_part(conn: Connection, state: TzdataState, walk: ZoneWalk) -> A
 
 
 class MovedPart(NamedTuple):
-    """The jobs whose cursors were moved. `reached` is the last job that was looked at, if others
-    are left for the next part.
+    """The jobs whose cursors were moved. `reached` is the last job that was checked, if jobs remain
+    for the next part.
     """
 
     moved: frozenset[UUID] = frozenset()
     reached: UUID | None = None
 
 
-async def _move(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> MovedPart:
-    """Put the cursors of these jobs to the ticks that they have under the rules of this process.
+async def _move_cursors(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> MovedPart:
+    """Move the cursors of these jobs to their ticks under the rules of this process.
 
-    The ticks are computed in a thread: a process that fires meanwhile is not kept from it. The
-    locks are held meanwhile, so a part that takes too many steps ends early.
+    A thread computes the ticks, so that the process can fire other ticks meanwhile. The locks are
+    held meanwhile, so a part that takes too many steps ends early.
     """
     locked = {job.id: job for job in await jobs.lock_many(conn, ids) if job.state in WITH_TICKS}
     standing = await cursors.lock(conn, list(locked))
@@ -180,12 +180,13 @@ async def _move(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> MovedP
 
     def compute() -> tuple[list[CursorMove], UUID | None]:
         moves: list[CursorMove] = []
-        steps, ordered = 0, sorted(standing, key=lambda each: each.job_id)
-        for place, each in enumerate(ordered):
+        steps, ordered = 0, sorted(standing, key=lambda cursor: cursor.job_id)
+        for place, cursor in enumerate(ordered):
             if steps > WALK_STEPS_MAX:
                 return moves, ordered[place - 1].job_id
-            job, budget = locked[each.job_id], SearchBudget(CATCH_UP_STEPS_MAX)
-            move = _place(job, each, walk, ZoneMoveInputs(known[job.tenant_id], now, budget))
+            job, budget = locked[cursor.job_id], SearchBudget(CATCH_UP_STEPS_MAX)
+            inputs = ZoneMoveInputs(known[job.tenant_id], now, budget)
+            move = _move_cursor(job, cursor, walk, inputs)
             moves += [] if move is None else [move]
             steps += budget.spent
         return moves, None
@@ -196,19 +197,20 @@ async def _move(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -> MovedP
 
 
 class ZoneMoveInputs(NamedTuple):
-    """What the cursors of a tenant are computed with: its calendars, the time, and the steps that
-    one of them may take.
-    """
+    """The calendars of a tenant, the time, and the step budget for one cursor."""
 
     known: Mapping[str, Calendar]
     now: datetime
     budget: SearchBudget
 
 
-def _place(job: Job, standing: Standing, walk: ZoneWalk, at: ZoneMoveInputs) -> CursorMove | None:
-    """Where a cursor goes; None if it stays.
+def _move_cursor(
+    job: Job, standing: Standing, walk: ZoneWalk, at: ZoneMoveInputs
+) -> CursorMove | None:
+    """Return where a cursor moves; None if it stays.
 
-    A tick that lies behind only because clocks were moved forward is due now: nobody was late.
+    A tick that is in the past only because clocks were moved forward becomes due now, so it does
+    not count as late.
     """
     known, now, budget = at
     try:
@@ -228,7 +230,7 @@ def _place(job: Job, standing: Standing, walk: ZoneWalk, at: ZoneMoveInputs) -> 
         )
         planned = change.next_tick(standing.tick_at, fired=standing.fired or 0)
     except UNREADABLE:
-        return None  # it is quarantined when it is due
+        return None  # the scheduler quarantines the job when it is due
     if planned is None:
         return None
     due_at = planned.due_at
@@ -240,5 +242,5 @@ def _place(job: Job, standing: Standing, walk: ZoneWalk, at: ZoneMoveInputs) -> 
 
 
 def _are_changed(names: Sequence[str], known: Mapping[str, Calendar], walk: ZoneWalk) -> bool:
-    """Whether a calendar that a schedule goes by is in a zone whose rules have changed."""
+    """Return whether a calendar of a schedule is in a zone whose rules have changed."""
     return any(name in known and known[name].timezone in walk.before for name in names)

@@ -1,7 +1,7 @@
-"""Traces for OpenTelemetry. Room: flow/observe/otel.
+"""Writes traces for OpenTelemetry.
 
-writing.py     what a span of Rota says     ids.py        which ids spans get, and which are kept
-sending.py     the queue to the collector   collector.py  one request to it
+span_writer.py   the content of Rota's spans     span_ids.py   ids and sampling of spans
+span_sender.py   the queue to the collector      collector.py  one request to the collector
 
 Imported by name, and only if `traces.endpoint` is set: it needs the extra `otel`.
 """

@@ -1,7 +1,8 @@
-"""One request to a collector, in OTLP over HTTP. Room: flow/observe/otel.
+"""Sends one request to a collector, in OTLP over HTTP.
 
-Not the exporter of OpenTelemetry: that one says what it lost to Python's log, which is the
-handlers' here, tells nobody how much it was, and brings another client for HTTP.
+Rota does not use OpenTelemetry's exporter: that exporter reports lost spans to Python's logging,
+which belongs to the handlers here, does not report how many were lost, and brings another HTTP
+client.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +18,12 @@ from rota.flow.observe.tracing import MEDIA, collector_url
 
 CONNECTING: Final = 2.0
 ANSWERING: Final = 5.0
-# What OTLP says to try again; whatever else is no success is for ever.
+# Statuses that OTLP defines as retryable; every other failure is permanent.
 LATER: Final = frozenset({429, 502, 503, 504})
 
 
 class Answer(NamedTuple):
-    """`reason` is empty when the spans were taken; `again` if it may help to ask again."""
+    """`reason` is empty if the spans were accepted; `is_retryable` if a retry may help."""
 
     reason: str = ""
     again: bool = False
@@ -47,16 +48,16 @@ class Collector:
         try:
             body = encode_spans(spans).SerializeToString()
         except Exception as error:  # noqa: BLE001 — a handler's spans may hold anything
-            return Answer(f"not encodable: {type(error).__name__}")
+            return Answer(f"cannot encode spans: {type(error).__name__}")
         try:
             answer = self.pool.request(
                 "POST", self.url, body=body, headers=self.headers, redirect=False
             )
         except (HTTPError, OSError) as error:
-            return Answer(f"no answer: {type(error).__name__}", again=True)
+            return Answer(f"no response: {type(error).__name__}", again=True)
         if answer.status in range(200, 300):
             return Answer()
-        return Answer(f"answered {answer.status}", again=answer.status in LATER)
+        return Answer(f"collector returned HTTP {answer.status}", again=answer.status in LATER)
 
     def close(self) -> None:
         self.pool.clear()

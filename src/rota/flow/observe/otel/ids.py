@@ -1,4 +1,4 @@
-"""Which ids spans get, and which traces are kept. Room: flow/observe/otel."""
+"""Generates span ids and decides which traces are sampled."""
 
 import threading
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ SPAN_BITS: Final = 64
 
 
 class Ids(IdGenerator):
-    """Draws ids by `chance`, unless the next ones were given: those of a run's first attempt."""
+    """Draws random ids, or uses ids given in advance: those of a run's first attempt."""
 
     def __init__(self, chance: Random) -> None:
         self._chance = chance
-        # A span is begun by one call in one thread, which asks for its ids on the way.
-        self._given = threading.local()
+        # One call in one thread starts a span and requests its ids.
+        self._preset = threading.local()
 
     def give(self, trace_id: int, span_id: int) -> None:
-        """The ids of the next root span of this thread."""
-        self._given.ids = [span_id, trace_id]
+        """Set the ids of the next root span of this thread."""
+        self._preset.ids = [span_id, trace_id]
 
     def generate_trace_id(self) -> int:
         return self._next(TRACE_BITS)
@@ -40,14 +40,14 @@ class Ids(IdGenerator):
         return True
 
     def _next(self, bits: int) -> int:
-        ids: list[int] | None = getattr(self._given, "ids", None)
-        # 0 is no id.
+        ids: list[int] | None = getattr(self._preset, "ids", None)
+        # 0 is not a valid id.
         return ids.pop() if ids else self._chance.getrandbits(bits) or 1
 
 
 class OneIn(Sampler):
-    """Keeps one of so many traces that begin here. OpenTelemetry's own sampler compares bits that
-    are not random in a run's id (core/traces.py).
+    """Samples one in `one_in` traces that begin here. OpenTelemetry's own sampler compares bits
+    that are not random in a run's id (core/traces.py).
     """
 
     def __init__(self, one_in: int) -> None:

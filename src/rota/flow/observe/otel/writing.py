@@ -1,7 +1,7 @@
-"""What a span of Rota says. Room: flow/observe/otel.
+"""Writes the spans of Rota.
 
-Ids, words and times of our own only. No payload, no result, no header, no path, and of an error its
-type but not its message: any of them may hold a secret, and traces go to another system.
+They contain only ids, names and times of Rota's own: no payload, result, header or path, and of an
+error its type but not its message. Any of those may hold a secret, and traces go to another system.
 """
 
 import os
@@ -43,13 +43,13 @@ from rota.store.live_runs import Claimed
 
 NAME: Final = "rota"
 NANOSECONDS: Final = 1_000_000_000
-# OpenTelemetry keeps 128; the number of runs is an attribute, so nothing is passed over in silence.
+# OpenTelemetry keeps 128 links; an attribute holds the number of runs, so omissions are visible.
 MOST_LINKS: Final = 100
 ERROR: Final = Status(StatusCode.ERROR)
 NOTHING: Final = Context()
 FIELDS: Final = (b"traceparent", b"tracestate")
 HUMP: Final = re.compile(r"(?<!^)(?=[A-Z])")
-# A caller may send any word as a method; names of spans are few.
+# A caller may send any text as a method; span names must be few.
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER_METHOD: Final = "_OTHER"
 PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -57,7 +57,7 @@ PROPAGATOR: Final = TraceContextTextMapPropagator()
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A begun attempt. It is ended once, by whoever takes its outcome."""
+    """A started attempt span, ended once with the attempt's outcome."""
 
     span: Span
     traceparent: str
@@ -101,7 +101,7 @@ class Request:
 
 
 class Writing:
-    """Implements `flow.observe.tracing.Traces`."""
+    """Implements `engine.observability.tracing.Traces`."""
 
     def __init__(
         self, collector: Collector, *, service: str, one_in: int, lost: Lost, chance: Random
@@ -114,7 +114,7 @@ class Writing:
                 "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
             }
         )
-        # Closed by the node, which knows when; at exit it would be too late for the collector.
+        # The process closes it at the right time; at exit it would be too late for the collector.
         self.provider = TracerProvider(
             sampler=ParentBased(OneIn(one_in)),
             resource=resource,
@@ -135,8 +135,8 @@ class Writing:
         else:
             span = NonRecordingSpan(first_span(run.id, one_in=self._one_in))
         current.attach(trace.set_span_in_context(span, NOTHING))
-        made = span.get_span_context()
-        header = traces.traceparent(trace_id, made.span_id, sampled=span.is_recording())
+        span_context = span.get_span_context()
+        header = traces.traceparent(trace_id, span_context.span_id, sampled=span.is_recording())
         return Attempt(span, header)
 
     def _begin_attempt(self, run: Claimed, kind: str, *, ahead: float) -> Span:
@@ -178,8 +178,8 @@ class Writing:
         return Request(span, method, self._one_in)
 
     def fired(self, run_ids: Sequence[UUID], *, lasted: float, late_by: timedelta) -> None:
-        """One span for the batch, in a trace of its own: a span for each run would cost more than
-        the whole statement, and says nothing that its first attempt does not say.
+        """Write one span for the batch, in its own trace. A span per run would cost more than the
+        whole statement and add nothing to the run's first attempt.
         """
         end = time_ns()
         span = self._tracer.start_span(
@@ -199,7 +199,7 @@ class Writing:
 
 
 def word_for(outcome: Outcome) -> str:
-    """The word that the metrics have for it, too."""
+    """Return the name of an outcome, the same as in metrics."""
     if isinstance(outcome, Failed) and outcome.timed_out:
         return "timed_out"
     if isinstance(outcome, HandedBack):
@@ -208,7 +208,7 @@ def word_for(outcome: Outcome) -> str:
 
 
 def first_span(run_id: UUID, *, one_in: int) -> SpanContext:
-    """Where the trace of a run begins, or will."""
+    """Return the context of the first span of a run's trace, which may not exist yet."""
     trace_id = traces.trace_of(run_id)
     flags = TraceFlags.RANDOM_TRACE_ID
     if traces.is_sampled(trace_id, one_in=one_in):
@@ -219,11 +219,11 @@ def first_span(run_id: UUID, *, one_in: int) -> SpanContext:
 
 
 def context_of(headers: Iterable[tuple[bytes, bytes]]) -> Context:
-    """What the caller says of its trace. What is wrong, or said twice, counts as not said."""
-    said = [(name, value) for name, value in headers if name in FIELDS]
-    if len({name for name, _ in said}) < len(said):
+    """Return the caller's trace context. Invalid or repeated headers are ignored."""
+    found = [(name, value) for name, value in headers if name in FIELDS]
+    if len({name for name, _ in found}) < len(found):
         return NOTHING
-    carrier = {name.decode(): value.decode("latin-1") for name, value in said}
+    carrier = {name.decode(): value.decode("latin-1") for name, value in found}
     return PROPAGATOR.extract(carrier, NOTHING)
 
 
@@ -236,11 +236,11 @@ def open_traces(
     lost: Lost,
     chance: Random,
 ) -> Writing:
-    """Begin to write. If nobody has set OpenTelemetry up in this process, it is ours from here on,
-    so that a handler's spans are sent with those that they belong to.
+    """Start writing traces. If the process has no OpenTelemetry provider yet, install this one, so
+    that a handler's spans are sent with the spans they belong to.
     """
     collector = Collector.at(endpoint, headers)
-    made = Writing(collector, service=service, one_in=one_in, lost=lost, chance=chance)
+    writer = Writing(collector, service=service, one_in=one_in, lost=lost, chance=chance)
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        trace.set_tracer_provider(made.provider)
-    return made
+        trace.set_tracer_provider(writer.provider)
+    return writer

@@ -1,6 +1,9 @@
-"""Backfills: runs for a long stretch of past ticks, made little by little (S13).
+"""Creates runs for a long range of past ticks, batch by batch (S13).
 
-Room: flow/submit. `asking` counts and writes a backfill down, `making` is the duty that goes on
-with it, `controlling` pauses, resumes and cancels it, `telling` says how it stands. A few runs that
-are made at once are ../backfilling.py.
+requests.py   counts the ticks of a backfill and stores it
+advancer.py   creates its runs, as a background duty
+control.py    pauses, resumes and cancels it
+progress.py   computes its progress
+
+../immediate_backfill.py creates a few runs at once.
 """

@@ -1,7 +1,7 @@
-"""Counts what a backfill would do, and writes it down for any node to do (S13).
+"""Counts the runs of a backfill and stores it for any node to carry out (S13).
 
-Room: flow/submit. Nothing is locked while ticks are counted: the tick that the scheduler decides
-next bounds the range, and it only moves on; an index ensures that a job has one backfill at a time.
+Nothing is locked while ticks are counted: the scheduler's next undecided tick bounds the range, and
+that tick only moves forward. An index ensures that a job has one backfill at a time.
 """
 
 import asyncio
@@ -34,15 +34,15 @@ from rota.store.jobs import Job
 from rota.store.transaction import transaction
 
 LOW: Final = NAMED["low"]
-# Up to so many ticks a range is counted tick by tick, which takes a tenth of a second; beyond, its
-# ticks are guessed and its runs are counted in the database.
+# Up to this many ticks a range is counted tick by tick, which takes 0.1 s. Beyond, the number of
+# ticks is an estimate and the database counts the runs.
 MOST_COUNTED: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The ticks with since <= tick < until that `only` picks, so many `at_once`. Without a payload
-    each run has the job's.
+    """A request for runs of the ticks with since <= tick < until that `only` selects. `at_once` is
+    how many may run at a time. Default payload: the job's.
     """
 
     since: datetime
@@ -55,8 +55,8 @@ class Wanted:
 
 
 class Counted(NamedTuple):
-    """How many ticks there are; of how many the runs ended well, are alive, failed, or are missing;
-    how many would get a run, and how long those would take. `undecided` are the scheduler's own.
+    """The number of ticks, by the state of their runs (succeeded, active, failed, missing), the
+    number of new runs, and how long these would take. `undecided` ticks are left to the scheduler.
     """
 
     ticks: int
@@ -71,7 +71,7 @@ class Counted(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What was counted, and the backfill; None after a dry run."""
+    """The counts and the id of the backfill; the id is None after a dry run."""
 
     counted: Counted
     backfill_id: UUID | None = None
@@ -89,8 +89,8 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     dry_run: bool = False,
 ) -> Asked:
-    """Count, and begin unless it is a dry run, which writes nothing."""
-    wanted = _checked(wanted, now)
+    """Count the runs of a backfill and start it. A dry run only counts and writes nothing."""
+    wanted = _check_request(wanted, now)
     check_name(by, "by")
     payload_text(wanted.payload)
     async with transaction(conn):
@@ -103,11 +103,11 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
             until=wanted.until,
             calendars=calendars,
         )
-        end = await _decided(conn, job_id, past)
+        end = await _decided_until(conn, job_id, past)
         later = replace(past, since=end)
         undecided = await asyncio.to_thread(later.count, MOST_COUNTED)
         past = replace(past, until=end)
-        counted = await _counted(conn, job, past, wanted)
+        counted = await _count_runs(conn, job, past, wanted)
         counted = counted._replace(undecided=undecided.ticks)
         if dry_run:
             return Asked(counted)
@@ -117,7 +117,7 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
 
 
 class Begun(NamedTuple):
-    """Under which id a backfill begins, who asked for it, and what was counted."""
+    """The id of a new backfill, the user who asked for it, and the counts."""
 
     id: UUID
     by: str
@@ -127,7 +127,8 @@ class Begun(NamedTuple):
 async def _write(conn: Connection, job: Job, past: Past, wanted: Wanted, begun: Begun) -> None:
     other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
     if other is not None:
-        raise Conflict("backfill", f"bf_{other.hex} of this job has not ended; cancel it, or wait")
+        reason = f"bf_{other.hex} of this job has not finished; wait for it, or cancel it"
+        raise Conflict("backfill", reason)
     limits = Limits(most=wanted.at_once)
     gate_id = await gates.put(conn, job.tenant_id, gate_key(begun.id), limits)
     await backfills.insert(
@@ -157,44 +158,45 @@ def gate_key(backfill_id: UUID) -> str:
 
 
 def walkable(schedule: Schedule | None, job_id: UUID) -> Schedule:
-    """The schedule without its cap on runs, which is about what the scheduler fires."""
+    """Return the schedule without `max_runs`, which limits the scheduler only."""
     if schedule is None or not schedule.has_ticks or schedule.follows_end:
-        raise InvalidInput("job_id", str(job_id), "a job whose schedule has ticks at known times")
+        wanted = "expected a job whose schedule has ticks at known times"
+        raise InvalidInput("job_id", str(job_id), wanted)
     return replace(schedule, window=replace(schedule.window, max_runs=None))
 
 
 async def standings(
     conn: Connection, ats: tuple[datetime, ...], *, tenant_id: int, job_id: UUID
 ) -> dict[datetime, list[RunState]]:
-    """The states of the runs of each tick that has any."""
+    """Return the states of the runs of each tick that has runs."""
     found: dict[datetime, list[RunState]] = {}
     for tick in await backfills.standing(conn, ats, tenant_id=tenant_id, job_id=job_id):
         found.setdefault(tick.at, []).append(tick.state)
     return found
 
 
-def _checked(wanted: Wanted, now: datetime) -> Wanted:
+def _check_request(wanted: Wanted, now: datetime) -> Wanted:
     since = moments.parse(wanted.since, field="since")
     until = moments.parse(wanted.until, field="until")
     if since >= until:
-        raise InvalidInput("until", moments.rfc3339(until), "a time after since")
+        raise InvalidInput("until", moments.rfc3339(until), "must be after since")
     if until > now:
-        raise InvalidInput("until", moments.rfc3339(until), "a time that has passed")
+        raise InvalidInput("until", moments.rfc3339(until), "must be in the past")
     for name, kind in (("only", Only), ("order", Order)):
         if not isinstance(getattr(wanted, name), kind):
-            raise InvalidInput(name, getattr(wanted, name), f"one of {', '.join(kind)}")
+            raise InvalidInput(name, getattr(wanted, name), f"expected one of {', '.join(kind)}")
     if not 1 <= wanted.at_once <= MOST_AT_ONCE:
-        raise InvalidInput("at_once", wanted.at_once, f"1 to {MOST_AT_ONCE}")
+        raise InvalidInput("at_once", wanted.at_once, f"must be 1 to {MOST_AT_ONCE}")
     return replace(wanted, since=since, until=until, priority=parse_priority(wanted.priority))
 
 
-async def _decided(conn: Connection, job_id: UUID, past: Past) -> datetime:
-    """Where the ticks of the range end that the scheduler has decided."""
+async def _decided_until(conn: Connection, job_id: UUID, past: Past) -> datetime:
+    """Return the end of the part of the range that the scheduler has decided."""
     tick_at = await backfills.decided(conn, job_id)
     return past.until if tick_at is None else max(past.since, min(past.until, tick_at))
 
 
-async def _counted(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Counted:
+async def _count_runs(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Counted:
     number = await asyncio.to_thread(past.count, MOST_COUNTED)
     if number.is_guess:
         there = await backfills.count_standing(
@@ -211,8 +213,8 @@ async def _counted(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Co
         ticks = (await asyncio.to_thread(past.oldest, MOST_COUNTED + 1)).ticks
         found = await standings(conn, ticks, tenant_id=job.tenant_id, job_id=job.id)
         stand = dict(Counter(rules.standing(found.get(at, ())) for at in ticks))
-    new = sum(count for each, count in stand.items() if rules.wants(wanted.only, each))
-    each = await backfills.took(conn, tenant_id=job.tenant_id, job_id=job.id)
+    new = sum(count for state, count in stand.items() if rules.wants(wanted.only, state))
+    duration = await backfills.took(conn, tenant_id=job.tenant_id, job_id=job.id)
     return Counted(
         ticks=sum(stand.values()),
         ran=stand.get(Standing.RAN, 0),
@@ -222,5 +224,5 @@ async def _counted(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Co
         new=new,
         undecided=0,
         is_guess=number.is_guess,
-        takes=rules.takes(new, each=each, at_once=wanted.at_once),
+        takes=rules.takes(new, each=duration, at_once=wanted.at_once),
     )

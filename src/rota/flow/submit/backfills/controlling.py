@@ -1,9 +1,8 @@
-"""Pauses, resumes and cancels backfills (S13). Room: flow/submit.
+"""Pauses, resumes and cancels backfills (S13).
 
-Each is one transaction that holds the row of the backfill. A paused one starts nothing: its gate is
-shut, by a rate that is paid for until long after everybody is gone, so that a claim passes over the
-runs that wait at it and no run has to be touched. Cancelling ends what waits; the duty sees to the
-rest (making.py).
+Each call is one transaction that locks the row of the backfill. A paused backfill starts nothing:
+its gate is shut by a rate that is used up until the year 9000, so that claims skip its waiting runs
+and no run has to be changed. Cancelling ends waiting runs; the duty in advancer.py does the rest.
 """
 
 from datetime import UTC, datetime
@@ -23,12 +22,12 @@ from rota.store.transaction import transaction
 
 MOST_REASON: Final = 1_000
 SHUT: Final = Rate(count=1, per=LONGEST_PERIOD)
-# Far enough, and not so far that a year more is no date.
+# Far in the future, but early enough that a year later is still a valid date.
 FOR_EVER: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class Running(StrEnum):
-    """What becomes of the runs that somebody executes when their backfill is cancelled."""
+    """What happens to running runs when their backfill is cancelled."""
 
     FINISH = "finish"
     CANCEL = "cancel"
@@ -37,12 +36,12 @@ class Running(StrEnum):
 async def pause(
     conn: Connection, *, tenant_id: int, backfill_id: UUID, by: str, now: datetime
 ) -> BackfillState:
-    """Start no more of its runs; those that run may end."""
+    """Start no more runs of a backfill. Running runs continue."""
     async with transaction(conn):
         found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
         state = advance(found.state, BackfillEvent.PAUSE)
-        await backfills.change(conn, found, state, reason=_why("paused", by, now))
-        await _limit(conn, found, Limits(most=found.at_once, rate=SHUT))
+        await backfills.change(conn, found, state, reason=_reason_text("paused", by, now))
+        await _set_limits(conn, found, Limits(most=found.at_once, rate=SHUT))
         await gates.pay(conn, {found.gate_id: FOR_EVER})
     return state
 
@@ -52,7 +51,7 @@ async def resume(conn: Connection, *, tenant_id: int, backfill_id: UUID) -> Back
         found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
         state = advance(found.state, BackfillEvent.RESUME)
         await backfills.change(conn, found, state)
-        await _limit(conn, found, Limits(most=found.at_once))
+        await _set_limits(conn, found, Limits(most=found.at_once))
     return state
 
 
@@ -66,15 +65,15 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     running: Running = Running.FINISH,
     reason: str | None = None,
 ) -> BackfillState:
-    """Make no more runs, end those that wait, and ask those that run to stop if so wanted."""
-    why = _why("cancelled", by, now, reason)
+    """Create no more runs and cancel waiting ones. With `CANCEL`, stop running ones too."""
+    why = _reason_text("cancelled", by, now, reason)
     async with transaction(conn):
         found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
         state = advance(found.state, BackfillEvent.CANCEL)
         await backfills.change(conn, found, state, reason=why)
         if found.state is BackfillState.PAUSED:
-            # One of its runs may be tried again one day.
-            await _limit(conn, found, Limits(most=found.at_once))
+            # One of its runs may be retried later.
+            await _set_limits(conn, found, Limits(most=found.at_once))
         if running is Running.CANCEL:
             ids = await backfills.alive(conn, found.id)
         else:
@@ -84,16 +83,16 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     return state
 
 
-async def _limit(conn: Connection, found: Backfill, limits: Limits) -> None:
+async def _set_limits(conn: Connection, found: Backfill, limits: Limits) -> None:
     await gates.put(conn, found.tenant_id, gate_key(found.id), limits)
 
 
-def _why(code: str, by: str, now: datetime, reason: str | None = None) -> str:
-    told: dict[str, object] = {
+def _reason_text(code: str, by: str, now: datetime, reason: str | None = None) -> str:
+    details: dict[str, object] = {
         "code": code,
         "by": check_name(by, "by"),
         "at": moments.rfc3339(now),
     }
     if reason is not None:
-        told["reason"] = check_name(reason, "reason", most=MOST_REASON)
-    return canonical(told)
+        details["reason"] = check_name(reason, "reason", most=MOST_REASON)
+    return canonical(details)

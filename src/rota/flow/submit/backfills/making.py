@@ -1,11 +1,11 @@
-"""Goes on with backfills: sees which runs have ended, makes the next ones (S13). Room: flow/submit.
+"""Advances backfills: counts the runs that have ended and creates the next ones (S13).
 
-A duty of any node. One look at a backfill is one transaction that holds its row: it strikes off
-the runs that have ended, makes runs for the next ticks as long as fewer are alive than its window
-allows, and writes down how far it came. So a node that dies in the middle has done nothing, and
-whoever looks next goes on from the same tick; the ids of the runs are derived, so that none is made
-twice even by somebody who did not see the others. A tick that has nothing to its name gets the run
-that the scheduler would have made; any other gets one under an id of this backfill's own.
+A duty of every node. One pass over a backfill is one transaction that locks its row: it counts the
+runs that have ended, creates runs for the next ticks while its window has room, and stores how far
+it came. A node that dies during a pass has changed nothing, and the next node continues from the
+same tick. Run ids are derived from ticks, so no run is created twice. A tick without any run gets
+the run that the scheduler would have created; every other tick gets a run under an id of this
+backfill.
 """
 
 import json
@@ -40,12 +40,12 @@ from rota.store.jobs import Job
 from rota.store.live_runs import NewRun
 from rota.store.transaction import transaction
 
-# Ticks that one look decides at most: some 20 ms of walking.
+# Ticks that one pass decides at most: about 20 ms of computation.
 BATCH: Final = 1_000
 FEWEST: Final = 200
 EVERY: Final = 0.5
-# Until the next look: at one that moves, one that waits for its runs, one that is paused, and one
-# that the database refused.
+# Time until the next pass over a backfill: one that advances, one that waits for its runs, one that
+# is paused, and one that the database refused.
 SOON: Final = timedelta(milliseconds=200)
 LATER: Final = timedelta(seconds=1)
 ASLEEP: Final = timedelta(seconds=30)
@@ -53,14 +53,14 @@ AFTER_FAILURE: Final = timedelta(minutes=1)
 
 
 class Looked(NamedTuple):
-    """A look at a backfill: which one, and how many runs it made."""
+    """A pass over one backfill, and the number of runs that it created."""
 
     id: UUID
     made: int
 
 
 class Made(NamedTuple):
-    """How far a look came: so many ticks decided, so many runs made for them."""
+    """How far a pass came: the ticks it decided and the runs it created."""
 
     reached: datetime
     ticks: int = 0
@@ -70,7 +70,9 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backfilling:
-    """`made` is called when there are new runs: the hint for claimers."""
+    """Advances backfills as a background duty. It calls
+    `on_runs_created` as the hint for claimers.
+    """
 
     source: Source
     made: Callable[[], object]
@@ -86,32 +88,32 @@ class Backfilling:
 
 
 async def look(conn: Connection) -> Looked | None:
-    """Go on with the backfill that was not looked at for longest; None if all can wait."""
+    """Advance the backfill whose last pass is oldest; return None if all can wait."""
     async with transaction(conn):
         found = await backfills.take(conn)
         if found is None:
             return None
         try:
             async with transaction(conn):
-                step = await _step(conn, found)
+                step = await _advance_step(conn, found)
                 await backfills.move(conn, found, step)
         except StoreFailed as error:
-            # What the database refuses must not end every node that looks at it.
+            # A statement that the database refuses must not stop every node that tries it.
             reason = canonical({"code": "refused", "message": str(error)})
             step = Step(state=found.state, reached=found.reached, rest=AFTER_FAILURE, reason=reason)
             await backfills.move(conn, found, step)
     return Looked(found.id, step.made)
 
 
-async def _step(conn: Connection, found: Backfill) -> Step:
+async def _advance_step(conn: Connection, found: Backfill) -> Step:
     settled = await backfills.settle(conn, found.id)
     if found.state is BackfillState.CANCELLING:
-        settled = _sum(settled, await _cancel_waiting(conn, found))
+        settled = _add_settled(settled, await _cancel_waiting(conn, found))
     alive = await backfills.count_alive(conn, found.id)
     done = Made(found.reached)
     if found.state is BackfillState.RUNNING and not found.is_through:
         try:
-            done = await _make(conn, found, alive)
+            done = await _create_runs(conn, found, alive)
         except NewerDocument as error:
             why = canonical({"code": "newer_version", "message": str(error)})
             return Step(
@@ -122,31 +124,31 @@ async def _step(conn: Connection, found: Backfill) -> Step:
                 reason=why,
             )
         except (InvalidInput, NotFound) as error:
-            # Its job was deleted, or a calendar of its schedule: it never goes on.
+            # Its job or a calendar of its schedule was deleted: it cannot continue.
             why = canonical({"code": "cannot_go_on", "message": str(error)})
             return Step(
                 state=BackfillState.CANCELLING, reached=found.reached, settled=settled, reason=why
             )
     after = found._replace(reached=done.reached)
-    state = _ended(after) if alive + done.made == 0 else found.state
+    state = _state_without_runs(after) if alive + done.made == 0 else found.state
     return Step(
         state=state,
         reached=done.reached,
         ticks=done.ticks,
         made=done.made,
         settled=settled,
-        rest=_rest(after, done, settled, alive),
+        rest=_rest_after(after, done, settled, alive),
     )
 
 
-def _ended(found: Backfill) -> BackfillState:
-    """What a backfill is of which no run is alive."""
+def _state_without_runs(found: Backfill) -> BackfillState:
+    """Return the state of a backfill without active runs."""
     if found.state is BackfillState.CANCELLING:
         return BackfillState.CANCELLED
     return BackfillState.FINISHED if found.is_through else found.state
 
 
-def _rest(after: Backfill, done: Made, settled: Settled, alive: int) -> timedelta:
+def _rest_after(after: Backfill, done: Made, settled: Settled, alive: int) -> timedelta:
     if after.state is BackfillState.PAUSED and not alive:
         return ASLEEP
     if done.ticks and done.has_room and not after.is_through:
@@ -155,7 +157,7 @@ def _rest(after: Backfill, done: Made, settled: Settled, alive: int) -> timedelt
 
 
 async def _cancel_waiting(conn: Connection, found: Backfill) -> Settled:
-    """What waits again since it was cancelled, a retry perhaps, does not start any more."""
+    """Cancel runs that wait again since the cancellation, such as retries."""
     waiting = await backfills.waiting(conn, found.id)
     if not waiting:
         return Settled()
@@ -163,8 +165,8 @@ async def _cancel_waiting(conn: Connection, found: Backfill) -> Settled:
     return await backfills.settle(conn, found.id)
 
 
-async def _make(conn: Connection, found: Backfill, alive: int) -> Made:
-    """Make runs for the next ticks, while the window has room for a good part of itself."""
+async def _create_runs(conn: Connection, found: Backfill, alive: int) -> Made:
+    """Create runs for the next ticks if at least half of the window is free."""
     window = rules.window(found.at_once)
     room = window - alive
     if 2 * room < window:
@@ -185,16 +187,16 @@ async def _make(conn: Connection, found: Backfill, alive: int) -> Made:
             if place < len(part.ticks):
                 reached = at if found.newest_first else at + STEP
             break
-    made = await _insert(conn, found, job, chosen) if chosen else []
+    made = await _insert_runs(conn, found, job, chosen) if chosen else []
     return Made(reached, looked_at, len(made), has_room=len(chosen) < room)
 
 
 async def _quota_left(conn: Connection, job: Job, room: int) -> int:
-    """How many more runs of the tenant may wait."""
-    most = quotas_of(job.quotas).max_queued
-    if most is None:
+    """Return how many more waiting runs the tenant may have."""
+    quota = quotas_of(job.quotas).max_queued
+    if quota is None:
         return room
-    return most - await tenants.count_queued(conn, tenant_id=job.tenant_id, most=most)
+    return quota - await tenants.count_queued(conn, tenant_id=job.tenant_id, most=quota)
 
 
 async def _next_part(conn: Connection, found: Backfill, most: int) -> Part:
@@ -209,50 +211,50 @@ async def _next_part(conn: Connection, found: Backfill, most: int) -> Part:
     return await compute_ticks([schedule], partial(past.oldest, most))
 
 
-async def _insert(
+async def _insert_runs(
     conn: Connection, found: Backfill, job: Job, chosen: Sequence[tuple[datetime, bool]]
 ) -> list[UUID]:
-    """Make the runs of these ticks; of each, whether it has runs already."""
+    """Create the runs of these ticks. The flag of a tick says whether it has runs already."""
     text = job.payload if found.payload is None else found.payload
     payload = json.loads(text or "null")
-    # Overlap.ALLOW: without the gate that keeps the job's own runs in order.
+    # Overlap.ALLOW omits the gate that keeps the job's own runs in order.
     others = gates_of(job.id, job.tenant_id, Overlap.ALLOW, limits_of(job), payload)
     made = await gates.put_many(conn, others)
-    # Its own gate first, however wide: while it is shut, a claim passes over all of them at once.
+    # The backfill's own gate comes first: while it is shut, a claim skips all of its runs at once.
     through = (found.gate_id, *(made[gate.tenant_id, gate.key] for gate in others))
-    runs = _runs(found, job, chosen, through)
+    runs = _build_runs(found, job, chosen, through)
     ids = await live_runs.insert_many(conn, runs)
     await backfills.note_runs(conn, found.id, tenant_id=found.tenant_id, run_ids=ids)
     return ids
 
 
-def _runs(
+def _build_runs(
     found: Backfill, job: Job, chosen: Sequence[tuple[datetime, bool]], through: tuple[int, ...]
 ) -> list[NewRun]:
-    """They differ in their ids and times only; a mould for the rest is read once."""
+    """Return the new runs. They differ in ids and times only and share a template for the rest."""
     order = Order.NEWEST if found.newest_first else Order.OLDEST
     tick = Tick(at=found.reached, local=found.reached.replace(tzinfo=None))
-    mould = ticked(job, Planned(tick=tick, due_at=found.now), through, found.payload)
-    mould = replace(mould, trigger="backfill", priority=found.priority)
+    template = ticked(job, Planned(tick=tick, due_at=found.now), through, found.payload)
+    template = replace(template, trigger="backfill", priority=found.priority)
     runs = []
     for place, (at, has_runs) in enumerate(chosen):
         due_at = rules.due_at(found.now, place, order)
         runs.append(
             replace(
-                mould,
+                template,
                 id=own_run_id(found.id, at) if has_runs else tick_run_id(job.id, at),
                 scheduled_at=at,
                 due_at=due_at,
-                deadline_at=mould.deadline_at and mould.deadline_at + (due_at - found.now),
+                deadline_at=template.deadline_at and template.deadline_at + (due_at - found.now),
             )
         )
     return runs
 
 
 def own_run_id(backfill_id: UUID, at: datetime) -> UUID:
-    """The id of the run that a backfill makes for a tick that has runs already."""
+    """Return the id of the run that a backfill creates for a tick that already has runs."""
     return keyed_run_id(f"backfill {backfill_id}", moments.rfc3339(at), at=at)
 
 
-def _sum(one: Settled, other: Settled) -> Settled:
+def _add_settled(one: Settled, other: Settled) -> Settled:
     return Settled(*(a + b for a, b in zip(one, other, strict=True)))

@@ -1,8 +1,7 @@
-"""Says how a backfill stands: what is left of it, and when it will be done (S13).
+"""Computes the progress of a backfill: the runs that are left and when it will finish (S13).
 
-Room: flow/submit. Counted from what the backfill itself has written down. The time that is left
-follows from its own pace, once it has one, and until then from how long the newest runs of its job
-took.
+The counts come from the stored row of the backfill. The remaining time follows from its own pace
+once it has one, and before that from the duration of the newest runs of its job.
 """
 
 from datetime import datetime, timedelta
@@ -16,8 +15,8 @@ from rota.store.driver import Connection
 
 
 class Progress(NamedTuple):
-    """Runs that are alive, runs that have not ended or are not even made, and when all will have;
-    `eta` is None if nobody knows, or if it does not go on.
+    """Active runs, runs that have not ended (including those not created yet), and the time when
+    all will have ended. `eta` is None if it is unknown, or if the backfill does not advance.
     """
 
     alive: int
@@ -26,7 +25,9 @@ class Progress(NamedTuple):
 
 
 def progress(row: BackfillRow, *, each: timedelta | None = None) -> Progress:
-    """`each` is how long a run takes, if somebody has measured it."""
+    """Compute the progress of a backfill. `run_duration` is the measured duration of a run, if
+    known.
+    """
     ended = row.succeeded + row.failed + row.cancelled
     alive = row.made - ended
     if row.state not in UNFINISHED:
@@ -42,8 +43,8 @@ def progress(row: BackfillRow, *, each: timedelta | None = None) -> Progress:
 
 
 async def measured(conn: Connection, row: BackfillRow, *, tenant_id: int) -> Progress:
-    """The same, for one that may have to ask how long its job's runs take."""
+    """Compute the progress of a backfill, with the duration of its job's newest runs."""
     if row.state not in UNFINISHED:
         return progress(row)
-    each = await backfills.took(conn, tenant_id=tenant_id, job_id=row.job_id)
-    return progress(row, each=each)
+    duration = await backfills.took(conn, tenant_id=tenant_id, job_id=row.job_id)
+    return progress(row, each=duration)
