@@ -1,6 +1,6 @@
-"""The HTTP interface. Room: api.
+"""Serves the HTTP API.
 
-`operations.py` says what an operation is, `doors.py` what every request passes through. The
-operations themselves are in `resources/`, the JSON that they take and give in `shapes/`. Nothing
-here decides about jobs or runs: that is flow's and core's.
+`operations.py` declares what an operation is, `doors.py` is the pipeline of every request. The
+operations are in `resources/`, their request and response schemas in `shapes/`. The rules for jobs
+and runs are in the engine and in core.
 """

@@ -1,9 +1,9 @@
-"""Client addresses: which of them count as one, and who may name another. Room: api.
+"""Finds the address of a client and groups addresses for rate limits.
 
-A proxy appends the address it was called from to a header. Only the entries that trusted proxies
-appended are true, so the list is read from its end: the first entry that is no trusted proxy is the
-client. One header is read, the configured one: a proxy that writes the other one passes this one on
-as the client sent it.
+A proxy appends the address of its caller to a header. Only entries that trusted proxies appended
+are reliable, so the list is read from its end: the first entry that is not a trusted proxy is the
+client. Only the configured header is read: a proxy that writes the other one passes this one on as
+the client sent it.
 """
 
 import re
@@ -15,7 +15,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 ProxyHeader = Literal["x-forwarded-for", "forwarded"]
 
-# Remembered answers about peers; there are few proxies, and strangers must not fill the memory.
+# Cached decisions about peers. There are few proxies; the cap keeps strangers from filling memory.
 PEERS_REMEMBERED_MAX: Final = 10_000
 IPV6_CLIENT_PREFIX_BITS: Final = 64
 _FOR: Final = re.compile(r'(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^;\s]*))', re.IGNORECASE)
@@ -23,8 +23,8 @@ _WITH_PORT: Final = re.compile(r"\[([^\]]+)\](?::\d+)?|([0-9.]+):\d+")
 
 
 def group_address(host: str) -> str:
-    """Return what a client is counted by: its IPv4 address, or its IPv6 network of 64 bits, since
-    one host can have all addresses of such a network.
+    """Return the key for counting a client: its IPv4 address, or its IPv6 /64 network, since one
+    host can own all addresses of such a network.
     """
     if ":" not in host:
         return host
@@ -36,9 +36,9 @@ def group_address(host: str) -> str:
 
 def parse_address(text: str) -> Address | None:
     """Read an address with or without a port; an IPv4 address written as IPv6 becomes IPv4."""
-    found = _WITH_PORT.fullmatch(text)
+    match = _WITH_PORT.fullmatch(text)
     try:
-        address = ip_address((found[1] or found[2]) if found else text.partition("%")[0])
+        address = ip_address((match[1] or match[2]) if match else text.partition("%")[0])
     except ValueError:
         return None
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
@@ -46,7 +46,7 @@ def parse_address(text: str) -> Address | None:
 
 
 class TrustedProxies:
-    """Tells the client's address behind proxies. `networks` are those of the proxies."""
+    """Finds the client's address behind proxies. `networks` are the proxies' networks."""
 
     def __init__(
         self, networks: Iterable[Network] = (), *, header: ProxyHeader = "x-forwarded-for"
@@ -59,17 +59,17 @@ class TrustedProxies:
         """Tell whether the peer at this address is a trusted proxy."""
         if not self._networks:
             return False
-        known = self._peers.get(host)
-        if known is None:
+        is_trusted = self._peers.get(host)
+        if is_trusted is None:
             address = parse_address(host)
-            known = address is not None and self._includes(address)
+            is_trusted = address is not None and self._includes(address)
             if len(self._peers) >= PEERS_REMEMBERED_MAX:
                 self._peers.clear()
-            self._peers[host] = known
-        return known
+            self._peers[host] = is_trusted
+        return is_trusted
 
     def find_client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Return the address of the client that a request of `peer` comes from."""
+        """Return the address of the client that sent a request through `peer`."""
         if not self.trusts(peer):
             return peer
         client = peer
@@ -90,5 +90,5 @@ class TrustedProxies:
         parts = [part.strip() for part in ",".join(lines).split(",")]
         if self._header == b"x-forwarded-for":
             return parts
-        found = (_FOR.search(part) for part in parts)
-        return ["" if each is None else each[1] or each[2] or "" for each in found]
+        matches = (_FOR.search(part) for part in parts)
+        return ["" if match is None else match[1] or match[2] or "" for match in matches]

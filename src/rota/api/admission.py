@@ -1,12 +1,12 @@
-"""Who is calling, and whether they call too often. Room: api.
+"""Authenticates API keys and enforces rate limits.
 
-A key is looked up by the digest of its secret and remembered for a few seconds, so a revoked one is
-refused within that time and a busy one costs no statement. While the database is away, a key that
-was found valid in the minutes before stays valid until the database answers again; it may have been
-revoked meanwhile, but nothing can be done with it that needs the database.
+A key is looked up by the digest of its secret and cached for a few seconds, so a revoked key is
+refused within that time and a busy key costs no statement. While the database is unreachable, a key
+that was valid in the minutes before stays valid until the database answers again. It may have been
+revoked in the meantime, but the caller can do nothing with it that needs the database.
 
-Rates are token buckets in the memory of this process: with several processes behind a balancer each
-grants its own.
+Rate limits are token buckets in the memory of this process. With several processes behind a load
+balancer, each process grants its own limit.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 REMEMBERED: Final = 3.0
-# A key that was found valid in this time before the database went away stays valid in the outage.
+# A key that was verified this long before an outage of the database stays valid during it.
 OUTAGE_KEY_AGE_MAX_S: Final = 900.0
-# What was verified in this time may be looked up however often its address has failed meanwhile.
+# A credential verified within this time may be looked up regardless of its address's failures.
 RECENTLY_VERIFIED_S: Final = 900.0
 MOST_REMEMBERED: Final = 10_000
 MOST_BUCKETS: Final = 50_000
@@ -37,7 +37,7 @@ MOST_BUCKETS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many a second, and so many at once after a quiet time."""
+    """Sustained requests per second, and the size of a burst."""
 
     per_second: float
     burst: float
@@ -47,26 +47,26 @@ BeforeLookup = Callable[[], object]
 
 
 class Find(Protocol):
-    """Tells who a digest belongs to, if it is valid now."""
+    """Returns the principal of a digest, if it is valid now."""
 
     def __call__(self, conn: Connection, /, *, digest: bytes) -> Awaitable[Principal | None]: ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Admission:
-    """`find` tells who a key belongs to; a wrong one is remembered as well, and costs as little.
-    `now` is the time by the database's clock. `before_lookup` is called before a key is looked up
-    that was not verified lately, and may raise. Wrong keys are remembered apart from right ones, so
-    that guessing makes the process forget none of those.
+    """Authenticates callers by key. `find` returns the principal of a key. `now` is the time by the
+    database's clock. `before_lookup` is called before looking up a key that was not verified
+    recently, and may raise. Invalid keys are cached separately from valid ones, so that guessing
+    cannot evict valid keys.
     """
 
     pool: GuardedPool
     monotonic: Callable[[], float]
     now: Callable[[], datetime]
     find: Find = keys.find
-    _known: OrderedDict[bytes, tuple[float, Principal]] = field(default_factory=OrderedDict)
-    _unknown: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
-    _asking: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
+    _valid: OrderedDict[bytes, tuple[float, Principal]] = field(default_factory=OrderedDict)
+    _invalid: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
+    _lookups: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
 
     async def principal(self, authorization: str | None, before_lookup: BeforeLookup) -> Principal:
         if authorization is None:
@@ -75,68 +75,68 @@ class Admission:
         if scheme.lower() != "bearer" or not key.strip():
             raise Unauthenticated("send your API key as Authorization: Bearer …")
         digest = api_keys.parse(key.strip()).digest
-        found = await self.known(digest, before_lookup)
-        if found is None:
+        principal = await self.known(digest, before_lookup)
+        if principal is None:
             raise Unauthenticated("this API key is unknown, expired or revoked")
-        return found
+        return principal
 
     def forget(self, digest: bytes) -> None:
-        """Ask again the next time: something just changed."""
-        self._known.pop(digest, None)
-        self._unknown.pop(digest, None)
+        """Drop a digest from the cache, so that the next request looks it up."""
+        self._valid.pop(digest, None)
+        self._invalid.pop(digest, None)
 
     async def known(self, digest: bytes, before_lookup: BeforeLookup) -> Principal | None:
-        """Who this digest belongs to, as of a moment ago."""
+        """Return the principal of a digest, at most a few seconds old."""
         now = self.monotonic()
-        known = self._known.get(digest)
-        if known is not None and now - known[0] < REMEMBERED:
-            return known[1]
-        refused_at = self._unknown.get(digest)
+        cached = self._valid.get(digest)
+        if cached is not None and now - cached[0] < REMEMBERED:
+            return cached[1]
+        refused_at = self._invalid.get(digest)
         if refused_at is not None and now - refused_at < REMEMBERED:
             return None
-        # A burst of requests with a key that was just forgotten asks once.
-        task = self._asking.get(digest)
+        # A burst of requests with a key that just left the cache causes one lookup.
+        task = self._lookups.get(digest)
         if task is None:
-            if known is None or now - known[0] > RECENTLY_VERIFIED_S:
+            if cached is None or now - cached[0] > RECENTLY_VERIFIED_S:
                 before_lookup()
-            task = self._asking[digest] = asyncio.create_task(self._ask(digest))
-            task.add_done_callback(lambda _: self._asking.pop(digest, None))
+            task = self._lookups[digest] = asyncio.create_task(self._look_up(digest))
+            task.add_done_callback(lambda _: self._lookups.pop(digest, None))
         try:
             return await asyncio.shield(task)
         except StoreUnavailable:
-            trusted = self._valid_in_outage(digest)
+            trusted = self._find_valid_in_outage(digest)
             if trusted is None:
                 raise
             return trusted
 
-    def _valid_in_outage(self, digest: bytes) -> Principal | None:
-        """Whose key this is, if it was in use when the database went away."""
-        known = self._known.get(digest)
-        if known is None or self.pool.answered_at - known[0] > OUTAGE_KEY_AGE_MAX_S:
+    def _find_valid_in_outage(self, digest: bytes) -> Principal | None:
+        """Return the principal of a key that was in use when the outage began."""
+        cached = self._valid.get(digest)
+        if cached is None or self.pool.answered_at - cached[0] > OUTAGE_KEY_AGE_MAX_S:
             return None
-        found = known[1]
-        if found.expires_at is not None and found.expires_at <= self.now():
+        principal = cached[1]
+        if principal.expires_at is not None and principal.expires_at <= self.now():
             return None
-        return found
+        return principal
 
-    async def _ask(self, digest: bytes) -> Principal | None:
-        asked = self.monotonic()
+    async def _look_up(self, digest: bytes) -> Principal | None:
+        asked_at = self.monotonic()
         async with self.pool.acquire() as conn:
-            found = await self.find(conn, digest=digest)
-            if found is not None:
-                await keys.touch(conn, tenant_id=found.tenant_id, key_id=found.key_id)
-        if found is None:
-            self._known.pop(digest, None)
-            remember(self._unknown, digest, asked)
+            principal = await self.find(conn, digest=digest)
+            if principal is not None:
+                await keys.touch(conn, tenant_id=principal.tenant_id, key_id=principal.key_id)
+        if principal is None:
+            self._valid.pop(digest, None)
+            remember(self._invalid, digest, asked_at)
         else:
-            self._unknown.pop(digest, None)
-            remember(self._known, digest, (asked, found))
-        return found
+            self._invalid.pop(digest, None)
+            remember(self._valid, digest, (asked_at, principal))
+        return principal
 
 
 @dataclass(slots=True, kw_only=True)
 class VerifiedSenders:
-    """Who called a hook with a right signature lately, by hook and address."""
+    """Remembers senders that recently called a hook with a valid signature, by hook and address."""
 
     monotonic: Callable[[], float]
     _verified: OrderedDict[str, float] = field(default_factory=OrderedDict)
@@ -150,7 +150,7 @@ class VerifiedSenders:
 
 
 def remember(among: OrderedDict[K, V], key: K, value: V) -> None:
-    """Keep a value as the latest, and forget the oldest of too many."""
+    """Store a value as the newest entry, and evict the oldest beyond the limit."""
     among[key] = value
     among.move_to_end(key)
     while len(among) > MOST_REMEMBERED:
@@ -159,13 +159,13 @@ def remember(among: OrderedDict[K, V], key: K, value: V) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Rates:
-    """Token buckets by name. The least lately used ones are forgotten: they are full again."""
+    """Token buckets by name. The least recently used ones are evicted: they are full again."""
 
     monotonic: Callable[[], float]
     _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def take(self, name: str, rate: Rate, *, what: str) -> None:
-        """Take one token, or raise `TooMany` with the time until there is one."""
+        """Take one token, or raise `TooMany` with the time until the next one."""
         now = self.monotonic()
         tokens, since = self._buckets.get(name, (rate.burst, now))
         tokens = min(rate.burst, tokens + (now - since) * rate.per_second)
@@ -177,7 +177,7 @@ class Rates:
             self._buckets.popitem(last=False)
 
     def give_back(self, name: str, rate: Rate) -> None:
-        """Put back a token that was taken for nothing."""
+        """Return a token that was not needed."""
         if name in self._buckets:
             tokens, since = self._buckets[name]
             self._buckets[name] = (min(rate.burst, tokens + 1), since)

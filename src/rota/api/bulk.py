@@ -1,4 +1,4 @@
-"""Calls on many runs at once: the filter, and the token of a dry run. Room: api."""
+"""Converts bulk requests and their results: the filter, and the token of a dry run."""
 
 from rota.api import identifiers
 from rota.api.call import Reply
@@ -10,21 +10,23 @@ from rota.flow.submit.bulk import Counted, Done
 
 
 def bulk_filter(draft: BulkDraft) -> bulk.RunFilter:
-    said = draft.filter
+    fields = draft.filter
     return bulk.RunFilter(
-        job_id=None if said.job_id is None else identifiers.read("job_id", said.job_id),
-        kind=said.kind,
-        queue=said.queue,
-        error=said.error,
-        fingerprint=said.fingerprint,
-        since=instant(said.since, "filter.since"),
-        until=instant(said.until, "filter.until"),
+        job_id=None if fields.job_id is None else identifiers.read("job_id", fields.job_id),
+        kind=fields.kind,
+        queue=fields.queue,
+        error=fields.error,
+        fingerprint=fields.fingerprint,
+        since=instant(fields.since, "filter.since"),
+        until=instant(fields.until, "filter.until"),
     )
 
 
 def needed(token: str | None) -> str:
     if token is None:
-        raise InvalidInput("token", None, "the token of a dry run with the same filter")
+        raise InvalidInput(
+            "token", None, "required; send the token of a dry run with the same filter"
+        )
     return token
 
 

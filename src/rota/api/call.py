@@ -1,4 +1,4 @@
-"""One request on its way through, and what is answered. Room: api."""
+"""Holds the state of one request and its reply."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -34,9 +34,9 @@ ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What all requests of a process share. `hint` tells the other processes of news, by channel;
-    `master` is the key that seals secrets, None if there is none; `meter` counts what happens;
-    `clock_is_wrong` tells whether this machine's clock is too far from the database's.
+    """What all requests of a process share. `hint` notifies the other processes, by channel.
+    `master` is the key that encrypts secrets, None if secrets are disabled. `meter` counts events.
+    `clock_is_wrong` tells whether this machine's clock differs too much from the database's.
     """
 
     pool: GuardedPool
@@ -59,8 +59,8 @@ class Service:
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """`conn` is where the operation's scope puts it; `hints` are given once it is committed.
-    `asked` is the idempotency key it came with.
+    """One request. Its operation's scope determines `conn`; `hints` are sent after the commit.
+    `asked` is the idempotency key of the request.
     """
 
     operation: Operation
@@ -79,14 +79,13 @@ class Call:
     hints: set[str] = field(default_factory=set)
     asked: Asked | None = None
     span: RequestSpan | None = None
-    # Called with the id of a hook once its signature was verified; raises if the hook is called too
-    # often.
+    # Called with the id of a hook once its signature is verified; raises beyond the hook's rate.
     on_verified: Callable[[UUID], object] = lambda _hook_id: None
 
     @property
     def principal(self) -> Principal:
         if self._principal is None:
-            raise RuntimeError(f"{self.operation.name} is open to everybody and asks who calls")
+            raise RuntimeError(f"{self.operation.name} needs no key, so it has no principal")
         return self._principal
 
     @property
@@ -95,19 +94,19 @@ class Call:
 
     @property
     def is_for_all_tenants(self) -> bool:
-        """Whether it acts for every tenant: what `all_tenants` of its query says. Default: true for
-        a key of the platform, and no other key may ask for it.
+        """Whether the call acts for every tenant, as `all_tenants` of its query says. Default: true
+        for a platform key. Other keys may not set it.
         """
-        asked = getattr(self.query, "all_tenants", msgspec.UNSET)
-        if asked is msgspec.UNSET:
+        requested = getattr(self.query, "all_tenants", msgspec.UNSET)
+        if requested is msgspec.UNSET:
             return may(self.principal, Permission.PLATFORM)
-        if asked:
+        if requested:
             demand(self.principal, Permission.PLATFORM)
-        return bool(asked)
+        return bool(requested)
 
     @property
     def scope(self) -> ChosenScope:
-        """Where its statements run, once it is known who asks and for whom."""
+        """Where the statements run. Needs the principal."""
         if self.operation.scope != "either":
             return self.operation.scope
         return "platform" if self.is_for_all_tenants else "tenant"
@@ -120,7 +119,7 @@ class Call:
 
     @property
     def now(self) -> datetime:
-        """The time by the database's clock: as its transaction began, or else as estimated."""
+        """The time by the database's clock: the start of the transaction, else an estimate."""
         return self.service.clock.now() if self._time is None else self._time
 
     @property
@@ -128,7 +127,7 @@ class Call:
         return self.principal.user_id or self.principal.name
 
     def follow(self, span: RequestSpan | None) -> None:
-        """Tell the span of this request what it is about."""
+        """Name the span of this request after its operation."""
         self.span = span
         if span is not None:
             span.routed(self.operation.path)
@@ -139,17 +138,17 @@ class Call:
             self.span.entered(principal.tenant_id)
 
     def at(self, conn: Connection, now: datetime | None = None) -> None:
-        """Carry it out on this connection, in a transaction that began at `now`."""
+        """Execute the call on this connection, in a transaction that began at `now`."""
         self._conn, self._time = conn, now
 
     def made(self, run_ids: Iterable[UUID | None]) -> None:
-        """Runs that came of it: whoever follows its trace finds theirs."""
+        """Link the runs that the call created to its trace."""
         if self.span is not None:
             self.span.made(run_id for run_id in run_ids if run_id is not None)
 
     @asynccontextmanager
     async def in_tenant(self) -> AsyncIterator[None]:
-        """A transaction of the tenant, for an operation that computes outside of it."""
+        """Open a tenant-scoped transaction, for an operation that computes outside of it."""
         self.service.pool.refuse_in_outage()
         async with (
             self.service.pool.acquire() as conn,
@@ -162,7 +161,7 @@ class Call:
                 self._conn = None
 
     async def compute(self, compute: Callable[[Check], T]) -> T:
-        """Compute something off the event loop, on the account of the key that calls."""
+        """Compute off the event loop; the time counts against the caller's key."""
         return await self.service.off_loop.run(f"key {self.principal.key_id}", compute)
 
     def stream(self, events: AsyncIterator[bytes]) -> StreamingResponse:
@@ -173,14 +172,14 @@ class Call:
         )
 
     def connection(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection of its own, for an operation that outlives a transaction."""
+        """Acquire a separate connection, for an operation that outlives a transaction."""
         return self.service.pool.acquire()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`response` is for what is no JSON: a stream, a page. `made_id` names what an operation that
-    reveals a secret has created.
+    """The result of an operation. `response` is set for results that are not JSON: a stream, a
+    page. `made_id` is the id of what an operation that reveals a secret created.
     """
 
     body: Any = None

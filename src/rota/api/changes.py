@@ -1,4 +1,4 @@
-"""What an edit made different, for the audit log. Room: api."""
+"""Computes what an edit changed, for the audit log."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -9,7 +9,7 @@ from rota.api.shapes.jobs import JobView
 from rota.core.manifest.differences import Difference
 from rota.flow.submit.declaring import DIGEST
 
-# What an edit does by itself, and what is another way to say the schedule or the retries.
+# Fields that every edit changes, and flat aliases of the schedule and the retries.
 ASIDE: Final = frozenset(
     {
         "version",
@@ -23,8 +23,8 @@ ASIDE: Final = frozenset(
         "max_retries",
     }
 )
-# Only that they changed: somebody may have taken out what should never have been in there, and the
-# log keeps what it has.
+# Fields whose values are not logged, only that they changed: an edit may remove a secret from a
+# payload, and the log must not keep it.
 UNTOLD: Final = frozenset({"payload"})
 LONGEST: Final = 4_000
 
@@ -35,7 +35,7 @@ class Changes(NamedTuple):
 
 
 def changes(old: JobView, new: JobView) -> Changes:
-    """Values before and after, by the names of the API."""
+    """Compare two versions of a job: values before and after, by their API names."""
     pairs = {
         name: (value_of(old, name), value_of(new, name))
         for name in old.__struct_fields__
@@ -45,33 +45,33 @@ def changes(old: JobView, new: JobView) -> Changes:
 
 
 def changes_of(pairs: Mapping[str, tuple[Any, Any]], version: int) -> Changes:
-    """The same of fields that differ; `changed` names all of them."""
-    told = {name: pair for name, pair in pairs.items() if name not in UNTOLD and short(pair)}
+    """Build the audit values of the fields that differ; `changed` names all of them."""
+    logged = {name: pair for name, pair in pairs.items() if name not in UNTOLD and short(pair)}
     return Changes(
-        before={name: was for name, (was, _) in told.items()},
+        before={name: was for name, (was, _) in logged.items()},
         after={
             "changed": list(pairs),
             "version": version,
-            **{name: now for name, (_, now) in told.items()},
+            **{name: now for name, (_, now) in logged.items()},
         },
     )
 
 
 def pairs_of(differences: Iterable[Difference]) -> dict[str, tuple[Any, Any]]:
-    """Differences by path as values of whole fields; an object has only what differs inside."""
+    """Group differences by field; an object contains only what differs inside it."""
     pairs: dict[str, tuple[Any, Any]] = {}
-    for each in differences:
-        name, _, inner = each.field.partition(".")
+    for difference in differences:
+        name, _, inner = difference.field.partition(".")
         if inner:
             before, after = pairs.setdefault(name, ({}, {}))
-            before[inner], after[inner] = each.before, each.after
+            before[inner], after[inner] = difference.before, difference.after
         else:
-            pairs[name] = (each.before, each.after)
+            pairs[name] = (difference.before, difference.after)
     return pairs
 
 
 def value_of(job: JobView, name: str) -> Any:
-    """A field without what Rota itself notes there."""
+    """Return a field without what Rota itself stores in it."""
     value = getattr(job, name)
     if name == "labels":
         return {key: text for key, text in value.items() if key != DIGEST}
@@ -79,5 +79,5 @@ def value_of(job: JobView, name: str) -> Any:
 
 
 def short(pair: tuple[Any, Any]) -> bool:
-    """A graph of a thousand steps is not for a log."""
+    """Tell whether values are short enough for the log; a large graph is not."""
     return all(len(msgspec.json.encode(value)) <= LONGEST for value in pair)

@@ -1,18 +1,18 @@
-"""Bounds the connections of clients, before anybody is authenticated. Room: api.
+"""Limits client connections before authentication.
 
-Each accepted connection has an entry from the moment of `accept`, so that a TLS handshake counts as
-well. An entry is in one phase:
+Each accepted connection has an entry from `accept` on, so that TLS handshakes count too. An entry
+is in one phase:
 
-    lingering   refused; the refusal is on its way, what still arrives is thrown away
+    lingering   refused; the response is being sent, further input is discarded
     head        the request's line and headers, or the TLS handshake, are incomplete
     idle        between two requests
     body        the head is complete, the body is not
     busy        the request is complete and is being answered
 
-When an address or the process has as many connections as it may have, a new one takes the place of
-the one that has been longest in the first of these phases that is not empty; a busy one is never
-closed for another. So a flood of half requests pushes out its own older connections, and a client
-that sends its request at once is served.
+When an address or the process has reached its limit, a new connection replaces the one that has
+been longest in the first of these phases that is not empty. A busy connection is never evicted. So
+a flood of incomplete requests evicts its own older connections, and a client that sends its request
+at once is served.
 """
 
 import socket
@@ -24,17 +24,17 @@ from typing import Any, Final, Protocol
 
 from rota.api.addresses import TrustedProxies, group_address
 
-# Bodies that may be arriving at the same time: fewer than the requests that may be answered, so
-# that slow bodies cannot keep others from being answered.
+# Bodies that may arrive at the same time: fewer than the concurrent requests, so that slow bodies
+# cannot block other requests.
 BODIES_ARRIVING_MAX: Final = 1_000
 BODY_TIMEOUT_S: Final = 30.0
 BODY_PACE_GRACE_S: Final = 5.0
 BODY_PACE_MIN_BYTES_PER_S: Final = 1_000
 LINGER_S: Final = 1.0
-# A client that takes nothing of its response for so long has gone away.
+# A client that reads nothing of its response for this long counts as gone.
 UNREAD_RESPONSE_TIMEOUT_S: Final = 30.0
 UNREAD_BYTES_MAX: Final = 128 * 1024 * 1024
-# The event loop serves others between so many accepted connections.
+# After this many accepted connections the event loop serves others first.
 ACCEPTS_PER_TURN_MAX: Final = 64
 SWEEP_INTERVAL_S: Final = 0.5
 
@@ -51,7 +51,7 @@ EVICTABLE: Final = (Phase.LINGERING, Phase.HEAD, Phase.IDLE, Phase.BODY)
 
 
 class Connected(Protocol):
-    """What the guard asks of a connection whose protocol has been made."""
+    """What the guard needs of a connection that has a protocol."""
 
     def abort(self) -> None:
         """Close at once."""
@@ -68,7 +68,7 @@ class Connected(Protocol):
 
     @property
     def is_body_awaited(self) -> bool:
-        """Whether the client could send: the server reads, and has asked for the body."""
+        """Whether the server is reading and the client may send the body."""
 
 
 class ClientAddress:
@@ -134,7 +134,7 @@ class ConnectionGuard:
         self._unread_bytes = 0
 
     def admit(self, accepted: "AcceptedSocket", host: str) -> bool:
-        """Count a connection that was just accepted; False if there is no room for it."""
+        """Count a new connection; return False if it exceeds a limit."""
         group = group_address(host)
         address = self._addresses.get(group)
         if address is None:
@@ -154,14 +154,14 @@ class ConnectionGuard:
         return True
 
     def attach(self, descriptor: int, protocol: Connected) -> ConnectionEntry | None:
-        """Tell the guard the protocol of a connection; None if it was evicted meanwhile."""
+        """Attach the protocol of a connection; return None if it has been evicted."""
         entry = self._entries.get(descriptor)
         if entry is not None:
             entry.protocol = protocol
         return entry
 
     def enter(self, entry: ConnectionEntry, phase: Phase) -> None:
-        """Note the phase that a connection is in now."""
+        """Record the current phase of a connection."""
         if phase is entry.phase or not entry.is_open:
             return
         old = entry.phase
@@ -175,7 +175,7 @@ class ConnectionGuard:
             self._evict(next(iter(self._phases[phase])))
 
     def note_unread(self, entry: ConnectionEntry, size: int) -> None:
-        """Note that the client has not taken `size` bytes of its response; 0 ends it."""
+        """Record that `size` bytes of a response are unread by the client; 0 clears it."""
         _, before = self._unread.pop(entry, (0.0, 0))
         self._unread_bytes -= before
         if size == 0 or not entry.is_open:
@@ -190,7 +190,7 @@ class ConnectionGuard:
         return min(SWEEP_INTERVAL_S, self.limits.head_timeout_s / 4)
 
     def sweep(self) -> None:
-        """Close what has been in its phase for too long."""
+        """Close connections that have been in their phase for too long."""
         now = self._monotonic()
         for entry in self._older(Phase.LINGERING, now - LINGER_S):
             self._evict(entry)
@@ -233,7 +233,7 @@ class ConnectionGuard:
         if entry.phase is not Phase.BUSY:
             del self._phases[entry.phase][entry]
             del entry.address.phases[entry.phase][entry]
-        # Its descriptor may be another connection's by now, if an eviction released it before.
+        # After an eviction, its descriptor may belong to another connection.
         if self._entries.get(entry.socket.fileno()) is entry:
             del self._entries[entry.socket.fileno()]
         self.count -= 1
@@ -251,26 +251,26 @@ def is_body_too_slow(connection: Connected, age: float) -> bool:
 
 
 class AcceptedSocket(socket.socket):
-    """A connection's socket that tells when it is closed, whoever closes it."""
+    """A connection's socket that calls `on_close` whenever it is closed."""
 
     __slots__ = ("on_close",)
 
     on_close: Callable[[], object] | None
 
     def close(self) -> None:
-        told = getattr(self, "on_close", None)
-        if told is not None:
+        on_close = getattr(self, "on_close", None)
+        if on_close is not None:
             self.on_close = None
-            told()
+            on_close()
         super().close()
 
 
 class GuardedSocket(socket.socket):
     """A listening socket whose `accept` returns only connections that the guard admits.
 
-    The event loop calls `accept` until nothing waits. This one also says "nothing waits" after a
-    number of connections, so that a flood of them does not keep the loop from all else; the loop
-    comes back for the others in its next turn.
+    The event loop calls `accept` until no connection is pending. This socket also reports "none
+    pending" after a number of connections, so that a flood does not block the loop; the loop
+    accepts the others in its next turn.
     """
 
     __slots__ = ("_accepted_in_turn", "guard")

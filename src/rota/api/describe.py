@@ -1,9 +1,9 @@
-"""The reference page of the API, made from the catalogue. Room: api.
+"""Renders the reference page of the API from the catalogue.
 
-Paths, permissions, parameters and fields come from the operations and their shapes; the answers
-were recorded from a real API. What stands at the top of the page is written by hand, beside them in
-tools/reference. `tools/generate.py` writes the result to docs/reference/api.md, and a test carries
-out every example of the page.
+Paths, permissions, parameters and fields come from the operations and their schemas; the responses
+were recorded from a real API. The introduction is written by hand in tools/reference.
+`tools/generate.py` writes the result to docs/reference/api.md, and a test runs every example of the
+page.
 """
 
 import json
@@ -17,39 +17,41 @@ from rota.api.operations import Operation
 from rota.core.access import PERMITTED, Permission, Role
 
 HEAD: Final = "<!-- Generated from src/rota/api by `make generate`; do not edit. -->\n"
-# In which order the page tells of things, and what they are.
+# The sections of the page in order, with their introductions.
 TAGS: Final = {
-    "jobs": "A job says what to do and when.",
-    "schedules": "Schedules before they are saved; [schedules.md](schedules.md) says what they are "
-    "made of.",
-    "backfills": "Runs for a past range of ticks, made little by little; `POST "
-    "/v1/jobs/{job_id}/backfills` begins one.",
-    "tasks": "A task is a kind of work that workers serve. Jobs and submissions are runs of tasks. "
-    "How to is in [tasks.md](../howto/tasks.md).",
-    "jobs as code": "All jobs of a project, as a file declares them; `rota plan` and `rota apply` "
-    "ask for these.",
-    "runs": "A run is one time that a job is carried out, in one or more attempts. "
-    "[states.md](states.md) shows its states.",
-    "graphs": "A graph is a job of the kind `graph`, and a run of it unfolds into the runs of its "
-    "steps. How to is in [graphs.md](../howto/graphs.md) and [maps.md](../howto/maps.md).",
-    "dead letters": "Runs that ended `dead`, `lost` or `quarantined` wait here for somebody.",
-    "events": "What happened elsewhere; jobs wait for events by their type. How to is in "
+    "jobs": "A job defines what to run and when.",
+    "schedules": "Validate and preview schedules before you save them. "
+    "[schedules.md](schedules.md) describes the format.",
+    "backfills": "A backfill runs a job for a past range of ticks, step by step. `POST "
+    "/v1/jobs/{job_id}/backfills` starts one.",
+    "tasks": "A task is a kind of work that workers serve. Jobs and submissions run tasks. "
+    "Guide: [tasks.md](../howto/tasks.md).",
+    "jobs as code": "Plan and apply all jobs of a project from a file. `rota plan` and "
+    "`rota apply` use these operations.",
+    "runs": "A run is one execution of a job, in one or more attempts. [states.md](states.md) "
+    "lists its states.",
+    "graphs": "A graph is a job of the kind `graph`. Each of its runs expands into runs of its "
+    "steps. Guides: [graphs.md](../howto/graphs.md) and [maps.md](../howto/maps.md).",
+    "dead letters": "Runs that ended as `dead`, `lost` or `quarantined`, until you requeue or drop "
+    "them.",
+    "events": "Events from other systems start jobs by their type. Guide: "
     "[events.md](../howto/events.md).",
-    "hooks": "Where somebody without a key hands in events, by signing them.",
-    "queues": "Queues are shared by all tenants; one is made when a job or a worker names it.",
-    "cluster": "The processes that do the work.",
-    "statistics": "Figures of the tenant; [metrics.md](metrics.md) has those of the installation.",
-    "feed": "What happens, as it happens; [feed.md](feed.md) lists the events.",
+    "hooks": "Webhook endpoints: senders sign their events instead of using an API key.",
+    "queues": "All tenants share the queues. A queue is created when a job or a worker names it.",
+    "cluster": "Workers, schedulers and shards.",
+    "statistics": "Figures of the tenant. [metrics.md](metrics.md) lists the metrics of the "
+    "installation.",
+    "feed": "A live stream of changes. [feed.md](feed.md) lists the events.",
     "calendars": "Days and times at which jobs do not run.",
-    "secrets": "Values that jobs use and nobody reads.",
-    "keys": "Who may call, and what they may do. Keys of the role `platform` are not seen here; "
-    "`POST /v1/tenants/{tenant_id}/keys` makes them.",
-    "users": "Whose jobs there are, and on whose behalf keys act.",
-    "tenants": "Tenants share an installation and see nothing of each other.",
-    "audit": "Who changed what.",
+    "secrets": "Encrypted values that jobs use. The API never returns them.",
+    "keys": "API keys and their roles. Keys with the role `platform` are not listed here; "
+    "`POST /v1/tenants/{tenant_id}/keys` creates them.",
+    "users": "Owners of jobs and keys.",
+    "tenants": "Tenants share an installation and are isolated from each other.",
+    "audit": "The log of changes.",
     "service": "The API itself.",
 }
-# What stands in the path of an example; what is not here comes from an answer before.
+# Path parameters of the examples; the others come from an earlier response.
 PLACES: Final = {
     "queue": "batch",
     "kind": "report",
@@ -89,7 +91,7 @@ QUERIES: Final = {
     "list_audit": "thing=job&limit=1",
     "list_keys": "limit=1",
 }
-# Where the example of the declaration would meet itself: names are taken once.
+# Examples that replace the declared ones, whose names would already be taken.
 BODIES: Final[dict[str, Any]] = {
     "create_jobs": {
         "jobs": [
@@ -108,7 +110,7 @@ BODIES: Final[dict[str, Any]] = {
         "order": "newest",
     },
 }
-# What an example sends besides: a signature, of which a shell knows nothing.
+# Additional headers of examples: signatures, which a shell cannot compute.
 HEADERS: Final = {
     "call_hook": {
         "webhook-id": "$MESSAGE_ID",
@@ -116,7 +118,7 @@ HEADERS: Final = {
         "webhook-signature": "$SIGNATURE",
     }
 }
-# Answers of which a few fields are shown: the page has them all elsewhere, or they are too many.
+# Responses of which only these fields are shown: all are shown elsewhere, or there are too many.
 PARTS: Final = {
     "update_job": ("job_id", "name", "payload", "version", "updated_at"),
     "patch_job": ("job_id", "name", "priority", "version", "updated_at"),
@@ -131,7 +133,7 @@ WIDEST: Final = 72
 
 
 class Recorded(NamedTuple):
-    """What a real API answered to the example; `body` is JSON, a text, or None."""
+    """The recorded response to the example; `body` is JSON, a text, or None."""
 
     status: int
     media: str
@@ -141,27 +143,27 @@ class Recorded(NamedTuple):
 def reference_markdown(
     introduction: str, operations: Sequence[Operation], answers: Mapping[str, Recorded]
 ) -> str:
-    """The whole page, newline at the end. An operation without an answer shows none."""
+    """Render the whole page, with a newline at the end."""
     ordered = in_order(operations)
-    tags = list(dict.fromkeys(each.tag for each in ordered))
+    tags = list(dict.fromkeys(operation.tag for operation in ordered))
     shown = fields.Shown()
     parts = [HEAD + introduction.rstrip(), *_contents(ordered, tags)]
     for tag in tags:
         parts += [f"## {title(tag)}", *([TAGS[tag]] if tag in TAGS else [])]
-        for each in ordered:
-            if each.tag == tag:
-                parts += _operation(each, answers.get(each.name), shown)
-    parts += ["## Objects of several operations", *fields.documents()]
+        for operation in ordered:
+            if operation.tag == tag:
+                parts += _operation(operation, answers.get(operation.name), shown)
+    parts += ["## Shared objects", *fields.documents()]
     return "\n\n".join(parts) + "\n"
 
 
 def in_order(operations: Sequence[Operation]) -> list[Operation]:
-    """By tag; within one, what deletes comes last, so that the examples can be tried in turn."""
+    """Sort by tag, deletions last in each, so that the examples can be run in order."""
     known = list(TAGS)
 
-    def place(each: Operation) -> tuple[int, bool]:
-        order = known.index(each.tag) if each.tag in TAGS else len(known)
-        return order, each.method == "DELETE"
+    def place(operation: Operation) -> tuple[int, bool]:
+        order = known.index(operation.tag) if operation.tag in TAGS else len(known)
+        return order, operation.method == "DELETE"
 
     return sorted(operations, key=place)
 
@@ -183,7 +185,7 @@ def link_to(text: str) -> str:
 
 
 def anchor(text: str) -> str:
-    """Where a code host puts a heading."""
+    """Return the anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
@@ -192,35 +194,37 @@ def _contents(ordered: Sequence[Operation], tags: Sequence[str]) -> Iterator[str
     lines = ["| | Operation | |", "|---|---|---|"]
     for tag in tags:
         name = f"[{title(tag)}](#{anchor(tag)})"
-        for each in ordered:
-            if each.tag == tag:
-                lines.append(f"| {name} | {link(each)} | {each.summary} |")
+        for operation in ordered:
+            if operation.tag == tag:
+                lines.append(f"| {name} | {link(operation)} | {operation.summary} |")
                 name = ""
     yield "\n".join(lines)
 
 
-def _operation(each: Operation, recorded: Recorded | None, shown: fields.Shown) -> Iterator[str]:
-    yield f"### {heading(each)}"
-    said = f"{each.summary}. {each.description}".strip()
-    yield f"{said} {needs(each.permission)}"
-    if each.query is not None:
-        yield fields.table("Parameter", each.query)
-    if each.body is not None:
-        table = fields.body(each.body, link(each), shown)
-        yield table if each.body_required else f"The body may be left out.\n\n{table}"
-    yield f"```sh\n{curl(each)}\n```"
-    yield from _answer(each, recorded)
+def _operation(
+    operation: Operation, recorded: Recorded | None, shown: fields.Shown
+) -> Iterator[str]:
+    yield f"### {heading(operation)}"
+    text = f"{operation.summary}. {operation.description}".strip()
+    yield f"{text} {needs(operation.permission)}"
+    if operation.query is not None:
+        yield fields.table("Parameter", operation.query)
+    if operation.body is not None:
+        table = fields.body(operation.body, link(operation), shown)
+        yield table if operation.body_required else f"The body is optional.\n\n{table}"
+    yield f"```sh\n{curl(operation)}\n```"
+    yield from _answer(operation, recorded)
 
 
 def needs(permission: Permission | None) -> str:
     if permission is None:
-        return "Needs no key."
+        return "Requires no key."
     lowest = next(role for role in Role if permission in PERMITTED[role])
-    return f"Needs the role `{lowest.value}`{'' if lowest is Role.PLATFORM else ' or above'}."
+    return f"Requires the role `{lowest.value}`{'' if lowest is Role.PLATFORM else ' or higher'}."
 
 
 def curl(each: Operation) -> str:
-    """The example, in words that any shell understands."""
+    """Render the example as a curl command."""
     flags = ["curl -sS"]
     if each.media == STREAM:
         flags.append("-N --max-time 5")
@@ -230,30 +234,30 @@ def curl(each: Operation) -> str:
     if each.permission is not None:
         lines.append('-H "Authorization: Bearer $ROTA_KEY"')
     lines += [f'-H "{name}: {value}"' for name, value in HEADERS.get(each.name, {}).items()]
-    given = BODIES.get(each.name, each.example)
-    if each.has_body and given is not None:
-        lines += ["-H 'Content-Type: application/json'", f"-d '{written(given)}'"]
+    example = BODIES.get(each.name, each.example)
+    if each.has_body and example is not None:
+        lines += ["-H 'Content-Type: application/json'", f"-d '{written(example)}'"]
     return " \\\n  ".join(lines)
 
 
 def written(given: Any) -> str:
-    """The body of a request, as one word of a shell."""
+    """Render the body of a request as one shell word."""
     text = json_text(given, "  ")
     if "'" in text or "$" in text:
-        raise ValueError(f"a shell would not leave this alone: {text}")
+        raise ValueError(f"a shell would expand this text: {text}")
     return text
 
 
 def json_text(value: Any, above: str = "") -> str:
-    """JSON that has a line for everything that is too long for one."""
+    """Render JSON; break what does not fit into one line."""
     short = json.dumps(value, ensure_ascii=False)
     inner = above + "  "
     if len(above) + len(short) <= WIDEST or not isinstance(value, dict | list) or not value:
         return short
     if isinstance(value, list):
-        items = [f"{inner}{json_text(each, inner)}" for each in value]
+        items = [f"{inner}{json_text(item, inner)}" for item in value]
         return "[\n" + ",\n".join(items) + f"\n{above}]"
-    items = [f"{inner}{json.dumps(key)}: {json_text(each, inner)}" for key, each in value.items()]
+    items = [f"{inner}{json.dumps(key)}: {json_text(item, inner)}" for key, item in value.items()]
     return "{\n" + ",\n".join(items) + f"\n{above}}}"
 
 
@@ -271,22 +275,22 @@ def example_path(each: Operation) -> str:
     return each.path.format(**places) + query
 
 
-def _answer(each: Operation, recorded: Recorded | None) -> Iterator[str]:
-    status = each.status if recorded is None else recorded.status
-    said = [f"Answers `{status}`"]
-    others = [code for code in (each.status, *each.other_statuses) if code != status]
+def _answer(operation: Operation, recorded: Recorded | None) -> Iterator[str]:
+    status = operation.status if recorded is None else recorded.status
+    parts = [f"Returns `{status}`"]
+    others = [code for code in (operation.status, *operation.other_statuses) if code != status]
     if others:
-        said.append(f" (or {', '.join(f'`{code}`' for code in others)})")
-    told = [code for code in codes_of(each) if code in each.problems]
-    if told:
-        named = ", ".join(f"[`{code}`](../problems/{code}.md)" for code in told)
-        said.append(f"; may refuse with {named}")
+        parts.append(f" (or {', '.join(f'`{code}`' for code in others)})")
+    codes = [code for code in codes_of(operation) if code in operation.problems]
+    if codes:
+        links = ", ".join(f"[`{code}`](../problems/{code}.md)" for code in codes)
+        parts.append(f"; may fail with {links}")
     if recorded is None or recorded.body is None:
-        yield "".join(said) + "."
+        yield "".join(parts) + "."
         return
-    if each.name in PARTS:
-        said.append(f". A part of it; {link_to(WHOLE[each.tag])} shows all")
-    yield "".join(said) + ":"
+    if operation.name in PARTS:
+        parts.append(f". Excerpt; {link_to(WHOLE[operation.tag])} shows all fields")
+    yield "".join(parts) + ":"
     if isinstance(recorded.body, str):
         yield f"```text\n{recorded.body.rstrip()}\n```"
     else:

@@ -1,8 +1,7 @@
-"""What every request passes through, in this order. Room: api.
+"""Handles every request: handle → authenticate → authorize → decode → execute → respond.
 
-Who calls, whether they may, whether too often, what they send; then the operation, in one
-transaction behind the wall of its tenant together with its idempotency row; then the answer. An
-error at any point leaves through the same door as a problem.
+The operation runs in one transaction in its tenant's row-level security scope, together with its
+idempotency row. An error in any step becomes a problem response.
 """
 
 import hashlib
@@ -39,20 +38,20 @@ FAILURES: Final = "failed authentications of this address"
 KEY_HEADER: Final = "idempotency-key"
 KEY: Final = re.compile(r"[!-~]{1,255}")
 STORED_STATUSES: Final = range(200, 300)
-# 401 and 429: what cannot be known of a caller while the database is away.
+# 401 and 429 cannot be decided while the database is unreachable.
 NOT_IN_OUTAGE: Final = frozenset({401, 429})
 
 Report = Callable[[str, BaseException], object]
 Endpoint = Callable[[Request], Awaitable[Response]]
-# Tells who sent a request; calls its second argument before it looks a credential up that was not
-# verified lately.
+# Authenticates a request; calls its second argument before it looks up a credential that was not
+# verified recently.
 Who = Callable[[Request, BeforeLookup], Awaitable[Principal]]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often a key, a tenant, an address without a key, and a hook may call (reliability 5.8).
-    An address may fail to authenticate as often as it may call without a key.
+    """Rates of a key, a tenant, an address without a key, and a hook (reliability 5.8). The rate of
+    an address also limits its failed authentications.
     """
 
     key: Rate
@@ -63,7 +62,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doors:
-    """`report` is told of errors that nobody foresaw, with the request id."""
+    """Handles requests: handle, authenticate, authorize, decode, execute, respond.
+
+    `report` receives unexpected errors, with the request id.
+    """
 
     service: Service
     admission: Admission
@@ -73,18 +75,18 @@ class Doors:
     report: Report
 
     def endpoint(self, operation: Operation, who: Who | None = None) -> Endpoint:
-        """The way in to an operation; `who` tells who calls if it is not said by a key."""
-        asked = self.by_key if who is None else who
+        """Build the endpoint of an operation. `who` authenticates the caller. Default: by key."""
+        verify = self.by_key if who is None else who
 
         async def answer(request: Request) -> Response:
             if operation.is_hook:
-                return await self._answer_hook(operation, request, asked)
-            return await self._answer(operation, request, asked)
+                return await self._handle_hook(operation, request, verify)
+            return await self._handle(operation, request, verify)
 
         return self.told(answer)
 
     def told(self, endpoint: Endpoint) -> Endpoint:
-        """The same, with its errors told as problems."""
+        """Wrap an endpoint so that it responds to errors with problems."""
 
         async def answer(request: Request) -> Response:
             try:
@@ -92,29 +94,29 @@ class Doors:
             except Refusal as refusal:
                 return refused(self._refusal_in_outage(refusal), request)
             except RotaError as error:
-                told = self._refusal_in_outage(problems.refusal_of(error))
-                if told.code == "internal":
+                refusal = self._refusal_in_outage(problems.refusal_of(error))
+                if refusal.code == "internal":
                     self.report(request.state.request_id, error)
-                return refused(told, request)
-            except Exception as error:  # noqa: BLE001 — the last door: whatever it is, it is told
+                return refused(refusal, request)
+            except Exception as error:  # noqa: BLE001 — the last handler: every error is a problem
                 self.report(request.state.request_id, error)
-                detail = "an unexpected error; the log has it under the request id"
+                detail = "unexpected error; search the server's log for the request id"
                 return refused(Refusal("internal", detail), request)
 
         return answer
 
     def _refusal_in_outage(self, refusal: Refusal) -> Refusal:
-        """Replace 401 and 429 by 503 while the database is away: the key could not be looked up,
-        and the caller should hear what it waits for.
+        """Replace 401 and 429 by 503 while the database is unreachable: the key could not be looked
+        up, and the caller should learn what it waits for.
         """
         if self.service.pool.is_away and problems.KINDS[refusal.code].status in NOT_IN_OUTAGE:
             return problems.refusal_of(StoreUnavailable(reason=refusal.detail))
         return refusal
 
-    async def _answer_hook(self, operation: Operation, request: Request, who: Who) -> Response:
-        """Answer a signed request. What is not signed rightly counts as a failure of its address,
-        taken before the hook is looked up; a sender that signed rightly lately has failures of its
-        own, so that others at its address cannot lock it out.
+    async def _handle_hook(self, operation: Operation, request: Request, who: Who) -> Response:
+        """Handle a signed request. An invalid signature counts as a failure of the address, taken
+        before the hook is looked up. A sender with a recent valid signature has its own count of
+        failures, so that others at its address cannot lock it out.
         """
         address = client_group(request)
         sender = f"{request.path_params['hook_id']} {address}"
@@ -122,7 +124,7 @@ class Doors:
         self.rates.take(bucket, self.limits.address, what=FAILURES)
         request.state.is_verified = False
         try:
-            return await self._answer(operation, request, who)
+            return await self._handle(operation, request, who)
         finally:
             if request.state.is_verified:
                 self.senders.add(sender)
@@ -133,7 +135,19 @@ class Doors:
         request.state.is_verified = True
         self.rates.take(f"hook {hook_id}", self.limits.hook, what="requests of this hook")
 
-    async def _answer(self, operation: Operation, request: Request, who: Who) -> Response:
+    async def _handle(self, operation: Operation, request: Request, who: Who) -> Response:
+        call = self._open_call(operation, request, who)
+        needs_key = operation.permission is not None
+        principal = await self.known(request, who) if needs_key else None
+        self._authorize(operation, request, principal)
+        call.enter(principal)
+        await self._decode(call, request)
+        response = await self._execute(call)
+        for channel in call.hints:
+            self.service.hint(channel)
+        return response
+
+    def _open_call(self, operation: Operation, request: Request, who: Who) -> Call:
         call = Call(
             operation=operation,
             service=self.service,
@@ -152,53 +166,12 @@ class Doors:
             call.on_verified = partial(self._verify, request)
         if self.service.traces is not None:
             call.follow(request.state.span)
-        call.enter(await self._admit(operation, request, who))
-        identifiers.read_path(call.params)
-        call.query = decode_query(request, operation.query)
-        raw = b""
-        if operation.has_body:
-            raw = await read_body(request, largest=operation.largest_body)
-            required = operation.body_required
-            if operation.read is not None:
-                call.body = operation.read(raw, request)
-            else:
-                call.body = decode_body(raw, request, operation.body, required=required)
-        if operation.method == "POST" and operation.scope != "none":
-            call.asked = asked_with(call, request, raw)
-        response = await self._carried_out(call)
-        for channel in call.hints:
-            self.service.hint(channel)
-        return response
-
-    async def _carried_out(self, call: Call) -> Response:
-        operation = call.operation
-        if operation.gathered is not None:
-            try:
-                return response_of(await operation.gathered(call), operation)
-            except GoAlone:
-                pass
-        async with self._inside(call):
-            return await self._carry_out(call)
-
-    async def _admit(self, operation: Operation, request: Request, who: Who) -> Principal | None:
-        if operation.permission is None:
-            if not operation.is_probe and not operation.is_hook:
-                address = f"address {client_group(request)}"
-                self.rates.take(address, self.limits.address, what="requests")
-            return None
-        principal = await self.known(request, who)
-        demand(principal, operation.permission)
-        if operation.scope != "none":
-            self.service.pool.refuse_in_outage()
-        self.rates.take(f"key {principal.key_id}", self.limits.key, what="requests of this key")
-        tenant = f"tenant {principal.tenant_id}"
-        self.rates.take(tenant, self.limits.tenant, what="requests of this tenant")
-        return principal
+        return call
 
     async def known(self, request: Request, who: Who) -> Principal:
-        """Return who calls. Each failure counts against the caller's address, and is taken before
-        the look-up, so that guessing costs the database no more than the rate; it is given back if
-        the credential is right, or cannot be looked up because the database is away.
+        """Authenticate the caller. Each failure counts against the caller's address. It is taken
+        before the lookup, so that guessing costs the database no more than the rate, and returned
+        if the credential is valid or cannot be looked up because the database is unreachable.
         """
         bucket = f"failures {client_group(request)}"
         is_taken = False
@@ -227,8 +200,55 @@ class Doors:
     async def by_key(self, request: Request, before_lookup: BeforeLookup) -> Principal:
         return await self.admission.principal(request.headers.get("authorization"), before_lookup)
 
+    def _authorize(
+        self, operation: Operation, request: Request, principal: Principal | None
+    ) -> None:
+        """Check the caller's permission and rates. An operation without a permission has no
+        principal; its rate counts by address.
+        """
+        if operation.permission is None or principal is None:
+            if not operation.is_probe and not operation.is_hook:
+                address = f"address {client_group(request)}"
+                self.rates.take(address, self.limits.address, what="requests")
+            return
+        demand(principal, operation.permission)
+        if operation.scope != "none":
+            self.service.pool.refuse_in_outage()
+        self.rates.take(f"key {principal.key_id}", self.limits.key, what="requests of this key")
+        tenant = f"tenant {principal.tenant_id}"
+        self.rates.take(tenant, self.limits.tenant, what="requests of this tenant")
+
+    async def _decode(self, call: Call, request: Request) -> None:
+        """Read the path, the query, the body and the idempotency key into the call."""
+        operation = call.operation
+        identifiers.read_path(call.params)
+        call.query = decode_query(request, operation.query)
+        raw = b""
+        if operation.has_body:
+            raw = await read_body(request, largest=operation.largest_body)
+            required = operation.body_required
+            if operation.read is not None:
+                call.body = operation.read(raw, request)
+            else:
+                call.body = decode_body(raw, request, operation.body, required=required)
+        if operation.method == "POST" and operation.scope != "none":
+            call.asked = asked_with(call, request, raw)
+
+    async def _execute(self, call: Call) -> Response:
+        """Execute the operation in a shared commit if possible, else in a transaction of its own.
+        The response is encoded before the commit.
+        """
+        operation = call.operation
+        if operation.gathered is not None:
+            try:
+                return response_of(await operation.gathered(call), operation)
+            except GoAlone:
+                pass
+        async with self._enter_scope(call):
+            return await self._execute_once(call)
+
     @asynccontextmanager
-    async def _inside(self, call: Call) -> AsyncIterator[None]:
+    async def _enter_scope(self, call: Call) -> AsyncIterator[None]:
         match call.scope:
             case "tenant":
                 async with (
@@ -244,17 +264,18 @@ class Doors:
             case "none":
                 yield
 
-    async def _carry_out(self, call: Call) -> Response:
+    async def _execute_once(self, call: Call) -> Response:
+        """Execute the operation, or return the stored response of its idempotency key."""
         asked, operation = call.asked, call.operation
         if asked is None:
             return response_of(await operation.handle(call), operation)
-        before = await idempotency.begin(call.conn, asked)
-        if before is not None:
+        stored = await idempotency.begin(call.conn, asked)
+        if stored is not None:
             if operation.reveals_secret:
-                raise shown_before(before.body)
-            again = {"Idempotency-Replayed": "true"}
+                raise shown_before(stored.body)
+            headers = {"Idempotency-Replayed": "true"}
             media = operation.media
-            return Response(before.body, before.status, headers=again, media_type=media)
+            return Response(stored.body, stored.status, headers=headers, media_type=media)
         reply = await operation.handle(call)
         response = response_of(reply, operation)
         body = bytes(response.body)
@@ -264,46 +285,8 @@ class Doors:
         return response
 
 
-def client_group(request: Request) -> str:
-    """Return what the client's address is counted by."""
-    return group_address(request.client.host) if request.client else ""
-
-
-class SecretReceipt(msgspec.Struct, frozen=True):
-    """What is stored in place of an answer that reveals a secret."""
-
-    made_id: str | None = None
-
-
-def shown_before(stored: bytes) -> Refusal:
-    """Refuse to repeat a request whose answer revealed a secret: that answer was not stored."""
-    made_id = None
-    with suppress(msgspec.DecodeError):
-        made_id = msgspec.json.decode(stored, type=SecretReceipt).made_id
-    thing = "the first request with this idempotency key succeeded"
-    if made_id is not None:
-        thing = f"the first request with this idempotency key created or rotated {made_id}"
-    todo = "rotate it, or revoke it and create another with a new idempotency key"
-    return Refusal(
-        "secret_shown_once", f"{thing}; its secret was shown once and is not stored: {todo}"
-    )
-
-
-def asked_with(call: Call, request: Request, raw: bytes) -> Asked | None:
-    """The idempotency key that a request came with."""
-    key = request.headers.get(KEY_HEADER)
-    if key is None:
-        return None
-    if not KEY.fullmatch(key):
-        wanted = "an Idempotency-Key has 1 to 255 printable ASCII characters and no space"
-        raise Refusal("malformed_request", wanted)
-    # Whose it is, what is asked for, and on which thing: the path has the ids.
-    scope = f"{call.principal.key_id} {call.operation.method} {call.url}"
-    fingerprint = hashlib.sha256(b"%s\n%s" % (str(request.url.query).encode(), raw)).digest()
-    return Asked(tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint)
-
-
 def response_of(reply: Reply, operation: Operation) -> Response:
+    """Build the response of an operation from its reply."""
     if reply.response is not None:
         return reply.response
     status = operation.status if reply.status is None else reply.status
@@ -314,11 +297,50 @@ def response_of(reply: Reply, operation: Operation) -> Response:
 
 
 def refused(refusal: Refusal, request: Request) -> Response:
-    """The problem as a response."""
-    told = problems.problem(
+    """Build the response of a problem."""
+    problem = problems.problem(
         refusal, request_id=request.state.request_id, instance=quote(request.url.path)
     )
     headers = problems.headers_of(refusal)
     return Response(
-        msgspec.json.encode(told), told.status, headers=headers, media_type=problems.MEDIA
+        msgspec.json.encode(problem), problem.status, headers=headers, media_type=problems.MEDIA
     )
+
+
+def client_group(request: Request) -> str:
+    """Return the key for counting the client's address."""
+    return group_address(request.client.host) if request.client else ""
+
+
+class SecretReceipt(msgspec.Struct, frozen=True):
+    """Stored in place of a response that reveals a secret."""
+
+    made_id: str | None = None
+
+
+def shown_before(stored: bytes) -> Refusal:
+    """Build the refusal to repeat a response that revealed a secret: it was not stored."""
+    made_id = None
+    with suppress(msgspec.DecodeError):
+        made_id = msgspec.json.decode(stored, type=SecretReceipt).made_id
+    cause = "the first request with this idempotency key succeeded"
+    if made_id is not None:
+        cause = f"the first request with this idempotency key created or rotated {made_id}"
+    remedy = "rotate it, or revoke it and create another with a new idempotency key"
+    return Refusal(
+        "secret_shown_once", f"{cause}; its secret was shown once and is not stored: {remedy}"
+    )
+
+
+def asked_with(call: Call, request: Request, raw: bytes) -> Asked | None:
+    """Read the idempotency key of a request."""
+    key = request.headers.get(KEY_HEADER)
+    if key is None:
+        return None
+    if not KEY.fullmatch(key):
+        wanted = "Idempotency-Key must have 1 to 255 printable ASCII characters and no space"
+        raise Refusal("malformed_request", wanted)
+    # The caller, the operation and its target: the path contains the ids.
+    scope = f"{call.principal.key_id} {call.operation.method} {call.url}"
+    fingerprint = hashlib.sha256(b"%s\n%s" % (str(request.url.query).encode(), raw)).digest()
+    return Asked(tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint)

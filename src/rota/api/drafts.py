@@ -1,4 +1,4 @@
-"""From the JSON of a change to what flow/submit takes. Room: api."""
+"""Converts the JSON of an edit to the input of submission."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ __all__ = ["edit_of", "given", "kind_of", "spec_of"]
 
 
 def edit_of(edit: JobFields, *, policy: Policy) -> Edit:
-    """What is to be different about a job whose policy is this one."""
+    """Build the edit of a job whose current policy is `policy`."""
     changed = plain_values(edit)
-    found: dict[str, Any] = {
+    converted: dict[str, Any] = {
         "schedule": schedule_of(edit) or UNSET,
         "name": edit.name,
         "kind": kind_of(edit),
         "policy": policy_of(edit, policy),
     }
-    if found["policy"] == policy:
-        del found["policy"]
-    said = {name: value for name, value in found.items() if value is not UNSET}
-    return Edit(**changed, **said)
+    if converted["policy"] == policy:
+        del converted["policy"]
+    given_values = {name: value for name, value in converted.items() if value is not UNSET}
+    return Edit(**changed, **given_values)

@@ -1,7 +1,7 @@
-"""Shapes as tables for people: name, type, meaning. Room: api.
+"""Renders schemas as tables for the reference page: name, type, meaning.
 
-Made from the same annotations that requests are checked with. A shape that was shown before is not
-shown again: the page would be three times as long and no clearer.
+Uses the same annotations that validate requests. A schema that the page has already shown is not
+repeated: the page would be three times as long and no clearer.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from rota.contract.calendar import CalendarDocument
 from rota.contract.graph_fields import GraphDocument
 from rota.contract.schedule_fields import ScheduleDocument
 
-# What is written in a form of its own is called by it.
+# Texts with a format of their own are named after it.
 FORMS: Final = {
     id(get_args(type_)[1]): word
     for type_, word in (
@@ -46,15 +46,15 @@ class Row(NamedTuple):
 
 
 class Shown:
-    """Which shapes the page has shown already, and where."""
+    """Remembers which schemas the page has already shown, and where."""
 
     def __init__(self) -> None:
         self._rows: dict[str, frozenset[Row]] = {}
 
     def before(self, rows: list[Row]) -> tuple[str, list[str]] | None:
-        """Where all of these were shown, and which fields there are not among them."""
+        """Return where all of these rows were shown, and which other fields are there."""
         for link, known in self._rows.items():
-            # A few fields that a large shape happens to have as well are better shown again.
+            # A few fields that a large schema happens to share are repeated.
             if known.issuperset(rows) and 2 * len(rows) > len(known):
                 more = {row.name for row in known - set(rows)}
                 return link, sorted(name for name in more if "." not in name)
@@ -65,24 +65,24 @@ class Shown:
 
 
 def body(shape: type[Struct], link: str, shown: Shown) -> str:
-    """The fields of a body, or where they are."""
+    """Render the fields of a body, or a link to them."""
     rows = list(rows_of(shape))
     for row in rows:
         below = _below(rows, row.name)
         before = shown.before(below) if below else None
         if before is not None:
-            return f"`{row.name}` is a list of objects, each with the fields of {before[0]}."
+            return f"`{row.name}` is a list of objects with the fields of {before[0]}."
     before = shown.before(rows)
     if before is None:
         shown.keep(link, rows)
         return _table("Field", rows)
     other, more = before
     without = f", without {', '.join(f'`{name}`' for name in more)}" if more else ""
-    return f"The fields of the body are those of {other}{without}."
+    return f"The body has the fields of {other}{without}."
 
 
 def _below(rows: list[Row], name: str) -> list[Row]:
-    """The rows of the objects in a list, by their own names."""
+    """Return the rows of the objects in a list, by their own names."""
     start = f"{name}[]."
     return [
         row._replace(name=row.name.removeprefix(start))
@@ -108,7 +108,7 @@ def _cell(text: str) -> str:
 
 
 def documents() -> Iterator[str]:
-    """The objects that several operations take, each once."""
+    """Render the objects that several operations share."""
     for struct, name in DOCUMENT_NAMES.items():
         yield f"### {name.capitalize()} object"
         yield " ".join((struct.__doc__ or "").split())
@@ -118,24 +118,25 @@ def documents() -> Iterator[str]:
 def rows_of(
     shape: type[Struct], above: str = "", outer: frozenset[type[Struct]] = frozenset()
 ) -> Iterator[Row]:
-    """Each field, and below it those of the object that it is or holds. An object inside one of
-    its own kind is not shown again.
+    """Yield each field, followed by the fields of the object in it. An object nested in one of its
+    own type is not repeated.
     """
-    for each in msgspec.structs.fields(shape):
-        type_ = words(each.type)
-        if each.required:
+    for info in msgspec.structs.fields(shape):
+        type_ = words(info.type)
+        if info.required:
             type_ += ", required"
-        elif each.default not in {NODEFAULT, UNSET, None, False}:
-            type_ += f"; `{each.default}` by default"
-        yield Row(above + each.encode_name, type_, meaning(each.type))
-        inner = inside(each.type)
+        text = meaning(info.type)
+        if "Default:" not in text and info.default not in {NODEFAULT, UNSET, None, False}:
+            text = f"{text} Default: `{info.default}`.".lstrip()
+        yield Row(above + info.encode_name, type_, text)
+        inner = inside(info.type)
         if inner is not None and inner[0] not in outer:
             kind, places = inner
-            yield from rows_of(kind, f"{above}{each.encode_name}{places}.", outer | {kind})
+            yield from rows_of(kind, f"{above}{info.encode_name}{places}.", outer | {kind})
 
 
 def words(annotation: Any, metas: tuple[Any, ...] = ()) -> str:
-    """The type in a few words."""
+    """Describe a type in a few words."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         document = find_document(annotation)
@@ -144,12 +145,12 @@ def words(annotation: Any, metas: tuple[Any, ...] = ()) -> str:
             return f"[{name} object](#{name}-object)"
         return words(inner[0], (*metas, *inner[1:]))
     if origin in {Union, UnionType}:
-        options = [each for each in inner if each not in {NoneType, UnsetType}]
-        return " or ".join(dict.fromkeys(words(each, metas) for each in options))
+        options = [option for option in inner if option not in {NoneType, UnsetType}]
+        return " or ".join(dict.fromkeys(words(option, metas) for option in options))
     if origin is Literal:
-        return ", ".join(f"`{each}`" for each in inner)
+        return ", ".join(f"`{option}`" for option in inner)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return ", ".join(f"`{each.value}`" for each in annotation)
+        return ", ".join(f"`{option.value}`" for option in annotation)
     if origin is list:
         return f"list of {_many(inner[0])}"
     if annotation is Any:
@@ -173,19 +174,19 @@ def _bounds(metas: tuple[Any, ...]) -> str:
 
 
 def meaning(annotation: Any) -> str:
-    """The description that is nearest to the field."""
+    """Return the outermost description of a field."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        said = [meta.description for meta in inner[1:] if isinstance(meta, Meta)]
-        found = [text for text in said if text]
-        return found[-1] if found else meaning(inner[0])
+        metas = [meta for meta in inner[1:] if isinstance(meta, Meta)]
+        texts = [meta.description for meta in metas if meta.description]
+        return texts[-1] if texts else meaning(inner[0])
     if origin in {Union, UnionType}:
         return next((text for text in map(meaning, inner) if text), "")
     return meaning(inner[0]) if origin is list else ""
 
 
 def inside(annotation: Any) -> tuple[type[Struct], str] | None:
-    """The object that a field is or holds, and `[]` if it holds many."""
+    """Return the object in a field, and `[]` if the field is a list of them."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Struct):
         return annotation, ""
@@ -195,5 +196,5 @@ def inside(annotation: Any) -> tuple[type[Struct], str] | None:
     if origin is Annotated:
         return inside(inner[0])
     if origin in {Union, UnionType}:
-        return next((found for each in inner if (found := inside(each))), None)
+        return next((found for option in inner if (found := inside(option))), None)
     return None

@@ -1,4 +1,4 @@
-"""What is written in shared commits: jobs, and events. Room: api. How is gathering.py."""
+"""Writes jobs and events of several requests in shared commits (see gathering.py)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from rota.api.call import Call
 
 SERVED_FOR: Final = 2.0
-# How long an id is used without asking for it. A row that nothing uses is deleted (flow/record):
-# asking again keeps it, so this must be shorter than the margin there.
+# How long an interned id is used without reading it again. Maintenance deletes unused rows; reading
+# a row keeps it, so this must be shorter than the margin there.
 KNOWN_FOR: Final = timedelta(days=1)
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
-# Tenants whose kinds are kept.
+# Tenants whose served kinds are cached.
 SERVED_TENANTS_MAX: Final = 1000
 
 
 @dataclass(slots=True)
 class Jobs:
-    """Writes jobs; the names and policies that earlier batches came to are known."""
+    """Writes jobs; caches the ids of names and policies of earlier batches."""
 
     _known: Known = field(default_factory=dict)
     _known_since: datetime = NEVER
@@ -47,18 +47,18 @@ class Jobs:
             self._known_since = now
         interned = Interned(self._known)
         drafts = [wish.given for wish in wishes]
-        made = await submitting.submit_drafts(
+        submitted = await submitting.submit_drafts(
             conn, drafts, now=now, interned=interned, says_which=False
         )
-        asked = [(wish.call, wish.given.name or wish.given.spec.kind) for wish in wishes]
-        await note_made(conn, asked, made)
-        return Written(made, interned.committed)
+        requests = [(wish.call, wish.given.name or wish.given.spec.kind) for wish in wishes]
+        await note_made(conn, requests, submitted)
+        return Written(submitted, interned.committed)
 
 
 async def write_events(
     conn: Connection, wishes: Sequence[Wish[Event, TakenEvent]], *, now: datetime
 ) -> Written[TakenEvent]:
-    """Take events in. The same one twice at a time is taken once, as if one had come later."""
+    """Ingest events. A duplicate within the batch is ingested once."""
     tenant_id = wishes[0].call.tenant_id
     events = [wish.given for wish in wishes]
     taken = await taking.take_checked(conn, tenant_id, events, now=now)
@@ -67,13 +67,13 @@ async def write_events(
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the requests of a process hand in together."""
+    """The commit batchers of a process."""
 
     jobs: Gathering[Draft, Submitted] = field(default_factory=lambda: Gathering(Jobs()))
     events: Gathering[Event, TakenEvent] = field(default_factory=lambda: Gathering(write_events))
 
     def refuse_waiting(self, error: StoreUnavailable) -> None:
-        """Refuse what waits to be written: the database is away."""
+        """Fail all pending submissions: the database is unreachable."""
         self.jobs.refuse_waiting(error)
         self.events.refuse_waiting(error)
 
@@ -81,11 +81,11 @@ class Gathered:
 async def note_made(
     conn: Connection, asked: Sequence[tuple["Call", str]], made: Sequence[Submitted]
 ) -> None:
-    """Write down who made which job. A submission says it itself."""
+    """Audit who created which job. A one-time submission stores its submitter itself."""
     entries = [
-        entry(call, name, each)
-        for (call, name), each in zip(asked, made, strict=True)
-        if not each.deduplicated and not each.is_submission
+        entry(call, name, result)
+        for (call, name), result in zip(asked, made, strict=True)
+        if not result.deduplicated and not result.is_submission
     ]
     if entries:
         await audit.note_many(conn, entries)
@@ -108,8 +108,8 @@ def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
 
 @dataclass(slots=True)
 class Served:
-    """The kinds that live workers serve for a tenant, each with the fields of its payload if they
-    are known, as of a moment ago: it is for a warning only.
+    """Caches the kinds that live workers serve for a tenant, each with the fields of its payload if
+    known. Used for warnings only, so it may be a moment old.
     """
 
     monotonic: Callable[[], float]
@@ -121,7 +121,7 @@ class Served:
         if now - read > SERVED_FOR:
             if len(self._known) >= SERVED_TENANTS_MAX:
                 self._known.clear()
-            # Before it is read: others need not ask meanwhile.
+            # Set before reading, so that other requests do not read as well.
             self._known[tenant] = (now, known)
             async with pool.acquire() as conn:
                 known = await cluster_views.kinds_served(conn, tenant=tenant)

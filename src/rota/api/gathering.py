@@ -1,11 +1,11 @@
-"""Single requests that come at the same time share one commit. Room: api.
+"""Batches concurrent submissions of single requests into shared commits.
 
-To hand in a job or an event costs a dozen round trips and a flush of the disk, whether it is one or
-fifty. So those of one tenant that arrive while another batch is being written are written together.
-What is wrong with one is found before it joins; if a batch is refused all the same (a name that is
-taken), its members are written one by one, and only the one that is wrong hears of it. The rows of
-their idempotency keys are written with them; a key that was used before sends its request to the
-other door, where it is answered as it was. What is written is told by the writers.
+Submitting a job or an event costs a dozen round trips and a disk flush, whether it is one or fifty.
+So submissions of one tenant that arrive while another batch is being written are written together.
+Each submission is validated before it joins. If the database still refuses a batch (a name is
+taken), its members are written one by one, and only the invalid one fails. Their idempotency rows
+are written with them; a request whose key was used before is executed alone and gets the stored
+response. The writers decide what is written.
 """
 
 import asyncio
@@ -24,66 +24,66 @@ if TYPE_CHECKING:
     from rota.api.call import Call, Reply
 
 MOST: Final = 100
-# Batches that are written at the same time: one gathers while the disk is busy with the other.
+# Batches that are written at the same time: one fills while the disk is busy with the other.
 AT_ONCE: Final = 2
-# How wrong the estimate of the database's time may have been when a request was drafted.
+# Accepted error of the estimated database time when a request was drafted.
 ESTIMATE_ERROR_MAX: Final = timedelta(seconds=1)
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Input = TypeVar("Input")
+Result = TypeVar("Result")
 
 
 class GoAlone(Exception):
-    """This request cannot be carried out with others."""
+    """This request cannot share a commit with others."""
 
 
 @dataclass(slots=True, eq=False)
-class Wish(Generic[Given, Made]):
-    """`answer` tells what is answered to it once it is written. `at` is the time it was drafted at,
-    by the estimate of the database's clock, and `since` by the monotonic one.
+class Wish(Generic[Input, Result]):
+    """A submission that waits for its batch. `answer` builds the reply once it is written. `at` is
+    the draft time by the estimate of the database's clock, `since` by the monotonic clock.
     """
 
     call: "Call"
-    given: Given
-    answer: "Callable[[Made], Reply]"
-    made: "asyncio.Future[tuple[Made, Reply]]"
+    given: Input
+    answer: "Callable[[Result], Reply]"
+    made: "asyncio.Future[tuple[Result, Reply]]"
     at: datetime
     since: float
 
 
 def nothing_more() -> None:
-    """What most writers do once their batch is committed."""
+    """Do nothing after the commit; most writers need no more."""
 
 
-class Written(NamedTuple, Generic[Made]):
-    """What became of each wish of a batch, in their order; `committed` is called when it holds."""
+class Written(NamedTuple, Generic[Result]):
+    """The results of a batch, in order; `committed` is called after the commit."""
 
-    made: Sequence[Made]
+    made: Sequence[Result]
     committed: Callable[[], None] = nothing_more
 
 
-class Writer(Protocol[Given, Made]):
-    """Writes a batch for one tenant, behind whose wall `conn` is: all of it, or it raises. `now` is
-    the time by the database's clock.
+class Writer(Protocol[Input, Result]):
+    """Writes a batch of one tenant on `conn`, which is in the tenant's scope: all of it, or it
+    raises. `now` is the time by the database's clock.
     """
 
     async def __call__(
-        self, conn: Connection, wishes: Sequence[Wish[Given, Made]], *, now: datetime
-    ) -> Written[Made]: ...
+        self, conn: Connection, wishes: Sequence[Wish[Input, Result]], *, now: datetime
+    ) -> Written[Result]: ...
 
 
 @dataclass(slots=True)
-class Gathering(Generic[Given, Made]):
-    """Lives in the loop of the API. A request that is cancelled meanwhile may still be written."""
+class Gathering(Generic[Input, Result]):
+    """Runs in the API's event loop. A cancelled request may still be written."""
 
-    write: Writer[Given, Made]
-    _waiting: dict[int, list[Wish[Given, Made]]] = field(default_factory=dict)
+    write: Writer[Input, Result]
+    _waiting: dict[int, list[Wish[Input, Result]]] = field(default_factory=dict)
     _writing: set["asyncio.Task[None]"] = field(default_factory=set)
 
     async def submit(
-        self, call: "Call", given: Given, answer: "Callable[[Made], Reply]"
-    ) -> "tuple[Made, Reply]":
-        """Write one together with whatever else is being handed in; or raise `GoAlone`."""
+        self, call: "Call", given: Input, answer: "Callable[[Result], Reply]"
+    ) -> "tuple[Result, Reply]":
+        """Write one submission together with concurrent ones, or raise `GoAlone`."""
         made = asyncio.get_running_loop().create_future()
         wish = Wish(call, given, answer, made, call.now, call.service.clock.monotonic())
         self._waiting.setdefault(call.tenant_id, []).append(wish)
@@ -91,31 +91,31 @@ class Gathering(Generic[Given, Made]):
         return await wish.made
 
     def refuse_waiting(self, error: StoreUnavailable) -> None:
-        """Refuse what is not being written yet: the database is away."""
+        """Fail the submissions that are not being written yet: the database is unreachable."""
         waiting, self._waiting = self._waiting, {}
         for wishes in waiting.values():
             refuse(wishes, StoreUnavailable(reason=error.reason))
 
     def _write_more(self) -> None:
         while self._waiting and len(self._writing) < AT_ONCE:
-            # The tenant that has waited longest; the rest of it goes to the end.
+            # The tenant that has waited longest; its remaining submissions go to the end.
             tenant_id = next(iter(self._waiting))
             wishes = self._waiting.pop(tenant_id)
             if len(wishes) > MOST:
                 self._waiting[tenant_id] = wishes[MOST:]
             task = asyncio.create_task(self._write(wishes[:MOST]))
             self._writing.add(task)
-            task.add_done_callback(self._written)
+            task.add_done_callback(self._write_next)
 
-    def _written(self, task: "asyncio.Task[None]") -> None:
+    def _write_next(self, task: "asyncio.Task[None]") -> None:
         self._writing.discard(task)
         self._write_more()
 
-    async def _write(self, wishes: Sequence[Wish[Given, Made]]) -> None:
+    async def _write(self, wishes: Sequence[Wish[Input, Result]]) -> None:
         try:
-            await self._together(wishes)
+            await self._write_batch(wishes)
         except StoreUnavailable as error:
-            # Nobody knows whether it was committed: to try again could make it twice.
+            # The commit may have succeeded: a retry could create duplicates.
             refuse(wishes, error)
         except RotaError as error:
             if len(wishes) == 1:
@@ -129,7 +129,7 @@ class Gathering(Generic[Given, Made]):
             if not isinstance(error, Exception):
                 raise
 
-    async def _together(self, wishes: Sequence[Wish[Given, Made]]) -> None:
+    async def _write_batch(self, wishes: Sequence[Wish[Input, Result]]) -> None:
         call = wishes[0].call
         async with call.service.pool.acquire() as conn, behind_wall(conn, call.tenant_id) as now:
             wishes = well_timed(wishes, now, call.service.clock.monotonic())
@@ -138,35 +138,36 @@ class Gathering(Generic[Given, Made]):
                 return
             written = await self.write(conn, wishes, now=now)
             pairs = zip(wishes, written.made, strict=True)
-            told = [(wish, each, wish.answer(each)) for wish, each in pairs]
-            await keep_answers(conn, [(wish.call, reply) for wish, _, reply in told])
+            replies = [(wish, result, wish.answer(result)) for wish, result in pairs]
+            await keep_answers(conn, [(wish.call, reply) for wish, _, reply in replies])
         written.committed()
-        for wish, each, reply in told:
+        for wish, result, reply in replies:
             if not wish.made.done():
-                wish.made.set_result((each, reply))
+                wish.made.set_result((result, reply))
 
 
 def well_timed(
-    wishes: Sequence[Wish[Given, Made]], now: datetime, monotonic: float
-) -> list[Wish[Given, Made]]:
-    """Those that were drafted at the right time; the others are drafted again, each alone.
+    wishes: Sequence[Wish[Input, Result]], now: datetime, monotonic: float
+) -> list[Wish[Input, Result]]:
+    """Return the submissions that were drafted at the right time; the others are drafted again,
+    each alone.
 
-    The estimate of the database's clock is wrong for a moment after this machine slept, or when
-    another server took over whose clock is another.
+    The estimate of the database's clock is wrong for a moment after this machine slept, or after a
+    failover to a server with a different clock.
     """
-    kept: list[Wish[Given, Made]] = []
-    wrong: list[Wish[Given, Made]] = []
+    timely: list[Wish[Input, Result]] = []
+    wrong: list[Wish[Input, Result]] = []
     for wish in wishes:
         drafted = now - timedelta(seconds=monotonic - wish.since)
-        (wrong if abs(drafted - wish.at) > ESTIMATE_ERROR_MAX else kept).append(wish)
+        (wrong if abs(drafted - wish.at) > ESTIMATE_ERROR_MAX else timely).append(wish)
     refuse(wrong, GoAlone())
-    return kept
+    return timely
 
 
 async def new_ones(
-    conn: Connection, wishes: Sequence[Wish[Given, Made]]
-) -> list[Wish[Given, Made]]:
-    """Those without a key, and those whose key nobody used; the others are sent away."""
+    conn: Connection, wishes: Sequence[Wish[Input, Result]]
+) -> list[Wish[Input, Result]]:
+    """Return the submissions without an idempotency key or with a new one; the others go alone."""
     with_key = {wish.call.asked: wish for wish in reversed(wishes) if wish.call.asked is not None}
     if not with_key:
         return list(wishes)
@@ -191,7 +192,7 @@ async def keep_answers(conn: Connection, told: "Sequence[tuple[Call, Reply]]") -
         await idempotency.finish_many(conn, answers)
 
 
-def refuse(wishes: Sequence[Wish[Given, Made]], error: BaseException) -> None:
+def refuse(wishes: Sequence[Wish[Input, Result]], error: BaseException) -> None:
     for wish in wishes:
         if not wish.made.done():
             wish.made.set_exception(error)

@@ -1,9 +1,9 @@
-"""A pool of connections that answers at once while the database is away. Room: api.
+"""A connection pool that fails fast while the database is unreachable.
 
-Without it, every request of an outage waits for a connect of its own to time out, and thousands of
-requests pile up behind a handful of connections. Here the first connect that fails, or the clock
-monitor that gets no answer, marks the database as away. Until the monitor gets an answer, all
-requests are refused immediately, including those that were already waiting for a connection.
+Without it, every request during an outage waits until its own connect times out, and thousands of
+requests pile up behind a handful of connections. Here the first failed connect, or the clock
+monitor without a reply, marks the database as unreachable. Until the monitor gets a reply, all
+requests are refused immediately, including those that already wait for a connection.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ from typing import Any, Final
 from rota.core.errors import StoreUnavailable
 from rota.store.driver import Connection, Pool
 
-# How long a request waits for a connection of a busy pool while the database answers. Looked at
-# once a second.
+# How long a request waits for a connection of a busy pool while the database answers. Checked once
+# a second.
 CONNECTION_WAIT_MAX_S: Final = 10.0
 
 
 class GuardedPool:
-    """`check` makes the clock monitor ask the database at once; `on_lost` is called when the
-    database goes away. `answered_at` is when it last answered, by the monotonic clock.
+    """`check` makes the clock monitor query the database at once; `on_lost` is called when the
+    database becomes unreachable. `answered_at` is its last reply, by the monotonic clock.
     """
 
     def __init__(self, pool: Pool, *, monotonic: Callable[[], float]) -> None:
         self._pool = pool
         self._monotonic = monotonic
-        # The requests that wait for a connection: since when, and whether they were refused.
+        # Requests that wait for a connection, with the start of their wait, and refused ones.
         self._waiting: dict[asyncio.Task[Any], float] = {}
         self._refused: set[asyncio.Task[Any]] = set()
         self._away: StoreUnavailable | None = None
@@ -41,18 +41,18 @@ class GuardedPool:
         return self._away is not None
 
     def refuse_in_outage(self) -> None:
-        """Raise `StoreUnavailable` if the database is away."""
+        """Raise `StoreUnavailable` if the database is unreachable."""
         if self._away is not None:
             raise StoreUnavailable(reason=self._away.reason)
 
     def answered(self) -> None:
-        """The database answers: let requests through, and refuse those that waited for too long."""
+        """Record that the database answers: admit requests, refuse those that waited too long."""
         self.answered_at = self._monotonic()
         self._away = None
         self._refuse_since(self.answered_at - CONNECTION_WAIT_MAX_S)
 
     def lost(self, error: StoreUnavailable) -> None:
-        """The database does not answer: refuse requests, also those that wait already."""
+        """Record that the database does not answer: refuse requests, including waiting ones."""
         if self._away is None:
             self._away = error
             self.on_lost(error)
@@ -66,15 +66,15 @@ class GuardedPool:
                 task.cancel()
 
     def acquire(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection for the block, or `StoreUnavailable` without waiting for long."""
+        """Acquire a connection for the block, or raise `StoreUnavailable` quickly."""
         return GuardedConnection(self, self._pool.acquire())
 
     async def wait_for(self, acquiring: AbstractAsyncContextManager[Connection]) -> Connection:
-        """Wait for a connection, as long as the database answers and it does not take too long."""
+        """Wait for a connection while the database answers, up to the limit."""
         self.refuse_in_outage()
         task = asyncio.current_task()
         if task is None:
-            raise RuntimeError("a connection is waited for by a task")
+            raise RuntimeError("acquire a connection from a task")
         self._waiting[task] = self._monotonic()
         try:
             return await acquiring.__aenter__()
@@ -85,7 +85,7 @@ class GuardedPool:
             waited = f"no connection was free within {CONNECTION_WAIT_MAX_S:g} s"
             raise StoreUnavailable(reason=waited) from None
         except StoreUnavailable as error:
-            # No longer one of those who wait, who are refused by being cancelled.
+            # This task no longer waits: `lost` would cancel it.
             del self._waiting[task]
             self.lost(error)
             raise
@@ -125,6 +125,6 @@ class GuardedConnection:
         trace: TracebackType | None,
     ) -> bool | None:
         if isinstance(error, StoreUnavailable):
-            # A lock that was not free, or the end of the server: the monitor finds out.
+            # A lock timeout or a lost server: the monitor finds out which.
             self._pool.check()
         return await self._acquiring.__aexit__(kind, error, trace)

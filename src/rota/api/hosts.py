@@ -1,8 +1,8 @@
-"""Which host names a request may be addressed to. Room: api.
+"""Checks the host name of a request.
 
-A page of another site can have its own name resolve to this machine's address (DNS rebinding); the
-browser then takes the API for that site. The name it asked for is in `Host`. Only names can be made
-to point elsewhere, so IP addresses are always accepted, and so are the names of loopback.
+Another site can make its own name resolve to this machine's address (DNS rebinding); the browser
+then treats the API as part of that site. `Host` contains the name that the browser used. Only names
+can be rebound, so IP addresses are always accepted, and so are loopback names.
 """
 
 import re
@@ -21,14 +21,14 @@ class AllowedHosts:
     """`names` are exact names, `*.example.com` for all names below one, or `*` for every name."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        given = [name.lower().rstrip(".") for name in names]
-        self._allows_every = EVERY_HOST in given
-        self._exact = frozenset(given) | {"localhost"}
-        self._suffixes = (".localhost", *(name[1:] for name in given if name.startswith("*.")))
+        allowed = [name.lower().rstrip(".") for name in names]
+        self._allows_every = EVERY_HOST in allowed
+        self._exact = frozenset(allowed) | {"localhost"}
+        self._suffixes = (".localhost", *(name[1:] for name in allowed if name.startswith("*.")))
         self._remembered: dict[bytes, Refusal | None] = {}
 
     def check(self, hosts: Sequence[bytes]) -> Refusal | None:
-        """Return why a request with these `Host` headers is refused, if it is."""
+        """Return the refusal of a request with these `Host` headers, or None."""
         if len(hosts) != 1:
             detail = f"the request has {len(hosts)} Host headers; send exactly one"
             return Refusal("malformed_request", detail)
@@ -40,17 +40,17 @@ class AllowedHosts:
         return self._remembered[host]
 
     def _judge(self, host: str) -> Refusal | None:
-        found = _HOST.fullmatch(host)
-        if found is None:
+        match = _HOST.fullmatch(host)
+        if match is None:
             detail = f"Host: {host[:100]!r} is invalid; send a host name or address"
             return Refusal("malformed_request", detail)
-        name = found[1].lower().rstrip(".")
+        name = match[1].lower().rstrip(".")
         if self._allows_every or name in self._exact or name.endswith(self._suffixes):
             return None
         if parse_address(name) is not None:
             return None
         detail = (
-            f"Host: {name[:100]!r} is not served here; call an address of this server, or add the "
+            f"Host: {name[:100]!r} is not allowed; use an address of this server, or add the "
             "name to api.allowed_hosts"
         )
         return Refusal("unknown_host", detail)

@@ -1,7 +1,7 @@
-"""Ids as the outside sees them: a prefix that says what it is, then the UUID. Room: api.
+"""Formats and parses public ids: a prefix for the type, then the UUID.
 
-`job_0199…` reads better in a log than 36 anonymous characters, and a run's id given where a job's
-is wanted is refused at once. A bare UUID is understood as well.
+`job_0199…` reads better in a log than 36 anonymous characters, and a run id in place of a job id is
+refused at once. A bare UUID is accepted too.
 """
 
 import re
@@ -21,7 +21,7 @@ PREFIXES: Final = {
     "event_id": "evt",
     "hook_id": "hook",
 }
-# Characters of a name in a path, or of a place in a cursor.
+# Characters of a name in a path, or of a part of a cursor.
 PATH_TEXT_MAX: Final = 200
 _HEX: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -43,7 +43,7 @@ def run(id_: UUID) -> str:
 
 
 def read(parameter: str, text: str) -> UUID:
-    """The id in a path; one that cannot be one does not exist."""
+    """Parse the id in a path; raise `NotFound` for a malformed one."""
     prefix = PREFIXES[parameter]
     body = text.removeprefix(f"{prefix}_")
     if body == text:
@@ -54,23 +54,21 @@ def read(parameter: str, text: str) -> UUID:
 
 
 def is_plain_text(text: str) -> bool:
-    """Return whether a name has a length that a name can have, and no NUL, which PostgreSQL cannot
-    store.
-    """
+    """Tell whether a name has a valid length and no NUL, which PostgreSQL cannot store."""
     return 1 <= len(text) <= PATH_TEXT_MAX and "\0" not in text
 
 
 def read_path(params: Mapping[str, str]) -> Mapping[str, str]:
-    """Check every name in a path. Ids are left to `read`, which knows how they look."""
+    """Validate every name in a path. `read` validates ids."""
     for parameter, text in params.items():
         if parameter not in PREFIXES and not is_plain_text(text):
-            wanted = f"use 1 to {PATH_TEXT_MAX} characters and no NUL"
+            wanted = f"must have 1 to {PATH_TEXT_MAX} characters and no NUL"
             raise InvalidInput(parameter, text, wanted)
     return params
 
 
 def schema(parameter: str) -> dict[str, Any]:
-    """The JSON Schema of a place in a path."""
+    """Return the JSON Schema of a path parameter."""
     if parameter in PREFIXES:
         return {"type": "string", "pattern": f"^{PREFIXES[parameter]}_[0-9a-f]{{32}}$"}
     return {"type": "string", "minLength": 1, "maxLength": PATH_TEXT_MAX}

@@ -1,8 +1,8 @@
-"""Lists of jobs: definitions, one-time submissions, or both in one order. Room: api.
+"""Lists jobs: definitions, one-time submissions, or both merged.
 
-Definitions are in the order in which they were made, submissions in the order in which they are
-due; a page of both merges the two by these times. A cursor keeps a place in each, so what is added
-meanwhile moves nothing to another page.
+Definitions are sorted by creation time, submissions by due time; a page of both merges the two by
+these times. A cursor stores a position in each list, so new entries do not shift others to another
+page.
 """
 
 from dataclasses import replace
@@ -20,15 +20,15 @@ from rota.store import job_views, submission_views
 from rota.store.driver import Connection
 from rota.store.job_views import JobFilter, JobRow, Place
 
-# What a cursor says of a list of which nothing is left, and of one that was not begun.
+# Cursor markers of a list that is exhausted, and of one that is not started.
 DONE: Final = "-"
 BEGIN: Final = "+"
-# How many texts a cursor has.
+# Parts of a cursor.
 CURSOR_PARTS: Final = 3
 
 
 class ListPlace(NamedTuple):
-    """Where a page ended in each of the two lists; None before the first of it."""
+    """The position after a page in each of the two lists; None at the start."""
 
     jobs: Place | None = None
     submissions: UUID | None = None
@@ -54,7 +54,7 @@ async def list_page(
     after: ListPlace | None = None,
     limit: int = 50,
 ) -> JobList:
-    """A page of jobs of this type."""
+    """Read a page of jobs of this type."""
     place = after or ListPlace(submissions_done=sort == "definition")
     jobs, submissions = job_views.Page([], None), submission_views.SubmissionPage([], None)
     if not place.jobs_done:
@@ -76,10 +76,10 @@ def _merge(
     place: ListPlace,
     limit: int,
 ) -> JobList:
-    """The newest of both, down to the time to which both were looked at."""
+    """Merge the newest of both lists, down to the time that both pages cover."""
     rows = [(row.created_at, row.id, row) for row in jobs.rows]
     rows += [(time_of(_run_id(row)), _run_id(row), row) for row in submissions.rows]
-    rows.sort(key=lambda each: each[:2], reverse=True)
+    rows.sort(key=lambda entry: entry[:2], reverse=True)
     floors = [] if jobs.after is None else [jobs.after.created_at]
     floors += [] if submissions.after is None else [time_of(submissions.after)]
     shown = [row for at, _, row in rows if not floors or at >= max(floors)][:limit]
@@ -103,7 +103,7 @@ def _run_id(row: JobRow) -> UUID:
 
 
 def write_place(place: ListPlace) -> list[str]:
-    """A place as a cursor keeps it."""
+    """Write a position as parts of a cursor."""
     at, job_id = BEGIN, BEGIN
     if place.jobs_done:
         at = job_id = DONE
@@ -116,7 +116,7 @@ def write_place(place: ListPlace) -> list[str]:
 
 
 def read_place(parts: list[str]) -> ListPlace:
-    """The place that a cursor keeps; `Refusal` if it is no cursor of a list of jobs."""
+    """Read the position in a cursor; raise `Refusal` if it is not a cursor of a job list."""
     try:
         at, job_id, run_id = parts
         place = ListPlace(jobs_done=at == DONE, submissions_done=run_id == DONE)
@@ -126,5 +126,7 @@ def read_place(parts: list[str]) -> ListPlace:
         if run_id not in {DONE, BEGIN}:
             place = place._replace(submissions=identifiers.read("run_id", run_id))
     except (ValueError, RotaError):
-        raise Refusal("malformed_request", "the cursor is none of ours") from None
+        raise Refusal(
+            "malformed_request", "invalid cursor; use `next_cursor` of the previous page"
+        ) from None
     return place

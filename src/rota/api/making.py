@@ -1,6 +1,6 @@
-"""Makes jobs that a request asks for: written, noted down, answered. Room: api.
+"""Creates the jobs of a request: writes them, audits them and builds the response.
 
-The operations are resources/jobs.py; the rules are flow/submit.
+The operations are in resources/jobs.py, the rules in submission.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,52 +27,54 @@ from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, sealed
 
-# The longest that a scheduler reads ahead.
+# The maximum look-ahead of a scheduler.
 NEAR: Final = timedelta(minutes=1)
 
 
 async def make(
     call: Call, drafts: Sequence[JobDraft], *, only_definitions: bool = False
 ) -> list[JobMade]:
-    """Make all of these jobs and submissions or none. With `only_definitions` each becomes a job,
-    which is found by its name.
+    """Create all of these jobs and submissions, or none. With `only_definitions` each becomes a
+    named job.
     """
     if not only_definitions:
-        made_in_bulk = await _make_bulk(call, drafts)
-        if made_in_bulk is not None:
-            return made_in_bulk
-    asked_for = variants_of(drafts, tenant=call.principal.tenant)
-    known = await _calendars(call, asked_for)
+        bulk_result = await _make_bulk(call, drafts)
+        if bulk_result is not None:
+            return bulk_result
+    variants = variants_of(drafts, tenant=call.principal.tenant)
+    known = await _read_calendars(call, variants)
     drafting = Drafting(call.now, known, origin=origin_of(call), only_definitions=only_definitions)
-    found_good = await submitting.draft_all(drafting, asked_for, call.service.new_id)
-    made = await submitting.submit_drafts(call.conn, found_good, now=call.now, calendars=known)
-    await note_made(call.conn, [(call, each.display_name) for each in asked_for], made)
-    call.hints |= hints_of(call, made)
-    call.made(each.run_id for each in made)
+    valid_drafts = await submitting.draft_all(drafting, variants, call.service.new_id)
+    submitted = await submitting.submit_drafts(
+        call.conn, valid_drafts, now=call.now, calendars=known
+    )
+    await note_made(call.conn, [(call, variant.display_name) for variant in variants], submitted)
+    call.hints |= hints_of(call, submitted)
+    call.made(result.run_id for result in submitted)
     served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
-    lacking = await _lacking(call, found_good)
+    lacking = await _find_missing_secrets(call, valid_drafts)
     unserved: dict[str, list[str]] = {}
     return [
         JobMade(
-            job_id=identifiers.job(each.job_id),
-            run_id=None if each.run_id is None else identifiers.run(each.run_id),
-            deduplicated=each.deduplicated,
-            next_run_at=moment_or_none(each.first_tick),
+            job_id=identifiers.job(result.job_id),
+            run_id=None if result.run_id is None else identifiers.run(result.run_id),
+            deduplicated=result.deduplicated,
+            next_run_at=moment_or_none(result.first_tick),
             name=draft.name or draft.spec.kind,
-            status="active" if each.run_id is None else "pending",
+            status="active" if result.run_id is None else "pending",
             warnings=(
-                _warnings(draft.spec.kind, draft.payload, served, lacking.get(place, ()))
-                if place in lacking or served.get(draft.spec.kind) is not None
-                else _unserved(unserved, draft.spec.kind, served)
+                _warnings(draft.spec.kind, draft.payload, served, lacking.get(index, ()))
+                if index in lacking or served.get(draft.spec.kind) is not None
+                else _warn_unserved(unserved, draft.spec.kind, served)
             )
             + _warn_unstored(draft.spec, is_submission=draft.is_submission),
         )
-        for place, (each, draft) in enumerate(zip(made, found_good, strict=True))
+        for index, (result, draft) in enumerate(zip(submitted, valid_drafts, strict=True))
     ]
 
 
 async def _make_bulk(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | None:
-    """Make submissions that differ in a few fields only; None if they differ in more."""
+    """Create submissions that differ in a few fields only; return None if they differ in more."""
     columns = columns_of(drafts, tenant=call.principal.tenant)
     if columns is None:
         return None
@@ -107,20 +109,22 @@ async def _make_bulk(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | 
     ]
 
 
-async def _calendars(call: Call, asked_for: Sequence[SpecVariant]) -> Mapping[str, Calendar]:
-    """The calendars of the tenant, if a schedule goes by any."""
-    if not any(each.spec.schedule and "calendars" in each.spec.schedule for each in asked_for):
+async def _read_calendars(call: Call, variants: Sequence[SpecVariant]) -> Mapping[str, Calendar]:
+    """Read the tenant's calendars, if a schedule refers to any."""
+    if not any(
+        variant.spec.schedule and "calendars" in variant.spec.schedule for variant in variants
+    ):
         return NO_CALENDARS
     return await calendars.read_all(call.conn, tenant_id=call.tenant_id)
 
 
-async def _lacking(call: Call, drafts: Sequence[Draft]) -> dict[int, set[str]]:
-    """The secrets that are named and not there, by the place of who names them. It is asked only
-    if one names any.
+async def _find_missing_secrets(call: Call, drafts: Sequence[Draft]) -> dict[int, set[str]]:
+    """Return missing secrets by the index of the draft that refers to them. Queries the database
+    only if a draft refers to a secret.
     """
     named = {
-        place: names_in([draft.payload, draft.spec.graph])
-        for place, draft in enumerate(drafts)
+        index: names_in([draft.payload, draft.spec.graph])
+        for index, draft in enumerate(drafts)
         if (draft.payload_text and MARK in draft.payload_text)
         or (draft.graph_text and MARK in draft.graph_text)
     }
@@ -128,18 +132,18 @@ async def _lacking(call: Call, drafts: Sequence[Draft]) -> dict[int, set[str]]:
         return {}
     wanted = set[str]().union(*named.values())
     unknown = await sealed.unknown(call.conn, tenant_id=call.tenant_id, names=wanted)
-    return {place: names.intersection(unknown) for place, names in named.items()}
+    return {index: names.intersection(unknown) for index, names in named.items()}
 
 
-def _unserved(known: dict[str, list[str]], kind: str, served: ServedKinds) -> list[str]:
-    """The warnings that all of a kind have."""
+def _warn_unserved(known: dict[str, list[str]], kind: str, served: ServedKinds) -> list[str]:
+    """Return the warnings that all jobs of a kind share."""
     if kind not in known:
         known[kind] = _warnings(kind, None, served, ())
     return known[kind]
 
 
 def asked(call: Call, draft: JobDraft) -> JobSpec:
-    """The job or submission that a draft asks for."""
+    """Build the specification of a drafted job or submission."""
     return spec_of(draft, tenant=call.principal.tenant)
 
 
@@ -148,12 +152,12 @@ def origin_of(call: Call) -> Origin:
 
 
 def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
-    """Whom it concerns now: a tick that is far away is found in time without a hint."""
+    """Return the hints to send now; a distant tick is found in time without one."""
     soon = call.now + NEAR
     found = set()
-    if any(each.run_id is not None for each in made):
+    if any(result.run_id is not None for result in made):
         found.add(hints.RUNS)
-    if any(each.first_tick is not None and each.first_tick <= soon for each in made):
+    if any(result.first_tick is not None and result.first_tick <= soon for result in made):
         found.add(hints.JOBS)
     return found
 
@@ -161,7 +165,7 @@ def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
 def made_of(
     each: Submitted, spec: JobSpec, served: ServedKinds, lacking: Iterable[str] = ()
 ) -> JobMade:
-    """The answer to who asked for it."""
+    """Build the response for one created job."""
     return JobMade(
         job_id=identifiers.job(each.job_id),
         run_id=None if each.run_id is None else identifiers.run(each.run_id),
@@ -177,17 +181,17 @@ def made_of(
 
 
 def _warn_unstored(spec: JobSpec, *, is_submission: bool) -> list[str]:
-    """Say which fields a submission does not keep; a definition keeps all."""
+    """Warn about fields that a submission does not store; a definition stores all."""
     return [
-        f"{name} is not stored: a one-time submission has none; use labels"
+        f"{name} is not stored for a one-time submission; use labels"
         for name in (details_of(spec) if is_submission else ())
     ]
 
 
 def _warnings(kind: str, payload: object, served: ServedKinds, lacking: Iterable[str]) -> list[str]:
-    told = [
-        f"there is no secret {each!r}; its runs fail until there is" for each in sorted(lacking)
+    warnings = [
+        f"secret {name!r} does not exist; runs fail until it is created" for name in sorted(lacking)
     ]
     if kind not in served:
-        told.append(f"no live worker serves the kind {kind!r}; its runs wait until one does")
-    return told + warn_unknown_fields(kind, payload, served)
+        warnings.append(f"no live worker serves the kind {kind!r}; its runs wait until one does")
+    return warnings + warn_unknown_fields(kind, payload, served)

@@ -1,7 +1,7 @@
-"""The OpenAPI document, made from the catalogue. Room: api.
+"""Builds the OpenAPI document from the catalogue.
 
-The same shapes that decode requests and encode answers are written down here, so the document says
-what the code does. msgspec turns shapes into JSON Schema 2020-12, which OpenAPI 3.1 is made of.
+It uses the same structs that decode requests and encode responses, so the document matches the
+code. msgspec converts structs to JSON Schema 2020-12, on which OpenAPI 3.1 is based.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,29 +21,29 @@ WITH_IDEMPOTENCY: Final = ("conflict", "idempotency_key_reused", "malformed_requ
 TITLE: Final = "Rota"
 ABOUT: Final = (
     "Distributed cron, job queue and job graphs in one service. Times are RFC 3339 in UTC, "
-    "durations ISO 8601 (`15m` is understood as well). Errors are RFC 9457 problems."
+    "durations ISO 8601 (`15m` is accepted too). Errors are RFC 9457 problems."
 )
 
 
 def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]:
-    """The whole document."""
+    """Build the whole document."""
     shapes = list(dict.fromkeys(_shapes(operations)))
     known = [*shapes, Problem, *DOCUMENTS]
     schemas, components = msgspec.json.schema_components(known, ref_template=SCHEMA_REF)
     by_shape = dict(zip(map(repr, known), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for each in operations:
-        made = _operation(each, by_shape, components)
-        paths.setdefault(each.path, {})[each.method.lower()] = made
-        for place, path in enumerate(each.other_paths, 2):
-            other = {"operationId": f"{each.name}_{place}", "description": _same_as(each)}
-            paths.setdefault(path, {})[each.method.lower()] = made | other
+    for operation in operations:
+        described = _operation(operation, by_shape, components)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+        for place, path in enumerate(operation.other_paths, 2):
+            other = {"operationId": f"{operation.name}_{place}", "description": _same_as(operation)}
+            paths.setdefault(path, {})[operation.method.lower()] = described | other
     return {
         "openapi": "3.1.0",
         "info": {"title": TITLE, "version": version, "description": ABOUT},
         "servers": [{"url": "/"}],
         "security": [{"key": []}],
-        "tags": [{"name": tag} for tag in dict.fromkeys(each.tag for each in operations)],
+        "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in operations)],
         "paths": paths,
         "components": {
             "schemas": components,
@@ -52,48 +52,58 @@ def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]
     }
 
 
-def _same_as(each: Operation) -> str:
-    return f"The same as `{each.method} {each.path}`."
+def _same_as(operation: Operation) -> str:
+    return f"Same as `{operation.method} {operation.path}`."
 
 
 def _shapes(operations: Iterable[Operation]) -> Iterable[Any]:
-    for each in operations:
-        yield from (shape for shape in (each.query, each.body, each.answer) if shape is not None)
+    for operation in operations:
+        yield from (
+            shape
+            for shape in (operation.query, operation.body, operation.answer)
+            if shape is not None
+        )
 
 
 def _operation(
-    each: Operation, by_shape: dict[str, Any], components: dict[str, Any]
+    operation: Operation, by_shape: dict[str, Any], components: dict[str, Any]
 ) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "operationId": each.name,
-        "summary": each.summary,
-        "tags": [each.tag],
-        "parameters": [*_path_parameters(each), *_query_parameters(each, components)],
-        "responses": _responses(each, by_shape),
+    document: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": [*_path_parameters(operation), *_query_parameters(operation, components)],
+        "responses": _responses(operation, by_shape),
     }
-    if each.description:
-        made["description"] = each.description
-    if each.permission is None:
-        made["security"] = []
-    if each.method == "POST" and each.scope != "none":
-        told = _SHOWN_ONCE if each.reveals_secret else _REPEATED
-        made["parameters"].append(_IDEMPOTENCY_KEY | {"description": told})
-    if each.has_body:
-        content: dict[str, Any] = {"schema": by_shape[repr(each.body)] if each.body else {}}
-        if each.example is not None:
-            content["example"] = each.example
-        others = {media: {"schema": schema} for media, schema in each.other_bodies.items()}
-        made["requestBody"] = {
-            "required": each.body_required,
+    if operation.description:
+        document["description"] = operation.description
+    if operation.permission is None:
+        document["security"] = []
+    if operation.method == "POST" and operation.scope != "none":
+        text = _SHOWN_ONCE if operation.reveals_secret else _REPEATED
+        document["parameters"].append(_IDEMPOTENCY_KEY | {"description": text})
+    if operation.has_body:
+        content: dict[str, Any] = {
+            "schema": by_shape[repr(operation.body)] if operation.body else {}
+        }
+        if operation.example is not None:
+            content["example"] = operation.example
+        others = {media: {"schema": schema} for media, schema in operation.other_bodies.items()}
+        document["requestBody"] = {
+            "required": operation.body_required,
             "content": {"application/json": content, **others},
         }
-    return made
+    return document
 
 
-_REPEATED: Final = "The same key with the same request gets the same answer, for a day."
+_REPEATED: Final = (
+    "Makes retries safe: for a day, the same key with the same request returns the first response. "
+    "Default: none."
+)
 _SHOWN_ONCE: Final = (
-    "The same key with the same request is refused for a day with `secret_shown_once`, which names "
-    "what the first request created: the secret is not stored."
+    "Makes retries safe: for a day, the same key with the same request fails with "
+    "`secret_shown_once`, which names what the first request created. The secret is not stored. "
+    "Default: none."
 )
 _IDEMPOTENCY_KEY: Final = {
     "name": "Idempotency-Key",
@@ -103,7 +113,7 @@ _IDEMPOTENCY_KEY: Final = {
 }
 
 
-def _path_parameters(each: Operation) -> list[dict[str, Any]]:
+def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
@@ -111,54 +121,54 @@ def _path_parameters(each: Operation) -> list[dict[str, Any]]:
             "required": True,
             "schema": identifiers.schema(name),
         }
-        for name in each.parameters
+        for name in operation.parameters
     ]
 
 
-def _query_parameters(each: Operation, components: dict[str, Any]) -> list[dict[str, Any]]:
-    if each.query is None:
+def _query_parameters(operation: Operation, components: dict[str, Any]) -> list[dict[str, Any]]:
+    if operation.query is None:
         return []
-    shape = components[each.query.__name__]
-    found = []
+    shape = components[operation.query.__name__]
+    parameters = []
     for name, schema in shape.get("properties", {}).items():
-        known = {
+        plain = {
             key: value for key, value in schema.items() if key not in {"description", "default"}
         }
         parameter: dict[str, Any] = {
             "name": name,
             "in": "query",
             "required": name in shape.get("required", ()),
-            "schema": without_null(known),
+            "schema": without_null(plain),
         }
         if "description" in schema:
             parameter["description"] = schema["description"]
-        found.append(parameter)
-    return found
+        parameters.append(parameter)
+    return parameters
 
 
 def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter that is not given is null to us; nobody can send a null in a query."""
+    """Drop null from a schema: a query cannot contain null; None means the parameter is absent."""
     options = schema.get("anyOf")
     if options is None:
         return schema
-    kept = [each for each in options if each != {"type": "null"}]
+    remaining = [option for option in options if option != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return rest | (kept[0] if len(kept) == 1 else {"anyOf": kept})
+    return rest | (remaining[0] if len(remaining) == 1 else {"anyOf": remaining})
 
 
-def _responses(each: Operation, by_shape: dict[str, Any]) -> dict[str, Any]:
-    good: dict[str, Any] = {"description": status_name(each.status)}
-    if each.answer is not None:
-        good["content"] = {each.media: {"schema": by_shape[repr(each.answer)]}}
-    elif each.media != "application/json":
-        good["content"] = {each.media: {"schema": _form_of(each.media)}}
-    for media in each.other_media:
+def _responses(operation: Operation, by_shape: dict[str, Any]) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": status_name(operation.status)}
+    if operation.answer is not None:
+        good["content"] = {operation.media: {"schema": by_shape[repr(operation.answer)]}}
+    elif operation.media != "application/json":
+        good["content"] = {operation.media: {"schema": _form_of(operation.media)}}
+    for media in operation.other_media:
         good.setdefault("content", {})[media] = {"schema": _form_of(media)}
-    responses = {str(each.status): good}
-    for status in each.other_statuses:
+    responses = {str(operation.status): good}
+    for status in operation.other_statuses:
         responses[str(status)] = good | {"description": status_name(status)}
     by_status: dict[int, list[str]] = {}
-    for code in codes_of(each):
+    for code in codes_of(operation):
         by_status.setdefault(KINDS[code].status, []).append(code)
     for status, codes in sorted(by_status.items()):
         responses[str(status)] = {
@@ -169,12 +179,12 @@ def _responses(each: Operation, by_shape: dict[str, Any]) -> dict[str, Any]:
 
 
 def _form_of(media: str) -> dict[str, Any]:
-    """Text, or events: those are told in docs/reference, not here."""
+    """Return the schema of a text, or of events, which docs/reference describes."""
     return {} if media == "text/event-stream" else {"type": "string"}
 
 
 def codes_of(each: Operation) -> list[str]:
-    """Every problem that the operation may answer."""
+    """Return every problem code that the operation may return."""
     codes = [*EVERYWHERE, *each.problems, "invalid_input"]
     if each.permission is not None:
         codes += WITH_KEY

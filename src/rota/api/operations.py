@@ -1,8 +1,8 @@
-"""What an operation of the API is: one declaration for route, check, document and test. Room: api.
+"""Declares API operations: one declaration for route, validation, document and test.
 
-An operation names its permission, what it reads and what it answers. The router, the OpenAPI
-document, the matrix of who may do what and the reference page are all made from this list, so they
-cannot disagree. An operation without a permission is open to everybody, and says so.
+An operation declares its permission, its input and its response. The router, the OpenAPI document,
+the permission matrix and the reference page are generated from this list, so they cannot disagree.
+An operation without a permission needs no key, and its declaration says so.
 """
 
 import re
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 Handle = Callable[["Call"], Awaitable["Reply"]]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-# Where its statements run: behind the tenant's wall in one transaction; on a connection of the
-# whole installation; there for a key of the platform that acts for all tenants, and behind the wall
-# for others; or nowhere that the door could prepare.
+# Where the statements run. "tenant": one transaction in the tenant's row-level security scope.
+# "platform": a connection for the whole installation. "either": "platform" for a platform key that
+# acts for all tenants, else "tenant". "none": the pipeline prepares no connection.
 Scope = Literal["tenant", "platform", "either", "none"]
 ChosenScope = Literal["tenant", "platform", "none"]
 
@@ -32,7 +32,7 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`problems` are the codes it may answer beside those that every operation may."""
+    """One operation. `problems` are its problem codes beyond those of every operation."""
 
     method: Method
     path: str
@@ -44,31 +44,31 @@ class Operation:
     query: type[Struct] | None = None
     body: Any = None
     body_required: bool = True
-    # How the body is read if not, or not only, as JSON of that shape; and the schemas of the other
-    # forms that it may have, by their media types.
+    # Reads a body that is not, or not only, JSON of that schema; and the schemas of the other
+    # formats, by media type.
     read: Callable[[bytes, "Request"], Any] | None = None
     other_bodies: Mapping[str, Any] = field(default_factory=dict)
     answer: Any = None
     status: int = 200
-    # What else it may answer when all is well, with the same body.
+    # Other success statuses, with the same body.
     other_statuses: tuple[int, ...] = ()
     scope: Scope = "tenant"
-    # How it is carried out if it comes without an idempotency key and may share a transaction.
+    # Executes the operation in a shared transaction, if it may be batched.
     gathered: Handle | None = None
     problems: tuple[str, ...] = ()
     largest_body: int = 1_000_000
     media: str = "application/json"
-    # In which form else it may answer, if it is asked to.
+    # Other media types that the caller may request.
     other_media: tuple[str, ...] = ()
-    # The answer shows a secret that nobody can read again. It is not stored for an idempotency key.
+    # The response contains a secret that is shown once. It is not stored for an idempotency key.
     reveals_secret: bool = False
-    # A health probe: it costs nothing, and is counted against no rate.
+    # A health probe: cheap, and exempt from rate limits.
     is_probe: bool = False
-    # The caller has no key and signs its requests; each hook has a rate of its own.
+    # The caller has no key and signs its requests; each hook has its own rate limit.
     is_hook: bool = False
     example: Any = None
     description: str = ""
-    # Where else it is found, by the same rules; each has the same places for ids.
+    # Other paths of the operation, with the same path parameters.
     other_paths: tuple[str, ...] = ()
     parameters: tuple[str, ...] = field(default=())
 
@@ -82,7 +82,7 @@ class Operation:
 
 
 class Catalogue:
-    """The operations in the order in which they were declared."""
+    """All operations in the order of their declaration."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
@@ -90,17 +90,19 @@ class Catalogue:
     def operation(
         self, method: Method, path: str, *, tag: str, permission: Permission | None, **more: Any
     ) -> Callable[[Handle], Handle]:
-        """Declare the decorated function; its name and docstring become those of the operation."""
+        """Declare the decorated function as an operation. Its name becomes the operation id, its
+        docstring the summary and description.
+        """
 
         def declare(handle: Handle) -> Handle:
-            said = (handle.__doc__ or "").strip().split("\n\n", 1)
+            texts = (handle.__doc__ or "").strip().split("\n\n", 1)
             self.operations.append(
                 Operation(
                     method=method,
                     path=path,
                     name=handle.__name__,
-                    summary=" ".join(said[0].split()).rstrip("."),
-                    description=" ".join(said[1].split()) if len(said) > 1 else "",
+                    summary=" ".join(texts[0].split()).rstrip("."),
+                    description=" ".join(texts[1].split()) if len(texts) > 1 else "",
                     tag=tag,
                     handle=handle,
                     permission=permission,

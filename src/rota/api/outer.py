@@ -1,6 +1,6 @@
-"""Around the whole API: request ids, headers of safety, bounds on headers and load. Room: api.
+"""Middleware around the whole API: request ids, security headers, limits on headers and load.
 
-Plain ASGI, because it is the outermost: what it adds is on every response, the refusals included.
+Plain ASGI, because it is the outermost layer: its headers are on every response, including errors.
 """
 
 import re
@@ -26,7 +26,7 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-# As the server sends them; a response may say otherwise.
+# Default headers; a response may override them.
 DEFAULT_HEADERS: Final = (
     *((name.encode(), value.encode()) for name, value in HEADERS.items()),
     (b"cache-control", b"no-store"),
@@ -34,18 +34,18 @@ DEFAULT_HEADERS: Final = (
 STRICT_TRANSPORT: Final = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
 REQUEST_ID: Final = b"x-request-id"
 PROBES: Final = frozenset({"/healthz", "/readyz"})
-# Requests that are answered at the same time, streams included.
+# Concurrent requests, including streams.
 REQUESTS_MAX: Final = 2_000
 MOST_URL: Final = 8_000
 MOST_HEADERS: Final = 100
 MOST_HEADER_BYTES: Final = 16_000
-# A caller's own id is kept if it can do no harm in a log.
+# A caller's own request id is kept if it is safe to log.
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
 class Outer:
-    """`new_id` draws request ids; `overloaded` answers a request that is one too many; `refuse`
-    answers one whose host is not among `hosts`.
+    """`new_id` creates request ids; `overloaded` responds beyond the limit of concurrent requests;
+    `refuse` responds to a host that is not among `hosts`.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Outer:
             self._open -= 1
 
     def _choose_app(self, scope: Scope) -> ASGIApp:
-        """Return what answers this request; a probe is answered whatever its host and the load."""
+        """Return the application for this request; probes ignore the host and the load."""
         if scope["path"] in PROBES:
             return self._app
         if self._hosts is not None and self._refuse is not None:
@@ -105,25 +105,25 @@ class Outer:
             refusal = self._hosts.check(hosts)
             if refusal is not None:
                 return self._refuse(refusal)
-        # Counted here and not by the server, whose refusal could not say when to come back.
+        # Counted here, because the server could not send Retry-After.
         return self._app if self._open < REQUESTS_MAX else self._overloaded
 
     def _request_id(self, scope: Scope) -> str:
         for name, value in scope["headers"]:
             if name == b"x-request-id":
-                given = value.decode("latin-1")
-                if _REQUEST_ID.fullmatch(given):
-                    return str(given)
+                request_id = value.decode("latin-1")
+                if _REQUEST_ID.fullmatch(request_id):
+                    return str(request_id)
         return f"req_{self._new_id().hex}"
 
 
 def excess_of(scope: Scope) -> str | None:
-    """What of the request's head is beyond its bound, if anything."""
+    """Return which limit the request's head exceeds, or None."""
     if len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) > MOST_URL:
         return f"the URL may have at most {MOST_URL:,} bytes"
     headers = scope["headers"]
     if len(headers) > MOST_HEADERS:
-        return f"there may be at most {MOST_HEADERS} headers"
+        return f"the request may have at most {MOST_HEADERS} headers"
     if sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES:
         return f"the headers may have at most {MOST_HEADER_BYTES:,} bytes"
     return None

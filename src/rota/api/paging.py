@@ -1,7 +1,7 @@
-"""Pages of lists: an opaque cursor that knows which list it belongs to. Room: api.
+"""Pages lists with opaque cursors that belong to one list.
 
-The cursor holds the place after which the next page begins, and a digest of the filters: a cursor
-with other filters is refused, because the page would be neither list's.
+A cursor contains the position after which the next page begins, and a digest of the filters. A
+cursor with other filters is refused, because the page would belong to neither list.
 """
 
 import hashlib
@@ -41,25 +41,28 @@ def cursor(filters: Any, place: Sequence[str]) -> str:
 
 
 def place_of(text: str | None, filters: Any, *, parts: int = 1) -> list[str] | None:
-    """Return the place in a cursor, which has exactly so many parts; None at the beginning of the
+    """Return the position in a cursor, which must have this many parts; None at the start of the
     list. Each part is text that the database can store.
     """
     if text is None:
         return None
     try:
         raw = urlsafe_b64decode(text[:MOST_CURSOR] + "=" * (-len(text) % 4))
-        found = msgspec.msgpack.decode(raw, type=_Place)
+        position = msgspec.msgpack.decode(raw, type=_Place)
     except (NotBase64, ValueError, msgspec.DecodeError):
-        raise _not_ours() from None
-    if found.filters != _digest(filters):
-        raise Refusal("malformed_request", "the cursor belongs to a list with other filters")
-    if len(found.place) != parts or not all(map(is_plain_text, found.place)):
-        raise _not_ours()
-    return found.place
+        raise _invalid_cursor() from None
+    if position.filters != _digest(filters):
+        raise Refusal(
+            "malformed_request",
+            "the cursor belongs to a list with other filters; start again without it",
+        )
+    if len(position.place) != parts or not all(map(is_plain_text, position.place)):
+        raise _invalid_cursor()
+    return position.place
 
 
-def _not_ours() -> Refusal:
-    return Refusal("malformed_request", "the cursor is none of ours")
+def _invalid_cursor() -> Refusal:
+    return Refusal("malformed_request", "invalid cursor; use `next_cursor` of the previous page")
 
 
 def _digest(filters: Any) -> bytes:
@@ -67,10 +70,10 @@ def _digest(filters: Any) -> bytes:
 
 
 def number_of(place: list[str] | None) -> int:
-    """The number in a place; 0 at the beginning."""
+    """Return the number in a position; 0 at the start."""
     if place is None:
         return 0
     (text,) = place
     if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
-        raise _not_ours()
+        raise _invalid_cursor()
     return int(text)

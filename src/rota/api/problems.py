@@ -1,7 +1,7 @@
-"""Errors as RFC 9457 problems, translated here and nowhere else. Room: api.
+"""Translates errors to RFC 9457 problems; no other module does.
 
-Every code has a page in docs/problems. A problem tells what is wrong, where, and under which
-request id the log has more; it never tells of other tenants, statements or stack frames.
+Every code has a page in docs/problems. A problem says what is wrong, where, and which request id to
+look up in the log. It never reveals other tenants, statements or stack frames.
 """
 
 import math
@@ -36,7 +36,7 @@ from rota.store import idempotency
 
 MEDIA: Final = "application/problem+json"
 UNAVAILABLE: Final = 503
-# A process finds out within two seconds that the database is back.
+# A process notices within two seconds that the database is back.
 OUTAGE_RETRY_AFTER_S: Final = 2
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 
@@ -47,31 +47,31 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = {
-    "malformed_request": Kind(400, "The request cannot be read"),
-    "unauthenticated": Kind(401, "A valid API key is needed"),
-    "not_allowed": Kind(403, "The API key does not allow this"),
+    "malformed_request": Kind(400, "Malformed request"),
+    "unauthenticated": Kind(401, "A valid API key is required"),
+    "not_allowed": Kind(403, "The API key's role does not permit this"),
     "foreign_request": Kind(403, "The request does not come from the dashboard"),
-    "not_found": Kind(404, "There is no such thing"),
-    "method_not_allowed": Kind(405, "This path does not know this method"),
-    "not_acceptable": Kind(406, "This cannot be answered in the form that was asked for"),
+    "not_found": Kind(404, "Not found"),
+    "method_not_allowed": Kind(405, "Method not allowed"),
+    "not_acceptable": Kind(406, "The requested media type is not available"),
     "request_timeout": Kind(408, "The request did not arrive in time"),
-    "conflict": Kind(409, "This conflicts with something else"),
-    "illegal_move": Kind(409, "Its state does not allow this"),
-    "already_finished": Kind(409, "It has finished already"),
-    "idempotency_in_progress": Kind(409, "The same request is still being carried out"),
+    "conflict": Kind(409, "Conflict with the current state"),
+    "illegal_move": Kind(409, "The current state does not allow this"),
+    "already_finished": Kind(409, "Already finished"),
+    "idempotency_in_progress": Kind(409, "The same request is still in progress"),
     "secret_shown_once": Kind(409, "The secret was shown once and cannot be shown again"),
-    "version_changed": Kind(412, "It was changed meanwhile"),
+    "version_changed": Kind(412, "Changed since the version you read"),
     "too_large": Kind(413, "The request is too large"),
     "unsupported_media_type": Kind(415, "The body must be JSON"),
-    "unknown_host": Kind(421, "This server does not answer to this host name"),
-    "invalid_input": Kind(422, "Something in the request is not accepted"),
-    "invalid_schedule": Kind(422, "The schedule is not accepted"),
-    "idempotency_key_reused": Kind(422, "The idempotency key was used for another request"),
+    "unknown_host": Kind(421, "Host name not allowed"),
+    "invalid_input": Kind(422, "Invalid input"),
+    "invalid_schedule": Kind(422, "Invalid schedule"),
+    "idempotency_key_reused": Kind(422, "The idempotency key was used for a different request"),
     "too_many_requests": Kind(429, "Too many requests"),
-    "quota_exceeded": Kind(429, "The tenant's quota is used up"),
-    "header_too_large": Kind(431, "The headers are too large"),
-    "internal": Kind(500, "Something went wrong on our side"),
-    "unavailable": Kind(503, "The service cannot answer at the moment"),
+    "quota_exceeded": Kind(429, "Tenant quota exceeded"),
+    "header_too_large": Kind(431, "The URL or the headers are too large"),
+    "internal": Kind(500, "Unexpected internal error"),
+    "unavailable": Kind(503, "Service temporarily unavailable"),
 }
 
 
@@ -98,7 +98,7 @@ TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
 
 
 class FieldError(Struct, frozen=True, kw_only=True):
-    """What is wrong with one field; `pointer` is a JSON pointer into what was sent."""
+    """The error of one field; `pointer` is a JSON pointer into the request."""
 
     pointer: str
     code: str
@@ -106,7 +106,7 @@ class FieldError(Struct, frozen=True, kw_only=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """RFC 9457, with a stable code and the fields that are wrong."""
+    """An RFC 9457 problem with a stable code and the invalid fields."""
 
     type: str
     title: str
@@ -119,7 +119,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class Refusal(Exception):
-    """Something that only HTTP knows: a header, a size, a method."""
+    """An error that exists only in HTTP: a header, a size, a method."""
 
     def __init__(
         self,
@@ -137,18 +137,18 @@ class Refusal(Exception):
 
 
 def refusal_of(error: RotaError) -> Refusal:
-    """How one of our errors is told over HTTP: the first line of `TOLD` that fits."""
+    """Translate an error with the first matching line of `TOLD`."""
     for kind, code in TOLD:
         if isinstance(error, kind):
-            return _told(error, code)
-    return Refusal("internal", "an unexpected error; the log has it under the request id")
+            return _translate(error, code)
+    return Refusal("internal", "unexpected error; search the server's log for the request id")
 
 
-def _told(error: RotaError, code: str) -> Refusal:
+def _translate(error: RotaError, code: str) -> Refusal:
     match error:
         case InvalidInput() if code != "idempotency_key_reused":
-            wrong = FieldError(pointer=pointer(error.field), code=code, detail=error.wanted)
-            return Refusal(code, str(error), errors=[wrong])
+            field_error = FieldError(pointer=pointer(error.field), code=code, detail=error.wanted)
+            return Refusal(code, str(error), errors=[field_error])
         case Unauthenticated():
             return Refusal(code, str(error), headers={"WWW-Authenticate": "Bearer"})
         case TooMany() | Overloaded():
@@ -161,20 +161,20 @@ def _told(error: RotaError, code: str) -> Refusal:
             busy = "idempotency_in_progress" if error.thing == idempotency.THING else code
             return Refusal(busy, str(error), headers=wait(error.retry_after))
         case StoreUnavailable():
-            # Not its reason: it may name hosts and users.
-            away = "the database is not available; what was not acknowledged may not have happened"
-            return Refusal(code, away, headers=wait(OUTAGE_RETRY_AFTER_S))
+            # The reason may name hosts and users, so it is not shown.
+            detail = "the database is unavailable; an unacknowledged change may not have happened"
+            return Refusal(code, detail, headers=wait(OUTAGE_RETRY_AFTER_S))
         case _:
             return Refusal(code, str(error))
 
 
 def wait(seconds: float | None) -> dict[str, str]:
-    """In whole seconds, and never none: a client that comes back at once would come too soon."""
+    """Build Retry-After in whole seconds, at least 1."""
     return {"Retry-After": str(max(1, math.ceil(seconds or 1)))}
 
 
 def headers_of(refusal: Refusal) -> dict[str, str]:
-    """The headers of a problem; every 503 says when to come back."""
+    """Return the headers of a problem; every 503 has Retry-After."""
     if KINDS[refusal.code].status != UNAVAILABLE:
         return refusal.headers
     return wait(OUTAGE_RETRY_AFTER_S) | refusal.headers
@@ -195,7 +195,7 @@ def problem(refusal: Refusal, *, request_id: str, instance: str) -> Problem:
 
 
 def pointer(path: str) -> str:
-    """`jobs[0].schedule.cron` as `/jobs/0/schedule/cron`; `$` is the whole."""
+    """Convert `jobs[0].schedule.cron` to `/jobs/0/schedule/cron`; `$` is the whole document."""
     parts = _INDEX.sub(r".\1", path).removeprefix("$").split(".")
     return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts if part)
 

@@ -1,8 +1,8 @@
-"""HTTP on a client's connection, within bounds while it arrives. Room: api.
+"""Reads HTTP from a client's connection within size and time limits.
 
-uvicorn's protocol reads a head of any size for any time. This one tells the connection guard which
-phase the connection is in, counts what arrives, and closes what is beyond its bound, with an answer
-where one can still be sent. It decides nothing about requests that arrived in time.
+uvicorn's protocol reads a head of any size for any time. This one reports the phase of the
+connection to the connection guard, counts received bytes and closes a connection beyond its limit,
+with a response if one can still be sent. It does not affect requests that arrive in time.
 """
 
 import asyncio
@@ -20,22 +20,22 @@ from rota.api.connections import (
 from rota.api.problems import KINDS, MEDIA, status_name
 
 HEAD_BYTES_MAX: Final = 16 * 1024
-# More than any operation reads, so that an operation's own answer comes first; what is beyond it is
-# the rest of a body that was refused.
+# More than any operation reads, so that an operation's own response comes first. The excess is the
+# rest of a refused body.
 BODY_BYTES_MAX: Final = 32 * 1024 * 1024
-# Requests that wait on a connection behind the one that is being answered.
+# Pipelined requests of a connection that wait for the current one.
 PIPELINED_MAX: Final = 16
 LINGER_BYTES_MAX: Final = 256 * 1024
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """One connection. `guard` is that of all connections of the listener."""
+    """One connection. All connections of a listener share `guard`."""
 
     def __init__(self, *args: Any, guard: ConnectionGuard, **more: Any) -> None:
         super().__init__(*args, **more)
         self._guard = guard
         self._entry: ConnectionEntry | None = None
-        # Changes whenever a head or a message is complete.
+        # Counts completed heads and messages.
         self._milestones = 0
         self._is_head_open = False
         self._is_body_open = False
@@ -63,7 +63,7 @@ class GuardedProtocol(HttpToolsProtocol):
                 self.abort()
             return
         while data and not self.transport.is_closing() and not self._is_refused:
-            # A head is fed up to its bound, so that the parser never holds more of it.
+            # Feed a head only up to its limit, so that the parser never holds more.
             size = len(data) if self._is_body_open else HEAD_BYTES_MAX - self._head_bytes
             piece, data = (data, b"") if size >= len(data) else (data[:size], data[size:])
             self._feed(piece)
@@ -131,7 +131,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.abort()
             return
         limit = f"{self._guard.limits.head_timeout_s:g} s"
-        self._refuse("request_timeout", f"the request's headers must arrive within {limit}")
+        self._refuse("request_timeout", f"the headers must arrive within {limit}")
 
     def end_body(self) -> None:
         detail = f"the body must arrive within {BODY_TIMEOUT_S:g} s, at 1 kB/s or faster"
@@ -153,8 +153,8 @@ class GuardedProtocol(HttpToolsProtocol):
             self._guard.enter(entry, phase)
 
     def _refuse(self, code: str, detail: str) -> None:
-        """Answer with a problem if nothing was answered yet, and close. What still arrives is
-        thrown away for a moment: closing at once would destroy the answer before it is read.
+        """Send a problem if no response has started, and close. Further input is discarded for a
+        moment: closing at once could destroy the response before the client reads it.
         """
         if self._is_refused or self.transport.is_closing():
             return
@@ -174,7 +174,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
 
 def refusal_bytes(code: str, detail: str) -> bytes:
-    """Return a whole response that says why the connection is closed."""
+    """Build a complete response that says why the connection is closed."""
     kind = KINDS[code]
     body = msgspec.json.encode(
         {

@@ -1,8 +1,8 @@
-"""Reads what a request carries, within bounds. Room: api.
+"""Reads and validates the body and the query of a request.
 
-A body is read up to its limit and for a limited time, is JSON, and has the shape that the operation
-says; unknown fields are refused, because a typo in a retry policy must not pass. Query parameters
-likewise.
+A body has a limited size and time to arrive, must be JSON and must match the schema of the
+operation. Unknown fields are refused, because a typo in a retry policy must not pass. The same
+applies to query parameters.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from rota.contract.documents import explain
 
 
 async def read_body(request: Request, *, largest: int) -> bytes:
-    """The raw body; refused as soon as it is known to be too large. The connection guard ends one
-    that arrives too slowly.
+    """Read the raw body; refuse it as soon as it exceeds the limit. The connection guard ends a
+    body that arrives too slowly.
     """
-    said = request.headers.get("content-length", "")
-    if said.isdigit() and int(said) > largest:
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > largest:
         raise too_large(largest)
     parts: list[bytes] = []
     size = 0
@@ -34,15 +34,15 @@ async def read_body(request: Request, *, largest: int) -> bytes:
                 raise too_large(largest)
             parts.append(part)
     except ClientDisconnect:
-        raise Refusal("malformed_request", "the body ended early") from None
+        raise Refusal("malformed_request", "the body is incomplete") from None
     return b"".join(parts)
 
 
 def decode_body(raw: bytes, request: Request, shape: Any, *, required: bool = True) -> Any:
-    """What the body says, in the shape that is wanted."""
+    """Decode the body to the given schema."""
     if not raw:
         if required:
-            raise Refusal("malformed_request", "a body is needed")
+            raise Refusal("malformed_request", "a JSON body is required")
         return None
     media = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media != "application/json" and not media.endswith("+json"):
@@ -65,24 +65,24 @@ def _decode(reader: "msgspec.json.Decoder[Any]", raw: bytes) -> Any:
 
 
 def decode_query(request: Request, shape: type[Struct] | None) -> Any:
-    """The query parameters, in the shape of the operation; a list may be given several times."""
+    """Decode the query parameters to the given schema; a list parameter may be repeated."""
     if shape is None and not request.scope["query_string"]:
         return None
-    given = request.query_params
-    fields = {} if shape is None else {each.encode_name: each for each in struct_fields(shape)}
+    params = request.query_params
+    fields = {} if shape is None else {info.encode_name: info for info in struct_fields(shape)}
     values: dict[str, Any] = {}
-    for name in dict.fromkeys(given.keys()):
-        said = given.getlist(name)
+    for name in dict.fromkeys(params.keys()):
+        texts = params.getlist(name)
         if name not in fields:
             raise unknown_parameter(name, list(fields))
-        if any("\0" in each for each in said):
-            raise parameter_refused(name, "has a NUL; send text without it")
+        if any("\0" in text for text in texts):
+            raise parameter_refused(name, "contains a NUL character; remove it")
         if is_list(fields[name].type):
-            values[name] = in_small_letters(name, fields[name].type, said)
-        elif len(said) > 1:
-            raise parameter_refused(name, "was given more than once")
+            values[name] = in_small_letters(name, fields[name].type, texts)
+        elif len(texts) > 1:
+            raise parameter_refused(name, "was given more than once; send it once")
         else:
-            values[name] = said[0]
+            values[name] = texts[0]
     if shape is None:
         return None
     try:
@@ -108,33 +108,35 @@ def is_list(annotation: Any) -> bool:
 
 
 def in_small_letters(name: str, annotation: Any, said: list[str]) -> list[str]:
-    """The values of a list of words, if they may be written in any case; the others as they are."""
+    """Lower the values of a list that ignores case; return others unchanged."""
     inner = get_args(annotation)[0] if get_args(annotation) else None
-    told = getattr(inner, "__metadata__", ())
-    if not any(isinstance(meta, Meta) and meta.extra == ANY_CASE for meta in told):
+    metadata = getattr(inner, "__metadata__", ())
+    if not any(isinstance(meta, Meta) and meta.extra == ANY_CASE for meta in metadata):
         return said
     words = list(dict.fromkeys(word.lower() for word in get_args(inner.__origin__)))  # type: ignore[union-attr] # Annotated has one
-    for place, each in enumerate(said):
-        if each.lower() not in words:
-            detail = f"{each[:100]!r} is not accepted; one of {', '.join(words)}"
-            wrong = FieldError(pointer=f"/{name}/{place}", code="invalid_input", detail=detail)
-            raise Refusal("invalid_input", f"{name}: {detail}", errors=[wrong])
-    return [each.lower() for each in said]
+    for index, text in enumerate(said):
+        if text.lower() not in words:
+            detail = f"{text[:100]!r} is invalid: expected one of {', '.join(words)}"
+            field_error = FieldError(
+                pointer=f"/{name}/{index}", code="invalid_input", detail=detail
+            )
+            raise Refusal("invalid_input", f"{name}: {detail}", errors=[field_error])
+    return [text.lower() for text in said]
 
 
 def invalid(error: msgspec.ValidationError, shape: Any, value: object) -> Refusal:
-    """What is wrong with a value that does not have the shape: where, what it is, what may be."""
+    """Explain why a value does not match the schema: where, the value, what is allowed."""
     return refusal_of(explain(error, shape, value))
 
 
 def unknown_parameter(name: str, known: Sequence[str]) -> Refusal:
     shown = ", ".join(known) or "none"
-    return parameter_refused(name[:100], f"is not a parameter of this operation; it knows {shown}")
+    return parameter_refused(name[:100], f"is unknown; known parameters: {shown}")
 
 
 def parameter_refused(name: str, detail: str) -> Refusal:
-    wrong = FieldError(pointer=f"/{name}", code="invalid_input", detail=detail)
-    return Refusal("invalid_input", f"the parameter {name} {detail}", errors=[wrong])
+    field_error = FieldError(pointer=f"/{name}", code="invalid_input", detail=detail)
+    return Refusal("invalid_input", f"the parameter {name} {detail}", errors=[field_error])
 
 
 def too_large(largest: int) -> Refusal:

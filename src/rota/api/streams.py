@@ -1,4 +1,4 @@
-"""One limit for everything that streams: the live feed and followed logs. Room: api."""
+"""Limits open streams: the live feed and followed logs together."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -17,8 +17,8 @@ STREAM_TIMEOUT_S: Final = 15 * 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamLimits:
-    """How many streams may be open at the same time. All of them together leave room for requests:
-    a process answers 2,000 at the same time.
+    """Maximum open streams. Together they leave capacity for requests: a process handles 2,000
+    requests at the same time.
     """
 
     per_key: int = 10
@@ -38,10 +38,10 @@ class OpenStreams:
     def open(
         self, events: AsyncIterator[bytes], *, key_id: UUID, tenant_id: int
     ) -> StreamingResponse:
-        """Return the response that sends these events, or refuse it if too many are open.
+        """Return the response that sends these events, or refuse if too many are open.
 
-        The stream counts from here on, before its first event, so that many requests at once cannot
-        pass; it is given back when the response ends, however it ends.
+        The stream counts from here on, before its first event, so that concurrent requests cannot
+        exceed the limit. It stops counting when the response ends for any reason.
         """
         self._refuse_more(key_id, tenant_id)
         self._count(key_id, tenant_id, 1)
@@ -49,16 +49,18 @@ class OpenStreams:
 
     def _refuse_more(self, key_id: UUID, tenant_id: int) -> None:
         limits = self.limits
-        for is_full, whose in (
-            (self._by_key[key_id] >= limits.per_key, f"{limits.per_key} streams of a key"),
+        for is_full, limit in (
+            (self._by_key[key_id] >= limits.per_key, f"{limits.per_key} open streams per key"),
             (
                 self._by_tenant[tenant_id] >= limits.per_tenant,
-                f"{limits.per_tenant} streams of a tenant",
+                f"{limits.per_tenant} open streams per tenant",
             ),
-            (self.count >= limits.per_process, f"{limits.per_process} streams of a process"),
+            (self.count >= limits.per_process, f"{limits.per_process} open streams per process"),
         ):
             if is_full:
-                detail = f"{whose} are open, the live feed and followed logs together; close one"
+                detail = (
+                    f"limit reached: {limit}, including the live feed and followed logs; close one"
+                )
                 raise Refusal("too_many_requests", detail, headers={"Retry-After": "5"})
 
     def _count(self, key_id: UUID, tenant_id: int, change: int) -> None:
@@ -71,7 +73,7 @@ class OpenStreams:
 
 
 class CountedStream(StreamingResponse):
-    """A stream of events that tells when it has ended, even if it never began."""
+    """A stream of events that calls `on_end` when it ends, even if it never started."""
 
     def __init__(self, events: AsyncIterator[bytes], *, on_end: Callable[[], object]) -> None:
         super().__init__(events, media_type=EVENT_STREAM)

@@ -1,8 +1,8 @@
-"""A span around every request, in a process that writes traces. Room: api.
+"""Opens a trace span around every request.
 
-Plain ASGI, inside of what gives a request its id. It is not there at all where nothing is traced.
-The doors name the span once they know the operation; a page of the dashboard and a path that leads
-nowhere keep the bare method as their name.
+Plain ASGI, inside the middleware that assigns request ids. It is installed only if tracing is
+enabled. The pipeline names the span after the operation; dashboard pages and unknown paths keep the
+bare method as their name.
 """
 
 from typing import Final
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rota.flow.observe.tracing import Traces
 
-# Asked every few seconds by machines, and nobody looks for them.
+# Probes that machines send every few seconds are not traced.
 QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
@@ -33,16 +33,16 @@ class Traced:
             scope["method"], scope["headers"], request_id=state["request_id"]
         )
         state["span"] = span
-        # An error that gets this far has no answer; the server's is this one.
+        # The server responds with this status to an error that gets this far.
         status = 500
 
-        async def send_seen(message: Message) -> None:
+        async def send_and_record(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, send_seen)
+            await self._app(scope, receive, send_and_record)
         finally:
             span.end(status)

@@ -1,4 +1,4 @@
-"""From rows of the store to the JSON that is shown. Room: api."""
+"""Converts rows of the store to response JSON."""
 
 import json
 from typing import Any, Final
@@ -48,16 +48,16 @@ def job_view(row: JobRow) -> JobView:
 
 
 def _retries_of(retries: Any) -> int:
-    """How many there are; 0 of retries that only newer code can count."""
-    most = retries.get("max") if isinstance(retries, dict) else None
-    return most if isinstance(most, int) else 0
+    """Return the number of retries; 0 if only newer code can interpret them."""
+    max_retries = retries.get("max") if isinstance(retries, dict) else None
+    return max_retries if isinstance(max_retries, int) else 0
 
 
 def schedule_type(schedule: dict[str, Any] | None) -> ScheduleType:
     if schedule is None:
         return "ON_DEMAND"
-    found = {name for rule, name in TYPES.items() if rule in schedule}
-    return found.pop() if len(found) == 1 else "MIXED"
+    types = {name for rule, name in TYPES.items() if rule in schedule}
+    return types.pop() if len(types) == 1 else "MIXED"
 
 
 def run_view(row: RunRow) -> RunView:
@@ -128,13 +128,13 @@ def _executor(row: RunRow) -> str | None:
 
 
 def split_reason(text: str | None) -> tuple[Any, list[TracebackError] | None]:
-    """A stored reason, and the traceback that is kept in it; what newer code wrote is left out."""
+    """Split a stored reason and its traceback; drop a traceback that only newer code can read."""
     reason = loaded(text)
     if not isinstance(reason, dict) or "traceback" not in reason:
         return reason, None
-    kept = reason.pop("traceback")
+    traceback = reason.pop("traceback")
     try:
-        return reason, msgspec.convert(kept, list[TracebackError])
+        return reason, msgspec.convert(traceback, list[TracebackError])
     except msgspec.ValidationError:
         return reason, None
 
@@ -150,8 +150,8 @@ def loaded(text: str | None) -> Any:
 
 
 def _first(schedule: dict[str, Any] | None, rule: str) -> str | None:
-    """The only expression of a rule, as the flat field shows it."""
-    said = None if schedule is None else schedule.get(rule)
-    if isinstance(said, list) and len(said) == 1:
-        said = said[0]
-    return said if isinstance(said, str) else None
+    """Return the single expression of a rule, for the flat field."""
+    expression = None if schedule is None else schedule.get(rule)
+    if isinstance(expression, list) and len(expression) == 1:
+        expression = expression[0]
+    return expression if isinstance(expression, str) else None

@@ -1,4 +1,4 @@
-"""How a setting is declared: its bounds, what it must be, what it means. Room: config."""
+"""Builds the metadata of a setting: bounds, allowed values and meaning."""
 
 from datetime import timedelta
 from typing import Annotated, Any
@@ -10,11 +10,11 @@ SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-# What "forever" means in a duration that allows it.
+# The value of "forever" in a duration that allows it.
 FOREVER = timedelta.max
 
 
-TENANT_LIST = 'a list of names of tenants, or ["*"] for all'
+TENANT_LIST = 'a list of tenant names, or ["*"] for all'
 TENANTS_MAX = 1000
 TenantNames = tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...]
 
@@ -24,9 +24,9 @@ def number(least: int, most: int, meaning: str) -> Meta:
 
 
 def span(shortest: timedelta, longest: timedelta, meaning: str, *, forever: bool = False) -> Meta:
-    """A duration; msgspec knows no bounds for it, so they travel beside the type.
+    """Declare a duration. msgspec has no bounds for durations, so they travel in `extra`.
 
-    With `forever`, the word "forever" is allowed too and read as `FOREVER`.
+    With `forever`, the word "forever" is allowed too and is read as `FOREVER`.
     """
     extra = {"shortest": shortest, "longest": longest, "forever": forever}
     return Meta(description=meaning, extra=extra)
@@ -37,10 +37,10 @@ def choice(meaning: str) -> Meta:
 
 
 def text(wanted: str, meaning: str, *, secret: bool = False, **bounds: Any) -> Meta:
-    """Text; `wanted` completes the sentence "it must be …". A secret is never shown."""
+    """Declare a text. `wanted` completes the sentence "must be …". A secret is never shown."""
     return Meta(description=meaning, extra={"wanted": wanted, "secret": secret}, **bounds)
 
 
 def tenant_list(meaning: str) -> Meta:
-    """The tenants that may use something; `meaning` says what."""
+    """Declare a list of tenants; `meaning` says what they may use."""
     return text(TENANT_LIST, f"{meaning} Default: the default tenant only.", max_length=TENANTS_MAX)

@@ -1,4 +1,4 @@
-"""The reference page of all settings, made from the settings themselves. Room: config.
+"""Renders the reference page of all settings from their declarations.
 
 `tools/generate.py` writes the result to docs/reference/settings.md; a test proves them equal.
 """
@@ -18,15 +18,16 @@ INTRODUCTION = f"""\
 <!-- Generated from src/rota/config/settings.py by `make generate`; do not edit. -->
 # Settings
 
-Rota runs without any setting. What is set is read once, when a process starts; later beats earlier:
+Rota runs without any settings. A process reads its settings once, when it starts. Later sources \
+override earlier ones:
 
 1. the defaults below;
-2. a TOML file: the one that `--config` or `{FILE_VARIABLE}` names, else the first that exists of \
+2. a TOML file: the one given by `--config` or `{FILE_VARIABLE}`, else the first that exists of \
 {", ".join(f"`{place}`" for place in PLACES)};
-3. variables: `ROTA_`, the section, two underscores, the name, as in `ROTA_WORKER__SLOTS=8`. \
-Commas separate the items of a list, a table is written as in TOML. An empty variable counts as \
-absent;
-4. flags of the command.
+3. environment variables: `ROTA_`, the section, two underscores and the name, as in \
+`ROTA_WORKER__SLOTS=8`. Separate the items of a list with commas; write a table as an inline TOML \
+table. An empty variable counts as unset;
+4. command-line flags.
 
 ```toml
 [worker]
@@ -35,29 +36,30 @@ slots = 64
 drain = "2m"
 ```
 
-A name that does not exist, a wrong type or a value out of bounds stops the process before it \
-starts, and the message says where the value was set and what would be right. This also holds for \
-variables that begin with `ROTA_`, except those that Kubernetes sets for a service called `rota`.
+A process refuses to start if a setting is unknown, has the wrong type or is out of bounds. The \
+message says where the value was set and what is allowed. This includes unknown `ROTA_*` \
+variables, except those that Kubernetes sets for a service called `rota`.
 
-Durations are written with their units (`250ms`, `90s`, `1h30m`, `30d`) or as in ISO 8601 \
-(`PT15M`). A number alone is refused.
+Write durations with their units (`250ms`, `90s`, `1h30m`, `30d`) or in ISO 8601 (`PT15M`). A \
+number without a unit is refused.
 
-A secret can stay elsewhere: in the settings of a named thing, `${{NAME}}` stands for a variable \
-of the process and `${{file:/path}}` for the text of a file. Inside of a URL it is \
-percent-encoded. A variable for this must not begin with `ROTA_`.
+A secret does not have to be in the file. In the settings of a named resource, such as a \
+connection or a channel, `${{NAME}}` stands for an environment variable of the process and \
+`${{file:/path}}` for the content of a file. Inside a URL, Rota percent-encodes the value. The \
+name of such a variable must not begin with `ROTA_`.
 
-Short names: {", ".join(f"`{alias}` sets `{path}`" for alias, path in ALIASES.items())}. A \
-message never shows what may hold a password.
+Short names: {", ".join(f"`{alias}` sets `{path}`" for alias, path in ALIASES.items())}. Messages \
+never show a value that may contain a password.
 """
 
 HEAD = """\
-| Setting | Default | It must be | Meaning |
+| Setting | Default | Allowed | Meaning |
 |---|---|---|---|
 """
 
 
 def settings_markdown() -> str:
-    """The whole page, newline at the end."""
+    """Render the whole page, with a newline at the end."""
     sections = "".join(section_markdown(name) for name in SECTIONS)
     return INTRODUCTION + sections + "".join(table_markdown(field) for field in TABLES.values())
 
@@ -69,15 +71,15 @@ def section_markdown(name: str) -> str:
 
 
 def table_markdown(field: Field) -> str:
-    """A section that holds named things only."""
+    """Render a section that contains named resources only."""
     return f"\n## [{field.path}]\n\n{field.meaning}\n\n{HEAD}{row(field)}{named_markdown(field)}"
 
 
 def named_markdown(field: Field) -> str:
-    """The settings of the things that a table holds, each under a name of the operator's choice."""
+    """Render the settings of the resources in a table; the operator chooses their names."""
     if not field.is_named:
         return ""
-    rows = "".join(row(each) for each in named_fields(field, "NAME").values())
+    rows = "".join(row(inner) for inner in named_fields(field, "NAME").values())
     return f"\n### [{field.path}.NAME]\n\n{kind_named(field).__doc__}\n\n{HEAD}{rows}"
 
 

@@ -1,7 +1,7 @@
-"""The settings of the built-in executors, and the things that jobs know by name only. Room: config.
+"""Declares the settings of the built-in executors, and the resources that jobs refer to by name.
 
-A payload says `"channel": "ops"`; where that leads and with which password is written here, on the
-worker's own machine. Texts may refer to secrets that are elsewhere (references.py).
+A payload says `"channel": "ops"`; the URL and the password of that channel are settings of the
+worker. Texts may refer to secrets that are stored elsewhere (references.py).
 """
 
 from datetime import timedelta
@@ -24,39 +24,40 @@ from rota.core.tenancy import DEFAULT_TENANTS
 
 
 class Channel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where messages of the kind `notify` go."""
+    """A service to which `notify` jobs send messages."""
 
     url: Annotated[
         str,
         text(
-            "a URL of apprise such as mailto://rota:${MAIL_PASSWORD}@example.org",
-            "Service, account and recipients, as apprise writes them.",
+            "an Apprise URL such as mailto://rota:${MAIL_PASSWORD}@example.org",
+            "Service, account and recipients, as an Apprise URL. Required.",
             secret=True,
             min_length=1,
             max_length=4096,
         ),
     ]
     allow_to: Annotated[
-        bool, choice("Whether a payload may name other recipients; for e-mail only.")
+        bool,
+        choice("Whether a payload may name other recipients. E-mail only. Default: false."),
     ] = False
     timeout: Annotated[
-        timedelta, span(SECOND, 5 * MINUTE, "Longest time that one message may take.")
+        timedelta, span(SECOND, 5 * MINUTE, "Maximum time to send one message. Default: 30 s.")
     ] = 30 * SECOND
     tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
-        return f"Channel(url='***', allow_to={self.allow_to}, …)"
+        return f"{type(self).__name__}(url='***', allow_to={self.allow_to}, …)"
 
 
 class Webhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What requests of the kind `webhook` are signed with."""
+    """The secrets that sign the requests of `webhook` jobs."""
 
     secrets: Annotated[
         tuple[Annotated[str, Meta(min_length=1, max_length=512)], ...],
         text(
             "a list of secrets such as ${PARTNER_SECRET}, each whsec_ and the base64 of 24 to 64 "
             "bytes",
-            "Secrets that the receiver knows; while one replaces another, both.",
+            "Secrets that the receiver knows. List both while you rotate one. Required.",
             secret=True,
             min_length=1,
             max_length=4,
@@ -66,25 +67,25 @@ class Webhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tuple[str, ...],
         text(
             "a list of host names",
-            "The only hosts that may be sent something signed with it; by default any.",
+            "Hosts to which requests signed with these secrets may go. Default: all hosts.",
             max_length=100,
         ),
     ] = ()
     tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
-        return f"Webhook(secrets='***', hosts={self.hosts})"
+        return f"{type(self).__name__}(secrets='***', hosts={self.hosts})"
 
 
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where jobs of the kind `sync` may read and write: a folder, a bucket, another machine."""
+    """A folder, bucket or remote machine that `sync` jobs may read and write."""
 
     url: Annotated[
         str,
         text(
             "a URL such as file:///srv/photos, s3://bucket/folder, gs://bucket/folder, "
             "az://container/folder or sftp://user@host:22/folder",
-            "The folder; nothing above it can be reached.",
+            "The folder. Jobs cannot reach anything above it. Required.",
             secret=True,
             min_length=1,
             max_length=4096,
@@ -92,46 +93,51 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ]
     endpoint: Annotated[
         str | None,
-        text("a URL such as https://minio.example:9000", "Where a store of one's own is."),
+        text(
+            "a URL such as https://minio.example:9000",
+            "URL of a self-hosted object store. Default: the provider's own.",
+        ),
     ] = None
     region: Annotated[
-        str | None, text("the name of a region", "Region of an S3 bucket; us-east-1 by default.")
+        str | None, text("the name of a region", "Region of an S3 bucket. Default: us-east-1.")
     ] = None
     account: Annotated[
         str | None,
         text(
             "a text or a reference such as ${S3_KEY_ID}",
-            "Id of the access key (S3) or name of the storage account (Azure).",
+            "Access key id (S3) or storage account name (Azure). Default: none.",
         ),
     ] = None
     secret: Annotated[
         str | None,
         text(
             "a reference such as ${S3_SECRET} or ${file:/run/secrets/s3}",
-            "Secret of the access key (S3), key of the account (Azure), service account as JSON "
-            "(Google), passphrase of `key_file` or password (SFTP). Without it, object stores get "
-            "the credentials that the worker's environment has.",
+            "Secret access key (S3), account key (Azure), service account as JSON (Google), "
+            "passphrase of `key_file` or password (SFTP). Default: for object stores, the "
+            "credentials in the worker's environment.",
             secret=True,
         ),
     ] = None
-    key_file: Annotated[Path | None, text("the path of a private key", "Key for SFTP.")] = None
+    key_file: Annotated[
+        Path | None, text("the path of a private key", "Private key for SFTP. Default: none.")
+    ] = None
     host_keys: Annotated[
         tuple[str, ...],
         text(
             'a list of fingerprints such as "SHA256:…"',
-            "Keys of which the machine must show one (SFTP); `ssh-keygen -lf` tells them.",
+            "Accepted host keys (SFTP); `ssh-keygen -lf` prints them. Default: [].",
             max_length=20,
         ),
     ] = ()
-    read_only: Annotated[bool, choice("Whether jobs may read from it only.")] = False
+    read_only: Annotated[bool, choice("Allow jobs to read only. Default: false.")] = False
     tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
-        return f"Place(url='***', read_only={self.read_only}, …)"
+        return f"{type(self).__name__}(url='***', read_only={self.read_only}, …)"
 
 
 class Connection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A database or an object store that jobs of the kinds `sql` and `etl` may use."""
+    """A database or object store that `sql` and `etl` jobs may use."""
 
     url: Annotated[
         str,
@@ -139,29 +145,29 @@ class Connection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "a URL such as postgresql://rota:${SHOP_PASSWORD}@db.example/shop, mysql://…, "
             "sqlite:///srv/shop.db, duckdb:///srv/shop.duckdb, s3://key:${SECRET}@bucket/folder, "
             "gs://… or az://…",
-            "Where it is, and with which account.",
+            "Address and account. Required.",
             secret=True,
             min_length=1,
             max_length=65_536,
         ),
     ]
-    read_only: Annotated[bool, choice("Whether jobs may read from it only.")] = False
+    read_only: Annotated[bool, choice("Allow jobs to read only. Default: false.")] = False
     tenants: Annotated[TenantNames, tenant_list("Tenants whose jobs may use it.")] = DEFAULT_TENANTS
 
     def __repr__(self) -> str:
-        return f"Connection(url='***', read_only={self.read_only})"
+        return f"{type(self).__name__}(url='***', read_only={self.read_only})"
 
 
 class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the built-in executors of a worker may do. It is said on the worker's own machine, never
-    through the API.
+    """What the built-in executors of a worker may do. Only the worker's own settings decide this,
+    never the API.
     """
 
     shell_allow: Annotated[
         tuple[str, ...],
         text(
-            'a list of programs by their absolute paths, or ["*"] for all',
-            "Programs that jobs of the kind `shell` may run. Without any, the kind is off.",
+            'a list of absolute paths of programs, or ["*"] for all',
+            "Programs that `shell` jobs may run. Default: none, and the kind is disabled.",
             max_length=100,
         ),
     ] = ()
@@ -169,19 +175,19 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | None,
         text(
             "the name of a user",
-            "User that programs of `shell` jobs run as. A worker that runs as root and allows "
-            "programs does not start without it; a worker of another user runs programs as itself. "
-            "`root` gives every shell job all rights on the machine. Default: none.",
+            "User that runs the programs of `shell` jobs. Required if the worker runs as root and "
+            "`shell_allow` is set; a worker of another user runs programs as itself. `root` gives "
+            "every shell job all rights on the machine. Default: none.",
         ),
     ] = None
-    shell_tenants: Annotated[
-        TenantNames, tenant_list("Tenants whose jobs may be of the kind `shell`.")
-    ] = DEFAULT_TENANTS
+    shell_tenants: Annotated[TenantNames, tenant_list("Tenants that may run `shell` jobs.")] = (
+        DEFAULT_TENANTS
+    )
     http_allow_networks: Annotated[
         tuple[str, ...],
         text(
             "a list of networks such as 10.0.0.0/8",
-            "Private networks that jobs of the kind `http` may reach; by default none.",
+            "Private networks that `http` jobs may reach. Default: none.",
             max_length=100,
         ),
     ] = ()
@@ -189,7 +195,7 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tuple[str, ...],
         text(
             "a list of networks such as 10.1.2.0/24",
-            "Networks that jobs of the kind `http` may never reach, whatever else is allowed.",
+            "Networks that `http` jobs may never reach; overrides the allow lists. Default: none.",
             max_length=100,
         ),
     ] = ()
@@ -197,7 +203,8 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tuple[str, ...],
         text(
             "a list of host names",
-            "Hosts that jobs of the kind `http` may reach wherever their names lead.",
+            "Hosts that `http` jobs may reach even if they resolve to private addresses. "
+            "Default: none.",
             max_length=100,
         ),
     ] = ()
@@ -205,56 +212,56 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tuple[Annotated[int, Meta(ge=1, le=65_535)], ...],
         text(
             "a list of ports",
-            "Ports that jobs of the kind `http` may use beside 80, 443, 8080 and 8443.",
+            "Ports that `http` jobs may use in addition to 80, 443, 8080 and 8443. Default: none.",
             max_length=100,
         ),
     ] = ()
     http_allow_tenants: Annotated[
         TenantNames,
         tenant_list(
-            "Tenants for whom `http_allow_networks`, `http_allow_hosts` and `http_allow_ports` "
-            "hold, also in jobs of the kind `webhook`. Jobs of the others reach the public "
-            "internet on the usual ports."
+            "Tenants to which `http_allow_networks`, `http_allow_hosts` and `http_allow_ports` "
+            "apply, in `http` and `webhook` jobs. Jobs of other tenants reach the public internet "
+            "on the standard ports only."
         ),
     ] = DEFAULT_TENANTS
     channels: Annotated[
         dict[str, Channel],
         text(
-            "a table of channels by their names",
-            "Where jobs of the kind `notify` may send messages. Without any, the kind is off.",
+            "a table of channels by name",
+            "Channels of `notify` jobs. Default: none, and the kind is disabled.",
             secret=True,
         ),
     ] = field(default_factory=dict)
     webhooks: Annotated[
         dict[str, Webhook],
         text(
-            "a table of webhooks by their names",
-            "What jobs of the kind `webhook` may sign with. Without any, the kind is off.",
+            "a table of webhooks by name",
+            "Signing secrets of `webhook` jobs. Default: none, and the kind is disabled.",
             secret=True,
         ),
     ] = field(default_factory=dict)
     places: Annotated[
         dict[str, Place],
         text(
-            "a table of places by their names",
-            "Where jobs of the kind `sync` may read and write. Without any, the kind is off.",
+            "a table of places by name",
+            "Places that `sync` jobs may read and write. Default: none, and the kind is disabled.",
         ),
     ] = field(default_factory=dict)
     connections: Annotated[
         dict[str, Connection],
         text(
-            "a table of connections by their names",
-            "What jobs of the kinds `sql` and `etl` may use. A worker without any, and without a "
-            "data folder, leaves such jobs to others.",
+            "a table of connections by name",
+            "Connections of `sql` and `etl` jobs. A worker without connections and without "
+            "`data_folder` does not claim such jobs. Default: none.",
             secret=True,
         ),
     ] = field(default_factory=dict)
     data_folder: Annotated[
         Path | None,
         text(
-            "the path of a folder, written out",
-            "Folder in which jobs of the kinds `sql` and `etl` read and write files, and out of "
-            "which no path leads them. Without it they have no files.",
+            "the full path of a folder",
+            "Folder in which `sql` and `etl` jobs read and write files. No path leads out of it. "
+            "Default: none; jobs cannot use files.",
         ),
     ] = None
     data_folder_tenants: Annotated[
@@ -266,16 +273,23 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = DEFAULT_TENANTS
     etl_memory: Annotated[
         int,
-        number(32, 1_048_576, "Megabytes of memory that one `etl` job may use in its transform."),
+        number(
+            32, 1_048_576, "Memory in megabytes for the transform of one `etl` job. Default: 512."
+        ),
     ] = 512
     etl_disk: Annotated[
         int,
-        number(16, 16_777_216, "Megabytes of disk that one may use for what memory cannot hold."),
+        number(
+            16,
+            16_777_216,
+            "Disk space in megabytes that one `etl` job may use when memory is full. "
+            "Default: 10240.",
+        ),
     ] = 10_240
     etl_folder: Annotated[
         Path | None,
         text(
-            "the path of a folder, written out",
-            "Where the work folders of `etl` jobs are; by default where temporary files go.",
+            "the full path of a folder",
+            "Parent of the work folders of `etl` jobs. Default: the system's temporary folder.",
         ),
     ] = None

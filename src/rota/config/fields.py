@@ -1,7 +1,7 @@
-"""The settings as a flat list: path, variable, type, bounds, default, meaning. Room: config.
+"""Lists all settings: path, variable, type, bounds, default and meaning.
 
-Derived from settings.py and used by both who reads values (load.py) and who explains them
-(describe.py), so that a refusal and the reference page never disagree.
+Derived from settings.py. load.py and describe.py both use this list, so error messages and the
+reference page cannot disagree.
 """
 
 from dataclasses import dataclass, replace
@@ -21,8 +21,8 @@ PREFIX = "ROTA_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One setting. `wanted` completes the sentence "it must be …". One without a name is a section
-    that is a table of named things, and nothing else.
+    """One setting. `wanted` completes the sentence "must be …". A field without a name is a whole
+    section that consists of named resources.
     """
 
     section: str
@@ -47,15 +47,15 @@ class Field:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is a table of things that the operator names, each with its own settings."""
-        held = self.type.value_type if isinstance(self.type, inspect.DictType) else None
-        return isinstance(held, inspect.StructType)
+        """Whether the setting is a table of named resources, each with its own settings."""
+        value_type = self.type.value_type if isinstance(self.type, inspect.DictType) else None
+        return isinstance(value_type, inspect.StructType)
 
     @property
     def wanted(self) -> str:
         match self.type:
-            case inspect.IntType(ge=least, le=most):
-                return f"a whole number from {least} to {most}"
+            case inspect.IntType(ge=minimum, le=maximum):
+                return f"a whole number from {minimum} to {maximum}"
             case inspect.BoolType():
                 return "true or false"
             case inspect.LiteralType():
@@ -70,7 +70,7 @@ class Field:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values of a choice, in the order in which they are declared."""
+        """The values of a choice, in the order of their declaration."""
         return get_args(self.annotation.__origin__)
 
 
@@ -78,10 +78,10 @@ def all_fields() -> tuple[Field, ...]:
     sections = msgspec.structs.fields(Settings)
     return (
         *(
-            field_of(section.name, each)
+            field_of(section.name, setting)
             for section in sections
             if is_section(section)
-            for each in msgspec.structs.fields(section.type)
+            for setting in msgspec.structs.fields(section.type)
         ),
         *(
             replace(field_of(section.name, section), name="")
@@ -96,26 +96,26 @@ def is_section(given: msgspec.structs.FieldInfo) -> bool:
 
 
 def default_of(given: msgspec.structs.FieldInfo) -> object:
-    """Of a table the empty one; `NODEFAULT` for what must be given."""
-    made = given.default_factory
-    return given.default if made is msgspec.NODEFAULT else made()
+    """Return the default: an empty table for a table, `NODEFAULT` for a required setting."""
+    factory = given.default_factory
+    return given.default if factory is msgspec.NODEFAULT else factory()
 
 
 def named_fields(field: Field, name: str) -> dict[str, Field]:
-    """The settings of one of the things that a table of named things holds."""
+    """Return the settings of one resource in a table of named resources."""
     kind = kind_named(field)
-    made = (field_of(f"{field.path}.{name}", each) for each in msgspec.structs.fields(kind))
-    return {each.name: each for each in made}
+    fields = (field_of(f"{field.path}.{name}", info) for info in msgspec.structs.fields(kind))
+    return {inner.name: inner for inner in fields}
 
 
 def kind_named(field: Field) -> type[msgspec.Struct]:
-    """What a table of named things holds."""
-    held = cast("inspect.DictType", field.type).value_type
-    return cast("inspect.StructType", held).cls
+    """Return the type of the resources in a table."""
+    value_type = cast("inspect.DictType", field.type).value_type
+    return cast("inspect.StructType", value_type).cls
 
 
 def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
-    meta = next(each for each in given.type.__metadata__ if isinstance(each, msgspec.Meta))
+    meta = next(item for item in given.type.__metadata__ if isinstance(item, msgspec.Meta))
     type_ = inspect.type_info(given.type)
     return Field(
         section=section,
@@ -129,7 +129,7 @@ def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
 
 
 def spelling(value: object) -> str:
-    """How a value is written in the file."""
+    """Spell a value as in the TOML file."""
     match value:
         case None | msgspec.NODEFAULT:
             return ""
@@ -148,7 +148,7 @@ def spelling(value: object) -> str:
 
 
 def short(length: timedelta) -> str:
-    """A duration in its largest whole unit: `30d`, `90s`, `250ms`."""
+    """Spell a duration in its largest whole unit: `30d`, `90s`, `250ms`."""
     for unit, letter in (("days", "d"), ("hours", "h"), ("minutes", "m"), ("seconds", "s")):
         count, rest = divmod(length, timedelta(**{unit: 1}))
         if count and not rest:
@@ -157,6 +157,6 @@ def short(length: timedelta) -> str:
 
 
 FIELDS = {field.path: field for field in all_fields()}
-SECTIONS = {each.name: each.type for each in msgspec.structs.fields(Settings) if is_section(each)}
-# Sections that are tables of named things.
+SECTIONS = {info.name: info.type for info in msgspec.structs.fields(Settings) if is_section(info)}
+# Sections that are tables of named resources.
 TABLES = {field.section: field for field in FIELDS.values() if not field.name}

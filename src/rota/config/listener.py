@@ -1,4 +1,4 @@
-"""Settings that protect the API's socket: clients, proxies, host names, probes. Room: config."""
+"""Declares the settings that protect the API's socket: clients, proxies, host names, probes."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -16,8 +16,8 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         number(
             16,
             100_000,
-            "Client connections that the process holds open at most. The process's limit of open"
-            " files may lower it. Default: 5000.",
+            "Maximum client connections of the process. The process's limit on open files may"
+            " lower it. Default: 5000.",
         ),
     ] = 5_000
     client_connections_per_address: Annotated[
@@ -25,8 +25,8 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         number(
             1,
             100_000,
-            "Client connections that one address holds open at most; an IPv6 /64 network counts as"
-            " one address. Trusted proxies are exempt. Default: 500.",
+            "Maximum client connections per address; an IPv6 /64 network counts as one address."
+            " Trusted proxies are exempt. Default: 500.",
         ),
     ] = 500
     head_timeout: Annotated[
@@ -34,7 +34,7 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         span(
             SECOND / 10,
             MINUTE,
-            "Time in which a request's line and headers, TLS handshake included, must be complete."
+            "Time limit for receiving the request line and headers, including the TLS handshake."
             ' Default: "10s".',
         ),
     ] = 10 * SECOND
@@ -42,9 +42,9 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str,
         text(
             '"auto", "off", or an address and port such as 0.0.0.0:7071',
-            "Where the health probes `/livez` and `/readyz` are also served, over plain HTTP and"
-            " without a key. `auto` takes the first free port from 7071 to 7099 of this machine's"
-            ' loopback address. Default: "auto".',
+            "Additional address for the health probes `/livez` and `/readyz`, over plain HTTP and"
+            " without a key. `auto` takes the first free port from 7071 to 7099 on the loopback"
+            ' address. Default: "auto".',
             min_length=1,
             max_length=253,
         ),
@@ -53,9 +53,8 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[str, ...],
         text(
             "a list of host names such as rota.example.com, *.example.com or *",
-            "Host names under which clients may call. IP addresses and the names of loopback are"
-            " always accepted. Default: no other name while `api.host` is a loopback address,"
-            " every name otherwise.",
+            "Host names that clients may use. IP addresses and loopback names are always accepted."
+            " Default: no other names if `api.host` is a loopback address, else all names.",
             max_length=100,
         ),
     ] = ()
@@ -63,18 +62,18 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[str, ...],
         text(
             "a list of addresses and networks such as 10.0.0.0/8",
-            "Proxies that are believed when they name the client's address. Default: none.",
+            "Proxies whose header with the client's address Rota trusts. Default: none.",
             max_length=100,
         ),
     ] = ()
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
         choice(
-            "Header in which trusted proxies name the client's address. Only this one is read."
+            "Header in which trusted proxies send the client's address. Others are ignored."
             ' Default: "x-forwarded-for".'
         ),
     ] = "x-forwarded-for"
     hook_per_second: Annotated[
         int,
-        number(1, 1_000_000, "Signed requests that one hook accepts in a second. Default: 100."),
+        number(1, 1_000_000, "Signed requests per second that one hook accepts. Default: 100."),
     ] = 100

@@ -1,11 +1,11 @@
-"""From file, variables and flags to one checked Settings. Room: config.
+"""Reads the settings from the file, the environment and the flags, and validates them.
 
-Later beats earlier: the defaults, the TOML file, `ROTA_…` variables, flags. Whatever is not
-understood is refused, with the path of the setting, where it was set and what would be right; a
-typo that is silently ignored costs an evening. The process's environment and arguments are handed
-in (by cli); only the file is read here.
+Later sources override earlier ones: the defaults, the TOML file, `ROTA_…` variables, flags. An
+unknown or invalid setting raises an error that names the path of the setting, where it was set and
+what is allowed, because a typo that is silently ignored costs an evening. The cli passes in the
+environment and the arguments; this module reads only the file.
 
-No value is shown in a refusal that could hold a password.
+Errors never show a value that could contain a password.
 """
 
 import re
@@ -37,42 +37,44 @@ from rota.core.time import durations
 
 PLACES = (Path("rota.toml"), Path("/etc/rota/rota.toml"))
 FILE_VARIABLE = "ROTA_CONFIG"
-# Short names for the two that everybody sets.
+# Short names for the two most common settings.
 ALIASES = {"ROTA_DATABASE_URL": "database.url", "ROTA_DATA": "database.data"}
-# Where a client finds the API: no settings of a server, which may well run beside one.
+# Variables of clients: where the API is. A server may run in the same environment.
 OF_CLIENTS = frozenset({"ROTA_URL", "ROTA_API_KEY"})
-# Kubernetes tells every pod about a service called `rota` or `rota-…` in variables of this form.
+# Kubernetes sets variables of this form in every pod for a service called `rota` or `rota-…`.
 SERVICE_LINK = re.compile(
     r"ROTA_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
 )
 SERVICE_PORT = re.compile(r"ROTA_(\w+_)?PORT")
 LINK_SCHEMES = ("tcp://", "udp://", "sctp://")
 HIDDEN = "***"
-# Settings of earlier releases: why each is gone, and what to do.
+# Settings of earlier releases: why each was removed, and what to do.
 REMOVED = dict.fromkeys(
     ("database.pool_min", "database.pool_max"),
-    "it was removed, because it never had an effect; delete it. How many connections a process "
-    "opens is fixed, except in the API: api.connections bounds those",
+    "this setting was removed because it never had an effect; delete it. The number of connections "
+    "of a process is fixed, except in the API, where api.connections limits it",
 )
-# Of a channel, a connection, whatever jobs know by its name only.
+# Names of channels, connections and other resources that jobs refer to by name.
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
-NAME_WANTED = "1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit"
+NAME_WANTED = (
+    "1 to 63 characters of a-z, 0-9, dot, dash and underscore, starting with a letter or digit"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A value as it was written, and where."""
+    """A value as written in its source, and the name of that source."""
 
     field: Field
     value: object
     source: str
-    # A variable is always text, so "8" is a number there; in the file it is not.
+    # A variable is always text, so "8" is a number there but not in the file.
     is_text: bool
 
     def refused(self, wanted: str) -> InvalidSetting:
-        hide = self.field.is_secret or may_hold_secret(self.value)
-        shown = HIDDEN if hide else self.value
-        return InvalidSetting(self.field.path, shown, f"it must be {wanted} (set {self.source})")
+        is_hidden = self.field.is_secret or may_hold_secret(self.value)
+        shown = HIDDEN if is_hidden else self.value
+        return InvalidSetting(self.field.path, shown, f"must be {wanted} (set {self.source})")
 
 
 def load(
@@ -82,21 +84,21 @@ def load(
     flags: Mapping[str, Mapping[str, object]] | None = None,
     places: Sequence[Path] = PLACES,
 ) -> Settings:
-    """Read all sources and check the result; the first thing that is wrong raises.
+    """Read all sources and validate the result; raise the first error.
 
-    `file` is asked for by the operator and must exist; without it, `ROTA_CONFIG` names it, else the
-    first of `places` that exists is read. A flag that is None was not given.
+    `file` must exist if given. Default: the file that `ROTA_CONFIG` names, else the first of
+    `places` that exists. A flag of None counts as absent.
     """
-    given: dict[str, Given] = {}
-    found = find_file(file, environment, places)
-    for each in (
-        *(from_file(found) if found else ()),
+    values: dict[str, Given] = {}
+    path_found = find_file(file, environment, places)
+    for value in (
+        *(from_file(path_found) if path_found else ()),
         *from_environment(environment),
         *from_flags(flags or {}),
     ):
-        given[each.field.path] = each
-    settings = build({path: read(each) for path, each in given.items()})
-    refuse_contradictions(settings, given)
+        values[value.field.path] = value
+    settings = build({path: read(value) for path, value in values.items()})
+    refuse_contradictions(settings, values)
     return settings
 
 
@@ -113,7 +115,7 @@ def find_file(
 def may_exist(place: Path) -> bool:
     try:
         return place.exists()
-    except OSError:  # a folder we may not enter: reading will say so, ignoring it would not
+    except OSError:  # a folder without access: reading the file reports it
         return True
 
 
@@ -121,21 +123,21 @@ def from_file(path: Path) -> Iterator[Given]:
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        wanted = f"a file that can be read is needed: {error.strerror}"
+        wanted = f"cannot read the file: {error.strerror}"
         raise InvalidSetting("config", str(path), wanted) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        # The decoder tells the place, never the text; UnicodeDecodeError would show bytes of it.
-        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
-        raise InvalidSetting("config", str(path), f"TOML is needed: {reason}") from None
+        # The decoder reports the position, never the text. UnicodeDecodeError would show bytes.
+        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "the file is not UTF-8"
+        raise InvalidSetting("config", str(path), f"expected TOML: {reason}") from None
     yield from from_tree(tree, f"in {path}")
 
 
 def from_flags(flags: Mapping[str, Mapping[str, object]]) -> Iterator[Given]:
-    given = {
+    values_by_section = {
         section: {name: value for name, value in values.items() if value is not None}
         for section, values in flags.items()
     }
-    yield from from_tree(given, "on the command line", is_text=True)
+    yield from from_tree(values_by_section, "on the command line", is_text=True)
 
 
 def from_tree(tree: Mapping[str, Any], source: str, *, is_text: bool = False) -> Iterator[Given]:
@@ -148,7 +150,7 @@ def from_tree(tree: Mapping[str, Any], source: str, *, is_text: bool = False) ->
             raise unknown_section(section, source)
         if not isinstance(values, Mapping):
             shown = HIDDEN if may_hold_secret(values) else values
-            wanted = f"[{section}] is a section with settings of its own ({source})"
+            wanted = f"expected a table: [{section}] is a section ({source})"
             raise InvalidSetting(section, shown, wanted)
         for name, value in values.items():
             known = FIELDS.get(f"{section}.{name}")
@@ -160,7 +162,7 @@ def from_tree(tree: Mapping[str, Any], source: str, *, is_text: bool = False) ->
 def from_environment(environment: Mapping[str, str]) -> Iterator[Given]:
     seen: dict[str, str] = {}
     for variable, value in sorted(environment.items()):
-        # An empty variable counts as absent: that is how compose files and units leave one out.
+        # An empty variable counts as absent: compose files and systemd units unset one that way.
         if not variable.startswith(PREFIX) or not value or variable == FILE_VARIABLE:
             continue
         if variable in OF_CLIENTS:
@@ -178,7 +180,7 @@ def from_environment(environment: Mapping[str, str]) -> Iterator[Given]:
 
 
 def is_service_link(variable: str, value: str) -> bool:
-    # ROTA_API_PORT could be a misspelt setting of ours, so there the value must tell.
+    # ROTA_API_PORT could be a misspelt setting, so there the value decides.
     return bool(
         SERVICE_LINK.fullmatch(variable)
         or (SERVICE_PORT.fullmatch(variable) and value.startswith(LINK_SCHEMES))
@@ -194,39 +196,39 @@ def unknown_variable(variable: str) -> InvalidSetting:
     if section in SECTIONS and underscores:
         return unknown(section, name, variable=variable, source=f"in {variable}")
     known = [*(field.variable for field in FIELDS.values()), *ALIASES, FILE_VARIABLE]
-    # Without the prefix, which makes all of them look alike.
-    close = close_to(variable.removeprefix(PREFIX), [each.removeprefix(PREFIX) for each in known])
+    # Compare without the prefix, which makes all names look alike.
+    close = close_to(variable.removeprefix(PREFIX), [name.removeprefix(PREFIX) for name in known])
     hint = (
         f"did you mean {PREFIX}{close}?"
         if close
-        else f"a variable is {PREFIX}, the section, two underscores, the name"
+        else f"the form is {PREFIX}, the section, two underscores, the name"
     )
-    wanted = f"there is no such setting; {hint} (in {variable})"
+    wanted = f"unknown setting; {hint} (in {variable})"
     return InvalidSetting(path_of(variable), variable, wanted)
 
 
 def unknown(section: str, name: str, *, source: str, variable: str | None = None) -> InvalidSetting:
-    """The name is shown, the value never: a misspelt password is still a password."""
+    """Build the error. It shows the name, never the value: it may be a password."""
     if removed := REMOVED.get(f"{section}.{name}"):
         return InvalidSetting(f"{section}.{name}", variable or name, f"{removed} ({source})")
     names = [field.name for field in FIELDS.values() if field.section == section]
-    meant = [FIELDS[f"{section}.{close}"] for close in [close_to(name, names)] if close]
-    meant = meant or [field for field in FIELDS.values() if name and field.name == name]
-    spelt = [field.variable if variable else field.path for field in meant]
+    similar = [FIELDS[f"{section}.{close}"] for close in [close_to(name, names)] if close]
+    similar = similar or [field for field in FIELDS.values() if name and field.name == name]
+    suggestions = [field.variable if variable else field.path for field in similar]
     hint = (
-        f"did you mean {' or '.join(spelt)}?"
-        if spelt
-        else f"the settings of [{section}] are {', '.join(names)}"
+        f"did you mean {' or '.join(suggestions)}?"
+        if suggestions
+        else f"known settings of [{section}]: {', '.join(names)}"
     )
-    wanted = f"there is no such setting; {hint} ({source})"
+    wanted = f"unknown setting; {hint} ({source})"
     return InvalidSetting(f"{section}.{name}", variable or name, wanted)
 
 
 def unknown_section(section: str, source: str) -> InvalidSetting:
     known = [*SECTIONS, *TABLES]
     close = close_to(section, known)
-    hint = f"did you mean {close}?" if close else f"the sections are {', '.join(known)}"
-    return InvalidSetting(section, section, f"there is no such section; {hint} ({source})")
+    hint = f"did you mean {close}?" if close else f"known sections: {', '.join(known)}"
+    return InvalidSetting(section, section, f"unknown section; {hint} ({source})")
 
 
 def close_to(written: str, known: Sequence[str]) -> str | None:
@@ -234,7 +236,7 @@ def close_to(written: str, known: Sequence[str]) -> str | None:
 
 
 def read(given: Given) -> object:
-    """A value as the setting's own type."""
+    """Convert a value to the type of its setting."""
     field, value = given.field, given.value
     match field.type:
         case inspect.TimeDeltaType():
@@ -244,20 +246,20 @@ def read(given: Given) -> object:
         case inspect.DictType():
             return read_named(given) if field.is_named else read_table(given)
         case inspect.VarTupleType() if given.is_text and isinstance(value, str):
-            value = [each.strip() for each in value.split(",") if each.strip()]
+            value = [item.strip() for item in value.split(",") if item.strip()]
         case _:
             pass
     try:
         return msgspec.convert(value, field.annotation, strict=not given.is_text)
     except msgspec.ValidationError:
-        # Its text may show the value; the field says better what is wanted.
+        # Its text may show the value; the field describes better what is allowed.
         raise given.refused(field.wanted) from None
 
 
 def is_path(type_: inspect.Type) -> bool:
-    """Whether a setting is a path, or a path that may be left out."""
+    """Tell whether a setting is a path or an optional path."""
     if isinstance(type_, inspect.UnionType):
-        return any(is_path(each) for each in type_.types)
+        return any(is_path(member) for member in type_.types)
     return isinstance(type_, inspect.CustomType) and type_.cls is Path
 
 
@@ -277,15 +279,15 @@ def read_duration(given: Given) -> timedelta:
 
 def read_path(given: Given) -> Path:
     text = str(given.value) if isinstance(given.value, Path) else given.value
-    # A folder named "~" is what would come of it: nobody expands the value of a setting.
+    # Rota does not expand "~": the process would create a folder of that name.
     if not isinstance(text, str) or not text or text.startswith("~") or "\0" in text:
         raise given.refused(given.field.wanted)
     return Path(text)
 
 
 def read_named(given: Given) -> dict[str, object]:
-    """A table of named things; each of their settings is read by itself, so that a refusal can say
-    which it is. In a variable it is written as an inline table of TOML.
+    """Read a table of named resources. Each of their settings is read on its own, so that an error
+    can name it. A variable contains an inline TOML table.
     """
     value = parse_table(given)
     if not isinstance(value, Mapping):
@@ -294,19 +296,19 @@ def read_named(given: Given) -> dict[str, object]:
 
 
 def parse_table(given: Given) -> object:
-    """The value of a table; in a variable it is written as an inline table of TOML."""
+    """Return the value of a table; a variable contains an inline TOML table."""
     if not given.is_text or not isinstance(given.value, str):
         return given.value
     try:
         document = tomllib.loads(f"value = {given.value}")
     except ValueError:
         document = {}
-    # A line end in the variable would begin settings of others.
+    # A line break in the variable would start further keys.
     return document.get("value") if len(document) == 1 else None
 
 
 def read_table(given: Given) -> dict[str, object]:
-    """A table that holds plain values: the options of a source, the tenants of queues."""
+    """Read a table of plain values: the options of a source, the tenants of queues."""
     try:
         table: dict[str, object] = msgspec.convert(parse_table(given), given.field.annotation)
     except msgspec.ValidationError:
@@ -319,11 +321,11 @@ def read_thing(given: Given, name: str, table: object) -> object:
         wanted = f"a table whose names are {NAME_WANTED}"
         raise replace(given, value=name).refused(wanted)
     if not isinstance(table, Mapping):
-        raise replace(given, value=table).refused(f"{given.field.wanted}; {name} is none")
+        raise replace(given, value=table).refused(f"{given.field.wanted}; {name} is not a table")
     fields = named_fields(given.field, name)
     for key in table:
         if key not in fields:
-            wanted = f"there is no such setting; it has {', '.join(fields)} ({given.source})"
+            wanted = f"unknown setting; known settings: {', '.join(fields)} ({given.source})"
             raise InvalidSetting(f"{given.field.path}.{name}.{key}", str(key), wanted)
     values = {}
     for field in fields.values():
@@ -343,17 +345,15 @@ def build(values: Mapping[str, object]) -> Settings:
             tables[section] = value
         else:
             sections[section][name] = value
-    made = {name: SECTIONS[name](**given) for name, given in sections.items()}
-    return Settings(**made, **tables)
+    built = {name: SECTIONS[name](**settings) for name, settings in sections.items()}
+    return Settings(**built, **tables)
 
 
 def refuse_contradictions(settings: Settings, given: Mapping[str, Given]) -> None:
     for path, wanted in contradictions(settings):
         field = FIELDS[path]
-        by_default = Given(
-            field=field, value=plain(field.default), source="by default", is_text=False
-        )
-        raise given.get(path, by_default).refused(wanted)
+        default = Given(field=field, value=plain(field.default), source="by default", is_text=False)
+        raise given.get(path, default).refused(wanted)
 
 
 def plain(default: object) -> object:
@@ -361,5 +361,5 @@ def plain(default: object) -> object:
 
 
 def may_hold_secret(value: object) -> bool:
-    """A URL may hold a password, whatever setting it was written to by mistake."""
+    """Tell whether a value may contain a password, such as a URL in the wrong setting."""
     return bool(re.search(r"://|@|password|secret|token|key", str(value), re.IGNORECASE))

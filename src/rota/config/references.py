@@ -1,12 +1,12 @@
-"""Secrets that a setting refers to instead of holding them. Room: config.
+"""Resolves references to secrets in settings.
 
     url = "mailto://rota:${MAIL_PASSWORD}@mail.example.org"    a variable of the worker
-    url = "mailto://rota:${file:/run/secrets/mail}@…"          the text of a file
-    url = "${OPS_URL}"                                         all of it
+    url = "mailto://rota:${file:/run/secrets/mail}@…"          the content of a file
+    url = "${OPS_URL}"                                         the whole value
 
-A reference inside of a longer text is percent-encoded, because that text is a URL and the secret
-one part of it; a reference that is the whole text is taken as it is. Only the process that needs a
-secret looks it up: an API or a scheduler may read the same file without having it.
+A reference inside a longer text is percent-encoded, because that text is a URL and the secret is a
+part of it. A reference that is the whole text is used as it is. Only the process that needs a
+secret resolves it: an API or a scheduler may read the same file without access to the secret.
 """
 
 import re
@@ -23,10 +23,10 @@ LONGEST = 64 * 1024
 
 
 def resolve(text: str, *, field: str, environment: Mapping[str, str]) -> str:
-    """The text with what it refers to; `field` is the path of the setting, for refusals."""
+    """Replace the references in a text. `field` is the path of the setting, for errors."""
     if whole := REFERENCE.fullmatch(text):
         return look_up(whole[1], field, environment)
-    return REFERENCE.sub(lambda found: quote(look_up(found[1], field, environment), safe=""), text)
+    return REFERENCE.sub(lambda match: quote(look_up(match[1], field, environment), safe=""), text)
 
 
 def look_up(name: str, field: str, environment: Mapping[str, str]) -> str:
@@ -34,15 +34,15 @@ def look_up(name: str, field: str, environment: Mapping[str, str]) -> str:
         return from_file(name.removeprefix(FILE), field)
     shown = f"${{{name}}}"
     if VARIABLE.fullmatch(name) is None:
-        raise InvalidSetting(field, shown, "a reference is ${NAME} or ${file:/path/of/a/file}")
+        raise InvalidSetting(field, shown, "expected ${NAME} or ${file:/path/of/a/file}")
     # An empty variable counts as absent, as everywhere in the settings.
     if not (value := environment.get(name)):
-        raise InvalidSetting(field, shown, f"set the variable {name} where this process runs")
+        raise InvalidSetting(field, shown, f"set the environment variable {name} of this process")
     return value
 
 
 def from_file(path: str, field: str) -> str:
-    """The text of a file without the line end that editors put there."""
+    """Read a file and drop the trailing line break."""
     shown = f"${{{FILE}…}}"
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -51,5 +51,7 @@ def from_file(path: str, field: str) -> str:
         raise InvalidSetting(field, shown, f"the file {path} must be readable: {reason}") from None
     text = text.removesuffix("\n").removesuffix("\r")
     if not 1 <= len(text) <= LONGEST:
-        raise InvalidSetting(field, shown, f"the file {path} must hold 1 to {LONGEST} characters")
+        raise InvalidSetting(
+            field, shown, f"the file {path} must contain 1 to {LONGEST} characters"
+        )
     return text

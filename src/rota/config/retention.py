@@ -1,4 +1,4 @@
-"""How long runs, events, audit entries and deleted jobs are kept. Room: config."""
+"""Declares how long runs, events, audit entries and deleted jobs are kept."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -9,19 +9,19 @@ from rota.config.declaring import DAY, span
 
 
 class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long history is kept. Runs are dropped by the day, audit entries by the month."""
+    """How long history is kept. Runs are deleted by the day, audit entries by the month."""
 
     runs: Annotated[
         timedelta,
-        span(DAY, 3650 * DAY, "Age at which finished runs are dropped. Default: 30 days."),
+        span(DAY, 3650 * DAY, "Age at which finished runs are deleted. Default: 30 days."),
     ] = 30 * DAY
     events: Annotated[
         timedelta,
         span(
             8 * DAY,
             3650 * DAY,
-            "Age at which events are dropped. So long the same event is known again, and can be "
-            "replayed.",
+            "Age at which events are deleted. Until then, duplicates are detected and events can "
+            "be replayed. Default: 30 days.",
         ),
     ] = 30 * DAY
     audit: Annotated[
@@ -29,7 +29,7 @@ class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             31 * DAY,
             3650 * DAY,
-            "Age at which audit entries are dropped, a month at a time. Default: 400 days.",
+            "Age at which audit entries are deleted, a month at a time. Default: 400 days.",
         ),
     ] = 400 * DAY
     deleted_jobs: Annotated[
@@ -37,7 +37,7 @@ class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             DAY,
             3650 * DAY,
-            "Age at which deleted jobs are removed. A job stays as long as a run of it is kept. "
+            "Age at which deleted jobs are removed. A job stays while any of its runs is kept. "
             "Default: 30 days.",
         ),
     ] = 30 * DAY
@@ -46,7 +46,7 @@ class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             2 * DAY,
             90 * DAY,
-            "How far ahead the tables of coming days are made; as long may this duty be broken "
-            "before anybody suffers.",
+            "How far ahead the partitions of coming days are created. Runs keep working for that "
+            "long if this maintenance fails. Default: 7 days.",
         ),
     ] = 7 * DAY

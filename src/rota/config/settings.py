@@ -1,7 +1,7 @@
-"""Every setting: type, default, bounds, meaning. Room: config.
+"""Declares every setting: type, default, bounds and meaning.
 
-The reference page and the sentences of refusals are made from what is written here. Reading a file
-or a variable happens in load.py, nowhere else.
+The reference page and the error messages are generated from these declarations. Only load.py reads
+files and variables.
 """
 
 from collections.abc import Iterator
@@ -40,19 +40,23 @@ QUEUE_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
 
 
 class Scheduler(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A scheduler process. It leases shards and fires what is due in them."""
+    """A scheduler process. It leases shards and fires their due ticks."""
 
     lease: Annotated[
         timedelta,
-        span(SECOND, 5 * MINUTE, "How long a shard stays with a scheduler that fell silent."),
+        span(
+            SECOND,
+            5 * MINUTE,
+            "How long a scheduler keeps its shards without renewing their leases. Default: 6 s.",
+        ),
     ] = 6 * SECOND
     renew_every: Annotated[
         timedelta,
         span(
             100 * MILLISECOND,
             MINUTE,
-            "How often leases are renewed; a third of `lease` at most, so that two renewals may "
-            "be lost.",
+            "How often leases are renewed. At most a third of `lease`, so that two renewals may "
+            "fail. Default: 2 s.",
         ),
     ] = 2 * SECOND
     stop_after: Annotated[
@@ -60,44 +64,45 @@ class Scheduler(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             200 * MILLISECOND,
             5 * MINUTE,
-            "A scheduler stops firing this long after it sent its last successful renewal: twice "
-            "`renew_every` at least, seven tenths of `lease` at most.",
+            "How long after its last successful renewal a scheduler stops firing. At least twice "
+            "`renew_every`, at most seven tenths of `lease`. Default: 4 s.",
         ),
     ] = 4 * SECOND
     look_ahead: Annotated[
         timedelta,
-        span(SECOND, MINUTE, "How far ahead of time due jobs are read into memory."),
+        span(SECOND, MINUTE, "How far ahead the scheduler loads due ticks. Default: 5 s."),
     ] = 5 * SECOND
-    batch: Annotated[int, number(1, 1000, "Most jobs fired in one transaction.")] = 500
+    batch: Annotated[
+        int, number(1, 1000, "Maximum ticks fired in one transaction. Default: 500.")
+    ] = 500
 
 
 class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A worker process. It claims runs and carries them out."""
+    """A worker process. It claims runs and executes them."""
 
     queues: Annotated[
         tuple[Annotated[str, Meta(pattern=QUEUE_NAME)], ...],
         text(
-            "a list of queue names: 1 to 63 of a-z, 0-9, dot, dash and underscore, beginning "
-            "with a letter or digit",
-            "Queues that this worker serves.",
+            "a list of queue names: 1 to 63 characters of a-z, 0-9, dot, dash and underscore, "
+            "starting with a letter or digit",
+            'Queues that the worker serves. Default: ["default"].',
             min_length=1,
             max_length=100,
         ),
     ] = ("default",)
-    slots: Annotated[int, number(1, 10_000, "Runs that it carries out at the same time.")] = 16
+    slots: Annotated[
+        int, number(1, 10_000, "Runs that the worker executes at the same time. Default: 16.")
+    ] = 16
     tenants: Annotated[
         TenantNames,
-        tenant_list(
-            "Tenants whose runs this worker takes. While the default tenant is the only one, that "
-            "is everybody."
-        ),
+        tenant_list("Tenants whose runs the worker executes."),
     ] = DEFAULT_TENANTS
     queue_tenants: Annotated[
         dict[Annotated[str, Meta(pattern=QUEUE_NAME)], TenantNames],
         text(
             f"a table of queue names, each with {TENANT_LIST}",
-            "Tenants whose runs this worker takes from a queue, where they differ from "
-            "`worker.tenants`. Default: no queue differs.",
+            "Tenants whose runs the worker executes from a queue, if they differ from "
+            "`worker.tenants`. Default: `worker.tenants` for every queue.",
         ),
     ] = field(default_factory=dict)
     lease: Annotated[
@@ -105,8 +110,8 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             SECOND,
             10 * MINUTE,
-            "How long a worker that fell silent is believed to be alive; then its runs are taken "
-            "back.",
+            "How long a worker counts as alive without a heartbeat. Then its runs are recovered. "
+            "Default: 10 s.",
         ),
     ] = 10 * SECOND
     beat_every: Annotated[
@@ -114,7 +119,7 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             100 * MILLISECOND,
             3 * MINUTE,
-            "How often it says that it is alive; a third of `lease` at most.",
+            "Heartbeat interval. At most a third of `lease`. Default: 2 s.",
         ),
     ] = 2 * SECOND
     stop_after: Annotated[
@@ -122,19 +127,19 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             200 * MILLISECOND,
             10 * MINUTE,
-            "How long after its last successful beat a worker trusts its lease: then it starts "
-            "nothing new, and stops the attempts that must not run beside their successors. At "
-            "least twice `beat_every`, at most seven tenths of `lease`.",
+            "How long after its last successful heartbeat a worker trusts its lease. Then it "
+            "starts no attempts and stops those that must not overlap their successors. At "
+            "least twice `beat_every`, at most seven tenths of `lease`. Default: 7 s.",
         ),
     ] = 7 * SECOND
     on_database_outage: Annotated[
         Literal["continue", "stop"],
         choice(
             "What running attempts do while the worker cannot reach the database. `continue`: they "
-            "run on, and their outcomes are stored when the database is back; an attempt that must "
-            "not run beside its successor (its job forbids overlap, or it holds a place of a "
-            "limit) stops when the lease is no longer to be trusted. `stop`: every attempt stops "
-            "then.",
+            "go on, and the worker stores their outcomes when the database is back; an attempt "
+            "that must not overlap its successor (its job forbids overlap, or it holds a slot of a "
+            "limit) stops after `stop_after`. `stop`: every attempt stops after `stop_after`. "
+            'Default: "continue".',
         ),
     ] = "continue"
     drain: Annotated[
@@ -142,8 +147,9 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             timedelta(),
             DAY,
-            "How long running work may go on after SIGTERM, before it is cancelled and handed "
-            "back. The supervisor must wait longer than that before it kills.",
+            "How long running attempts may continue after SIGTERM before they are cancelled and "
+            "their runs go back to the queue. The process supervisor must wait longer before it "
+            "kills the worker. Default: 30 s.",
         ),
     ] = 30 * SECOND
     blocked_after: Annotated[
@@ -151,19 +157,20 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             SECOND,
             HOUR,
-            "A handler that blocks the event loop of the attempts for this long fails; the other "
-            "attempts on that loop are handed back and start again.",
+            "How long a handler may block the attempt loop before it fails. The other attempts "
+            "on that loop go back to the queue and start again. Default: 5 s.",
         ),
     ] = 5 * SECOND
     pass_environment: Annotated[
         tuple[Annotated[str, Meta(pattern=VARIABLE_PATTERN)], ...],
         text(
-            "a list of names of variables such as APP_URL, or of their beginnings such as APP_*",
-            'Variables of the worker that handlers with isolation="process" inherit, beside those '
-            "that a program needs to start (PATH, HOME, LANG, LC_*, TZ, TMPDIR, PYTHON*, "
-            "VIRTUAL_ENV and the like). `*` passes all. Variables that begin with ROTA_, and those "
-            "that settings refer to as ${NAME}, are never passed; of these, ROTA_URL and ROTA_DATA "
-            "are always inherited, and ROTA_API_KEY if it is named. Default: [].",
+            "a list of variable names such as APP_URL, or prefixes such as APP_*",
+            "Environment variables of the worker that handlers with "
+            'isolation="process" inherit, in addition to those that a program needs to start '
+            "(PATH, HOME, LANG, LC_*, TZ, TMPDIR, PYTHON*, VIRTUAL_ENV and the like). `*` passes "
+            "all. Variables that begin with ROTA_ and those that settings refer to as ${NAME} are "
+            "never passed, with these exceptions: ROTA_URL and ROTA_DATA are always inherited, "
+            "ROTA_API_KEY if it is listed. Default: [].",
             max_length=100,
         ),
     ] = ()
@@ -172,8 +179,8 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         number(
             0,
             1000,
-            "Failures in a row after which a target counts as down, and its runs wait instead of "
-            "using up their retries; 0 for never.",
+            "Consecutive failures that open the circuit breaker of a target. Its runs then wait "
+            "and use no retries. 0 disables the breaker. Default: 5.",
         ),
     ] = 5
     breaker_pause: Annotated[
@@ -181,8 +188,8 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             100 * MILLISECOND,
             HOUR,
-            "How long a target that is down is left alone before one run looks; twice as long "
-            "after each look in vain.",
+            "How long the circuit breaker stays open before a probe. Doubles after each failed "
+            "probe. Default: 10 s.",
         ),
     ] = 10 * SECOND
     breaker_longest: Annotated[
@@ -190,7 +197,8 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         span(
             100 * MILLISECOND,
             DAY,
-            "The longest such pause; `breaker_pause` at least.",
+            "Maximum time the circuit breaker stays open before a probe. At least "
+            "`breaker_pause`. Default: 5 minutes.",
         ),
     ] = 5 * MINUTE
 
@@ -202,33 +210,40 @@ class Api(ListenerSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str,
         text(
             "an address or host name",
-            "Address to listen on; by default only this machine can connect.",
+            "Address to listen on. Default: 127.0.0.1, which only this machine can reach.",
             min_length=1,
             max_length=253,
         ),
     ] = "127.0.0.1"
-    port: Annotated[int, number(0, 65_535, "Port to listen on; 0 takes a free one.")] = 7070
+    port: Annotated[
+        int, number(0, 65_535, "Port to listen on. 0 picks a free port. Default: 7070.")
+    ] = 7070
     tls_certificate: Annotated[
         Path | None,
-        text("the path of a PEM file", "Certificate, with its chain; with it the API speaks TLS."),
+        text(
+            "the path of a PEM file",
+            "TLS certificate with its chain. Enables TLS. Default: none.",
+        ),
     ] = None
     tls_key: Annotated[
-        Path | None, text("the path of a PEM file", "Private key of the certificate.")
+        Path | None,
+        text("the path of a PEM file", "Private key of the certificate. Default: none."),
     ] = None
     insecure_http: Annotated[
         bool,
         choice(
-            "Listen beyond this machine without TLS, for example behind a proxy that ends it. "
-            "Without this and without a certificate, such an address is refused."
+            "Allow other machines to connect without TLS, for example through a proxy that "
+            "terminates TLS. If false, a non-loopback address requires a certificate. "
+            "Default: false."
         ),
     ] = False
     master_key: Annotated[
         Path | None,
         text(
             "the path of a file with 64 hexadecimal digits",
-            "Key that seals secrets, and with which workers open them; the same for all processes. "
-            "With the embedded database one is made in its folder; otherwise there are no secrets "
-            "without it.",
+            "File with the key that encrypts and decrypts secrets; the same for all processes. "
+            "Default: with the embedded database, a file that Rota creates in its folder; "
+            "otherwise none, and secrets are disabled.",
         ),
     ] = None
     login_idle: Annotated[
@@ -236,50 +251,52 @@ class Api(ListenerSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         span(
             MINUTE,
             12 * HOUR,
-            "How long an unused login at the dashboard lasts. A page that only refreshes "
-            "itself does not count as use. Every login ends after 12 hours. Default: 30 minutes.",
+            "How long an idle dashboard login lasts. Automatic page refreshes do not count as "
+            "activity. Every login ends after 12 hours. Default: 30 minutes.",
         ),
     ] = 30 * MINUTE
     requests_per_second: Annotated[
-        int, number(1, 1_000_000, "Requests that one key may make in a second, over time.")
+        int, number(1, 1_000_000, "Sustained requests per second of one API key. Default: 1000.")
     ] = 1000
     burst: Annotated[
-        int, number(1, 1_000_000, "Requests that one key may make at once after a quiet time.")
+        int, number(1, 1_000_000, "Requests that one API key may send in a burst. Default: 2000.")
     ] = 2000
     unknown_per_second: Annotated[
         int,
         number(
             1,
             1_000_000,
-            "Requests without a valid key that one address may make in a second. Health probes"
-            " are not counted. Default: 20.",
+            "Requests per second without a valid key from one address. Health probes do not"
+            " count. Default: 20.",
         ),
     ] = 20
     connections: Annotated[
-        int, number(1, 1000, "Database connections that the API uses at most.")
+        int, number(1, 1000, "Maximum database connections of the API. Default: 8.")
     ] = 8
 
 
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the processes say on stderr."""
+    """The log that the processes write to stderr."""
 
     level: Annotated[
-        Literal["debug", "info", "warning", "error"], choice("The least that is worth a line.")
+        Literal["debug", "info", "warning", "error"],
+        choice('Minimum level that is logged. Default: "info".'),
     ] = "info"
     format: Annotated[
-        Literal["text", "json"], choice("Lines for people, or one JSON object a line.")
+        Literal["text", "json"],
+        choice('Readable text, or one JSON object per line. Default: "text".'),
     ] = "text"
 
 
 class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Traces for OpenTelemetry. They need the extra `otel`."""
+    """OpenTelemetry traces. They require the extra `otel`."""
 
     endpoint: Annotated[
         Annotated[str, Meta(pattern=COLLECTOR_URL)] | None,
         text(
             "a URL without a password, such as http://localhost:4318",
-            "Collector that takes OTLP over HTTP, at /v1/traces unless the URL has a path. "
-            "Without it nothing is traced.",
+            "URL of a collector that accepts OTLP over HTTP. Without a path, Rota appends "
+            "/v1/traces. Default: none, and tracing is disabled.",
         ),
     ] = None
     one_in: Annotated[
@@ -287,15 +304,16 @@ class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         number(
             1,
             1_000_000,
-            "One of so many traces is kept: 1 keeps all. It goes by the id of the run, so all "
-            "processes keep the same. A request that comes with a trace follows its caller.",
+            "Sampling: keep one of this many traces. The run id decides, so all processes keep "
+            "the same ones. A request with a trace context follows its caller's decision. "
+            "Default: 1, which keeps all.",
         ),
     ] = 1
     service: Annotated[
         str,
         text(
             "a name",
-            "What the processes are called in traces (service.name).",
+            'Service name in traces (service.name). Default: "rota".',
             min_length=1,
             max_length=200,
         ),
@@ -304,14 +322,14 @@ class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tuple[Annotated[str, Meta(pattern=HEADER)], ...],
         text(
             'a list of headers such as "authorization: ${COLLECTOR_KEY}"',
-            "What the collector wants to be told with every request.",
+            "Headers that Rota sends to the collector with every request. Default: [].",
             secret=True,
             max_length=20,
         ),
     ] = ()
 
     def __repr__(self) -> str:
-        return f"Traces(endpoint={self.endpoint!r}, one_in={self.one_in}, …)"
+        return f"{type(self).__name__}(endpoint={self.endpoint!r}, one_in={self.one_in}, …)"
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -326,15 +344,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sources: Annotated[
         dict[str, Source],
         text(
-            "a table of sources by their names",
-            "Places that events come from.",
+            "a table of sources by name",
+            "Sources of events. Default: none.",
             secret=True,
         ),
     ] = field(default_factory=dict)
 
 
 def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Settings that are each right and do not go together: the path of one, and what it needs."""
+    """Yield settings that contradict each other: the path of one, and what it must be."""
     yield from lease_contradictions(
         "scheduler", settings.scheduler, "renew_every", settings.scheduler.renew_every
     )
@@ -343,27 +361,31 @@ def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
     )
     for queue in settings.worker.queue_tenants:
         if queue not in settings.worker.queues:
-            yield "worker.queue_tenants", f"of queues in worker.queues only; {queue} is not"
+            yield (
+                "worker.queue_tenants",
+                f"a table of queues in worker.queues; {queue} is not one of them",
+            )
     if settings.worker.breaker_longest < settings.worker.breaker_pause:
-        least = words(settings.worker.breaker_pause)
-        yield "worker.breaker_longest", f"worker.breaker_pause at least, {least}"
+        minimum = words(settings.worker.breaker_pause)
+        yield "worker.breaker_longest", f"at least worker.breaker_pause, {minimum}"
 
 
 def lease_contradictions(
     section: str, holder: Scheduler | Worker, renewal: str, every: timedelta
 ) -> Iterator[tuple[str, str]]:
-    """The safety margins of a lease, whoever holds it (F21: leases that flap).
+    """Yield violations of a lease's safety margins (F21: flapping leases).
 
-    Two renewals may be lost before anybody else may take over; the holder itself gives up before
-    that, by its own clock, and not at the first hiccup.
+    Two renewals may fail before another process may take over. The holder gives up earlier, by its
+    own clock, but not at the first failed renewal.
     """
-    most = holder.lease * 7 / 10
+    longest_trust = holder.lease * 7 / 10
     if every * 3 > holder.lease:
         yield (
             f"{section}.{renewal}",
-            f"a third of {section}.lease at most, {words(holder.lease / 3)}",
+            f"at most a third of {section}.lease, {words(holder.lease / 3)}",
         )
     if holder.stop_after < every * 2:
-        yield f"{section}.stop_after", f"twice {section}.{renewal} at least, {words(every * 2)}"
-    if holder.stop_after > most:
-        yield f"{section}.stop_after", f"seven tenths of {section}.lease at most, {words(most)}"
+        yield f"{section}.stop_after", f"at least twice {section}.{renewal}, {words(every * 2)}"
+    if holder.stop_after > longest_trust:
+        wanted = f"at most seven tenths of {section}.lease, {words(longest_trust)}"
+        yield f"{section}.stop_after", wanted

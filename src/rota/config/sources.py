@@ -1,4 +1,4 @@
-"""The settings of a source of events. Room: config.
+"""Declares the settings of an event source.
 
     [sources.orders]
     kind = "postgres_table"
@@ -8,8 +8,8 @@
     url = "postgresql://rota:${SHOP_PASSWORD}@db.example/shop"
     table = "outbox"
 
-What the options of a kind are is the kind's own business (src/rota/sources). Their texts may refer
-to secrets that are elsewhere (references.py).
+Each kind defines its own options (src/rota/sources). Their texts may refer to secrets that are
+stored elsewhere (references.py).
 """
 
 from datetime import timedelta
@@ -23,56 +23,59 @@ KIND = r"^[a-z][a-z0-9_]{0,62}\Z"
 
 
 class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A place that events come from. Every scheduler that has it in its settings may read it, and
-    one of them does.
-    """
+    """A source of events. Of all schedulers that have it in their settings, one reads it."""
 
     kind: Annotated[
         str,
         text(
-            "a kind of source: postgres_table, folder, kafka, redis_streams, nats, or what a "
-            "plug-in brings",
-            "What is read.",
+            "a kind of source: postgres_table, folder, kafka, redis_streams, nats, or one from a "
+            "plug-in",
+            "Kind of the source. Required.",
             pattern=KIND,
         ),
     ]
     tenant: Annotated[
         str,
-        text("the name of a tenant", "Whose events they are; it must exist.", min_length=1),
+        text(
+            "the name of a tenant",
+            'Tenant that receives the events. It must exist. Default: "default".',
+            min_length=1,
+        ),
     ] = "default"
     type: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
         text(
-            "a type of event such as order.paid",
-            "Type of the events whose message says none; by default the name of the source.",
+            "an event type such as order.paid",
+            "Type of events whose message has none. Default: the name of the source.",
         ),
     ] = None
     format: Annotated[
         Literal["plain", "cloudevents"],
         choice(
-            "Whether a message is the data of an event, or an event in the form of CloudEvents."
+            "Format of a message: the data of an event (`plain`), or a CloudEvents event. "
+            'Default: "plain".'
         ),
     ] = "plain"
     on_bad: Annotated[
         Literal["stop", "skip"],
         choice(
-            "What becomes of a message that cannot be an event: the source stops at it and says "
-            "so, or passes it over and counts it."
+            "What happens at an invalid message: the source stops and reports it, or skips and "
+            'counts it. Default: "stop".'
         ),
     ] = "stop"
-    batch: Annotated[int, number(1, 1000, "Most events taken in one transaction.")] = 500
+    batch: Annotated[int, number(1, 1000, "Maximum events per transaction. Default: 500.")] = 500
     every: Annotated[
         timedelta,
-        span(50 * MILLISECOND, HOUR, "How often a table or folder without news is looked at."),
+        span(50 * MILLISECOND, HOUR, "Polling interval of an idle table or folder. Default: 1 s."),
     ] = SECOND
     options: Annotated[
         dict[str, Any],
         text(
-            "a table of what this kind asks for",
-            "Where it is and how it is read; see docs/howto/event-sources.md.",
+            "a table of options of this kind",
+            "Options of the kind; see docs/howto/event-sources.md. Default: {}.",
             secret=True,
         ),
     ] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"Source(kind={self.kind!r}, tenant={self.tenant!r}, …)"
+        return f"{type(self).__name__}(kind={self.kind!r}, tenant={self.tenant!r}, …)"

@@ -1,11 +1,11 @@
-"""Who is at the dashboard: cookies, and requests that other sites made up. Room: api/dashboard.
+"""Authenticates users of the dashboard: cookies and protection against forged requests.
 
-The cookie holds 256 random bits; the database keeps their digest. The token that a change must
-carry is made from the same bits, so a page that cannot read the answers of `/ui/session`, which is
-every page of another site, cannot know it.
+The cookie contains 256 random bits; the database stores their digest. The CSRF token of a change is
+derived from the same bits, so a page of another site, which cannot read the responses of
+`/ui/session`, cannot know it.
 
-A login ends when nobody has used it for a while. An open page asks for news by itself; the
-dashboard marks what it sends while nobody touches mouse or keyboard, and that does not count.
+A login ends after an idle period. An open page polls on its own; the dashboard marks requests that
+it sends while the user is idle, and those do not count as activity.
 """
 
 import hmac
@@ -38,33 +38,33 @@ _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 @dataclass(slots=True)
 class Logins:
-    """`admission` finds logins, as another one finds keys. A login that nobody used for `idle` has
-    ended.
+    """`admission` looks up logins, as another instance looks up keys. A login ends after `idle`
+    without activity.
     """
 
     admission: Admission
     idle: timedelta = IDLE_LIMIT
-    # When the use of a login was last noted, by this process's monotonic clock.
+    # When activity of a login was last recorded, by this process's monotonic clock.
     _noted: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
 
     async def who(self, request: Request, before_lookup: BeforeLookup) -> Principal:
-        """Who sent this, if it comes from the dashboard itself."""
+        """Authenticate a request of the dashboard itself."""
         secret = secret_of(request)
         if secret is None:
-            raise Unauthenticated("nobody is logged in")
+            raise Unauthenticated("not logged in")
         refuse_foreign(request)
         if request.method not in SAFE:
             refuse_forged(request, secret)
         digest = digest_of(secret)
-        found = await self.admission.known(digest, before_lookup)
-        if found is None:
+        principal = await self.admission.known(digest, before_lookup)
+        if principal is None:
             raise Unauthenticated("the login has ended; log in again")
         if IDLE_HEADER not in request.headers:
             await self._note_use(digest)
-        return found
+        return principal
 
     async def _note_use(self, digest: bytes) -> None:
-        """Keep the login alive. While the database is away, it lives by what was noted before."""
+        """Record activity, which extends the login. Skipped while the database is unreachable."""
         now = self.admission.monotonic()
         interval = min(TOUCH_INTERVAL, self.idle / 2).total_seconds()
         if now - self._noted.get(digest, -interval) < interval:
@@ -79,9 +79,9 @@ class Logins:
 
 
 def secret_of(request: Request) -> str | None:
-    """What the cookie says, if it can be one of ours."""
-    given = request.cookies.get(cookie_name(request), "")
-    return given if _SECRET.fullmatch(given) else None
+    """Return the secret in the cookie, if it is well-formed."""
+    secret = request.cookies.get(cookie_name(request), "")
+    return secret if _SECRET.fullmatch(secret) else None
 
 
 def secret_text(bits: bytes) -> str:
@@ -93,36 +93,37 @@ def digest_of(secret: str) -> bytes:
 
 
 def token_of(secret: str) -> str:
-    """What a change must carry beside the cookie."""
-    made = hmac.digest(secret.encode(), b"csrf token of the dashboard", "sha256")
-    return urlsafe_b64encode(made).decode().rstrip("=")
+    """Return the CSRF token that a change must carry in addition to the cookie."""
+    digest = hmac.digest(secret.encode(), b"csrf token of the dashboard", "sha256")
+    return urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def refuse_forged(request: Request, secret: str) -> None:
-    given = request.headers.get(TOKEN_HEADER, "")
-    if not hmac.compare_digest(given.encode(), token_of(secret).encode()):
-        detail = "a change needs the token of the login in X-CSRF-Token"
+    token = request.headers.get(TOKEN_HEADER, "")
+    if not hmac.compare_digest(token.encode(), token_of(secret).encode()):
+        detail = "a change requires the login's token in X-CSRF-Token"
         raise Refusal("foreign_request", detail)
 
 
 def refuse_foreign(request: Request) -> None:
-    """A browser tells where a request comes from, and a page cannot make it lie. A change must say
-    so; what only reads may leave it out, since a page of another site cannot see the answer.
+    """Refuse requests of other sites. A browser states the origin of a request, and a page cannot
+    forge it. A change must state it; a read may omit it, since another site cannot see the
+    response.
     """
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     is_change = request.method not in SAFE
     if site is not None and site != "same-origin" and (is_change or site != "none"):
-        raise Refusal("foreign_request", f"it comes from another site ({site[:20]})")
-    # Without the scheme: something in front of us may speak TLS.
+        raise Refusal("foreign_request", f"the request comes from another site ({site[:20]})")
+    # Compare without the scheme: a proxy may terminate TLS.
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise Refusal("foreign_request", f"it comes from {origin[:100]}")
+        raise Refusal("foreign_request", f"the request comes from {origin[:100]}")
     if is_change and site is None and origin is None:
-        raise Refusal("foreign_request", "a change needs Origin or Sec-Fetch-Site")
+        raise Refusal("foreign_request", "a change requires Origin or Sec-Fetch-Site")
 
 
 def is_secure(request: Request) -> bool:
-    """Whether the browser speaks TLS, to us or to what is in front of us."""
+    """Tell whether the browser uses TLS, to this process or to a proxy."""
     return request.url.scheme == "https" or has_tls_in_front(request)
 
 
@@ -131,7 +132,9 @@ def has_tls_in_front(request: Request) -> bool:
 
 
 def cookie_name(request: Request) -> str:
-    """With the port: cookies know none, and two installations on a machine must not share one."""
+    """Name the cookie with the port: cookies ignore ports, and two installations on a machine must
+    not share one.
+    """
     if request.url.scheme == "https":
         return "__Host-rota"
     return f"rota-{request.url.port or 80}"

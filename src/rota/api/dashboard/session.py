@@ -1,7 +1,7 @@
-"""`/ui/session`: log in with a key or a ticket, see who is logged in, log out. Room: api/dashboard.
+"""Serves `/ui/session`: log in with a key or a ticket, show the login, log out.
 
-No part of the API's catalogue: it is for the dashboard alone. A login gets new random bits whatever
-cookie the browser sent, so nobody can be talked into a login that somebody else knows.
+Not part of the API's catalogue: only the dashboard uses it. A login always gets new random bits,
+whatever cookie the browser sent, which prevents session fixation.
 """
 
 from dataclasses import dataclass, replace
@@ -33,14 +33,14 @@ MOST_BODY: Final = 2_000
 
 
 class LoginDraft(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """One of the two."""
+    """Exactly one of the two is required."""
 
     key: Annotated[str, Meta(max_length=200)] | None = None
     ticket: Annotated[str, Meta(max_length=200)] | None = None
 
 
 class SessionView(Struct, kw_only=True, frozen=True):
-    """Who is logged in, what they may do, and the token for changes."""
+    """The logged-in user, their permissions, and the CSRF token for changes."""
 
     key_id: str
     name: str
@@ -73,11 +73,11 @@ class Session:
             case _:
                 allowed = "DELETE, GET, HEAD, POST"
                 raise Refusal(
-                    "method_not_allowed", f"this path knows {allowed}", headers={"Allow": allowed}
+                    "method_not_allowed", f"allowed methods: {allowed}", headers={"Allow": allowed}
                 )
 
     async def show(self, request: Request) -> Response:
-        """Nobody is logged in is an answer, not an error: every visit begins with it."""
+        """Show the login. No login is a normal response: every visit starts with it."""
         secret = cookies.secret_of(request)
         if secret is None:
             return answered(None, "")
@@ -93,7 +93,7 @@ class Session:
         draft: LoginDraft = decode_body(raw, request, LoginDraft)
 
         async def who(_: Request, before_lookup: BeforeLookup) -> Principal:
-            return await self._invited(draft, before_lookup)
+            return await self._authenticate_login(draft, before_lookup)
 
         principal = await self.doors.known(request, who)
         secret = cookies.secret_text(self.doors.service.random_bytes(cookies.BYTES))
@@ -102,24 +102,26 @@ class Session:
                 conn, digest=cookies.digest_of(secret), key_id=principal.key_id
             )
             await note(conn, principal, request, "login.create")
-            await self._end(conn, request)
+            await self._end_login(conn, request)
         response = answered(replace(principal, expires_at=ends), secret)
         cookies.set_cookie(response, request, secret)
         return response
 
-    async def _invited(self, draft: LoginDraft, before_lookup: BeforeLookup) -> Principal:
+    async def _authenticate_login(
+        self, draft: LoginDraft, before_lookup: BeforeLookup
+    ) -> Principal:
         match draft:
             case LoginDraft(key=str(key), ticket=None):
                 return await self.doors.admission.principal(f"Bearer {key}", before_lookup)
             case LoginDraft(key=None, ticket=str(ticket)):
                 before_lookup()
                 async with self.doors.service.pool.acquire() as conn:
-                    found = await logins.redeem(conn, digest=cookies.digest_of(ticket))
-                if found is None:
-                    raise Unauthenticated("this link was used before, or is older than a minute")
-                return found
+                    principal = await logins.redeem(conn, digest=cookies.digest_of(ticket))
+                if principal is None:
+                    raise Unauthenticated("this login link was used or is older than a minute")
+                return principal
             case _:
-                raise Refusal("invalid_input", "either a key or a ticket is needed")
+                raise Refusal("invalid_input", "send either a key or a ticket")
 
     async def log_out(self, request: Request) -> Response:
         secret = cookies.secret_of(request)
@@ -127,13 +129,13 @@ class Session:
             cookies.refuse_foreign(request)
             cookies.refuse_forged(request, secret)
             async with self.doors.service.pool.acquire() as conn, transaction(conn):
-                await self._end(conn, request)
+                await self._end_login(conn, request)
         response = Response(status_code=204)
         cookies.clear_cookie(response, request)
         return response
 
-    async def _end(self, conn: Connection, request: Request) -> None:
-        """End the login that the browser came with, if there is one."""
+    async def _end_login(self, conn: Connection, request: Request) -> None:
+        """End the login of the browser's cookie, if any."""
         secret = cookies.secret_of(request)
         if secret is None:
             return
@@ -178,7 +180,9 @@ def view(principal: Principal, secret: str) -> SessionView:
         role=principal.role.value,
         user_id=principal.user_id,
         expires_at=moment_or_none(principal.expires_at),
-        permissions=[each.name.lower() for each in Permission if each in permitted],
+        permissions=[
+            permission.name.lower() for permission in Permission if permission in permitted
+        ],
         csrf_token=cookies.token_of(secret),
         version=version("rota"),
     )

@@ -1,6 +1,6 @@
-// Makes elements. Text is always a text node: nothing that a server says is read as HTML.
+// Creates elements. Text is always a text node: server text is never parsed as HTML.
 
-/** An element with properties and children; strings become text, nothing becomes nothing. */
+/** An element with properties and children; strings become text nodes, null is skipped. */
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -12,7 +12,7 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** A <details> whose inside is made when it is first opened: shapes may contain themselves. */
+/** A <details> whose content is created on first opening: schemas may be recursive. */
 export function opening(properties, summary, inside) {
   const made = element("details", properties, element("summary", {}, summary));
   const fill = () => {

@@ -1,4 +1,4 @@
-// The page of the API: reads the document, lists the operations, finds them, opens the linked one.
+// The API page: loads the document, lists and searches the operations, opens the linked one.
 
 import { element, opening, prose } from "./elements.js";
 import { limits, resolve, tree, typeOf } from "./schema.js";
@@ -49,7 +49,7 @@ function entry(described, operation) {
 function inside(described, operation) {
   return element("div", { class: "inside" },
     operation.description ? element("p", {}, prose(operation.description)) : null,
-    operation.deprecated ? element("p", { class: "bad" }, "Do not use this any more.") : null,
+    operation.deprecated ? element("p", { class: "bad" }, "Deprecated.") : null,
     parameters(described, operation.parameters),
     bodies(described, "Body", operation.requestBody?.content),
     answers(described, operation.responses ?? {}),
@@ -82,12 +82,12 @@ function answers(described, responses) {
     const sort = status.startsWith("2") ? "good" : "bad";
     const line = [element("strong", { class: sort }, status), ` ${response.description ?? ""}`];
     if (!response.content) return element("li", {}, line);
-    return element("li", {}, opening({}, line, () => bodies(described, "Answer", response.content)));
+    return element("li", {}, opening({}, line, () => bodies(described, "Response", response.content)));
   });
-  return element("div", {}, element("h3", {}, "Answers"), element("ul", { class: "schema" }, list));
+  return element("div", {}, element("h3", {}, "Responses"), element("ul", { class: "schema" }, list));
 }
 
-/** Hide what does not have all the words. */
+/** Hide operations that do not contain all search words. */
 function search(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   for (const group of document.querySelectorAll("main section")) {
@@ -112,7 +112,7 @@ function named(escaped) {
   try {
     return place(decodeURIComponent(escaped));
   } catch {
-    return null; // an address that somebody broke
+    return null; // a malformed address
   }
 }
 
@@ -124,7 +124,7 @@ function listen() {
     event.preventDefault();
     field.focus();
   });
-  // The key is only in its field: no storage that other scripts or a later visitor could read.
+  // The key stays in its field: nothing is stored that other scripts or a later visitor could read.
   place("key").value = "";
   window.addEventListener("hashchange", follow);
 }
@@ -132,7 +132,7 @@ function listen() {
 async function begin() {
   listen();
   const answer = await fetch(DOCUMENT, { credentials: "omit" });
-  if (!answer.ok) throw new Error(`${DOCUMENT} answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`${DOCUMENT} returned ${answer.status}`);
   const described = await answer.json();
   const operations = operationsOf(described);
   const tags = new Set([...(described.tags ?? []).map((tag) => tag.name),
@@ -149,5 +149,5 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  place("message").textContent = `The document cannot be read: ${error.message}`;
+  place("message").textContent = `Cannot load the OpenAPI document: ${error.message}`;
 });

@@ -1,4 +1,4 @@
-// Reads JSON Schema as OpenAPI 3.1 has it: what a value may be, in words, as a tree, as an example.
+// Renders JSON Schema of OpenAPI 3.1: a type in words, as a tree, and as an example.
 
 import { element, opening, prose } from "./elements.js";
 
@@ -10,7 +10,7 @@ const LIMITS = [
 ];
 const DEEPEST = 6;
 
-/** The schema behind references; what stands beside a reference counts as well. */
+/** The schema with references resolved and their siblings merged. */
 export function resolve(document, schema) {
   let found = schema ?? {};
   for (let step = 0; found.$ref && step < 20; step += 1) {
@@ -31,7 +31,7 @@ export function alternatives(schema) {
   return schema.anyOf ?? schema.oneOf ?? [];
 }
 
-/** What a value is, in a few words: "array of string", "integer or null". */
+/** The type of a value in a few words: "array of string", "integer or null". */
 export function typeOf(document, schema, depth = 0) {
   if (depth > DEEPEST) return "…";
   const name = schema?.$ref?.split("/").pop();
@@ -56,7 +56,7 @@ function limitsOf(document, schema) {
   return told;
 }
 
-/** All that is known of a schema, as a list that opens where it is nested. */
+/** A schema as a list; nested parts can be opened. */
 export function tree(document, schema) {
   const found = resolve(document, schema);
   const list = element("ul", { class: "schema" });
@@ -92,7 +92,7 @@ function branch(document, name, schema, isRequired) {
   return element("div", {}, opening({}, line, () => tree(document, schema)), about);
 }
 
-/** The constraints in brackets, or nothing. */
+/** The constraints in brackets, or null. */
 export function limits(document, schema) {
   const told = limitsOf(document, schema);
   return told.length ? element("span", { class: "faint" }, ` (${told.join(", ")})`) : null;
@@ -104,7 +104,7 @@ function isNested(document, schema) {
   return inner.filter(Boolean).some((each) => isNested(document, resolve(document, each)));
 }
 
-/** A value that fits a schema: its example, or the least that is required. */
+/** A value that matches a schema: its example, or a minimal value. */
 export function sample(document, schema, depth = 0) {
   const found = resolve(document, schema);
   if ("example" in found) return found.example;

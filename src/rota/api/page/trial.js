@@ -1,11 +1,11 @@
-// Tries an operation: a form, the request it makes, the curl command, and what came back.
+// Tries an operation: a form, its request, the curl command and the response.
 
 import { element } from "./elements.js";
 import { resolve, sample, typeOf } from "./schema.js";
 
 const LONGEST = 200_000;
 
-/** The form of one operation. `key` gives the API key of the moment. */
+/** The form of one operation. `key` returns the current API key. */
 export function trial(document, operation, key) {
   const fields = operation.parameters.map((parameter) => field(document, parameter));
   const body = bodyOf(document, operation);
@@ -52,7 +52,7 @@ function bodyOf(document, operation) {
   return { type, input, isRequired, label: element("label", {}, `Body (${type}; Ctrl+Enter sends)`, input) };
 }
 
-/** What is to be sent. Throws a sentence if something that was typed cannot be sent. */
+/** The request to send. Throws an error with a message if the input is invalid. */
 export function request(operation, fields, body, key) {
   const headers = { Accept: mediaOf(operation) };
   const query = new URLSearchParams();
@@ -92,7 +92,7 @@ function checkJson(text) {
   }
 }
 
-/** The same request for a shell; the key is left to a variable, so that it is not copied around. */
+/** The same request as a curl command; the key is a variable, so that it is not copied around. */
 export function curl(asked) {
   const lines = [`curl -X ${asked.method} ${quoted(location.origin + asked.url)}`];
   for (const [name, value] of Object.entries(asked.headers)) {
@@ -155,7 +155,7 @@ function block(name, text) {
   return element("div", {}, element("h3", {}, name), element("pre", { tabIndex: 0 }, text));
 }
 
-/** Show what `make` makes, or the sentence of what went wrong. */
+/** Show the result of `make`, or its error message. */
 async function guarded(place, make) {
   try {
     place.replaceChildren(...(await make()).filter(Boolean));

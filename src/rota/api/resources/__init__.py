@@ -1,4 +1,4 @@
-"""The operations, a module for each resource. Room: api/resources."""
+"""Declares the operations, one module per resource."""
 
 import importlib
 import pkgutil
@@ -6,5 +6,5 @@ import pkgutil
 
 def load() -> None:
     """Import every module here, so that it declares its operations."""
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
         importlib.import_module(f"{__name__}.{module.name}")

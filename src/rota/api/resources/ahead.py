@@ -1,4 +1,4 @@
-"""What will fire when, and what kinds of jobs there are. Room: api/resources."""
+"""Operations for the upcoming load and the kinds of jobs."""
 
 from datetime import timedelta
 from typing import Final
@@ -24,15 +24,15 @@ USUAL: Final = timedelta(days=1)
     "/v1/schedules/load",
     tag="schedules",
     permission=Permission.READ,
-    # It computes outside of its transaction.
+    # It computes outside its transaction.
     scope="none",
     query=LoadQuery,
     answer=LoadView,
 )
 async def get_load(call: Call) -> Reply:
-    """How many ticks of all your jobs fall into each minute or hour to come.
+    """Count the upcoming ticks of all jobs by minute or hour.
 
-    Ask for one minute to see whose they are.
+    Request a single minute to see which jobs its ticks belong to.
     """
     query: LoadQuery = call.query
     width = WIDTHS[query.bucket]
@@ -55,12 +55,12 @@ async def get_load(call: Call) -> Reply:
             unknown=found.unknown,
             busiest=[
                 BusyJob(
-                    job_id=identifiers.job(each.job_id),
-                    job_name=each.job,
-                    ticks=each.ticks,
-                    is_estimate=each.is_estimate,
+                    job_id=identifiers.job(job.job_id),
+                    job_name=job.job,
+                    ticks=job.ticks,
+                    is_estimate=job.is_estimate,
                 )
-                for each in found.busiest
+                for job in found.busiest
             ],
             is_estimate=found.is_estimate,
         )
@@ -69,7 +69,7 @@ async def get_load(call: Call) -> Reply:
 
 @operation("GET", "/v1/kinds", tag="cluster", permission=Permission.READ, answer=Kinds)
 async def list_kinds(call: Call) -> Reply:
-    """The kinds of jobs that workers carry out, with what their payloads look like."""
+    """List the kinds of jobs that workers serve, with the schemas of their payloads."""
     found = await kinds.listed(call.conn)
     return Reply(
         Kinds(

@@ -1,4 +1,4 @@
-"""The audit log: who changed what. Room: api/resources."""
+"""Operations for the audit log."""
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
@@ -40,7 +40,10 @@ def view(entry: Entry) -> AuditView:
     problems=("malformed_request",),
 )
 async def list_audit(call: Call) -> Reply:
-    """Changes, the latest first. That somebody read them is written down as well."""
+    """List the audit log, newest first.
+
+    Reads are logged too.
+    """
     query: AuditQuery = call.query
     filters = [query.thing, query.thing_id, query.actor, query.action, query.since, query.until]
     place = place_of(query.cursor, filters)
@@ -61,4 +64,4 @@ async def list_audit(call: Call) -> Reply:
     data = found[: query.limit]
     more = cursor(filters, [str(data[-1].id)]) if len(found) > query.limit else None
     await audited(call, "audit.read", "audit", "log", {"number": len(data)})
-    return Reply(Page[AuditView](data=[view(each) for each in data], next_cursor=more))
+    return Reply(Page[AuditView](data=[view(entry) for entry in data], next_cursor=more))

@@ -1,6 +1,6 @@
-"""Backfills: list, look, pause, resume, cancel. Room: api/resources.
+"""Operations for backfills: list, get, pause, resume, cancel.
 
-One is begun beside the other things that concern a job's schedule (schedules.py).
+schedules.py creates a backfill.
 """
 
 from uuid import UUID
@@ -63,7 +63,7 @@ def view(row: BackfillRow, progress: Progress) -> BackfillProgress:
     problems=("malformed_request", "not_found"),
 )
 async def list_backfills(call: Call) -> Reply:
-    """Backfills, the newest first."""
+    """List backfills, newest first."""
     query: BackfillsQuery = call.query
     filters = ["backfills", sorted(query.status), query.job_id]
     place = place_of(query.cursor, filters)
@@ -91,7 +91,7 @@ async def list_backfills(call: Call) -> Reply:
     answer=BackfillProgress,
 )
 async def get_backfill(call: Call) -> Reply:
-    """One backfill: how far it is, and when it will be done."""
+    """Get a backfill with its progress and its expected end."""
     return await shown(call, id_of(call))
 
 
@@ -104,7 +104,10 @@ async def get_backfill(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def pause_backfill(call: Call) -> Reply:
-    """Start no more of its runs; those that run may finish."""
+    """Pause a backfill.
+
+    No more of its runs start; running ones may finish.
+    """
     id_ = id_of(call)
     await controlling.pause(
         call.conn, tenant_id=call.tenant_id, backfill_id=id_, by=call.actor, now=call.now
@@ -122,7 +125,7 @@ async def pause_backfill(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def resume_backfill(call: Call) -> Reply:
-    """Let a paused backfill go on."""
+    """Resume a paused backfill."""
     id_ = id_of(call)
     await controlling.resume(call.conn, tenant_id=call.tenant_id, backfill_id=id_)
     await audited(call, "backfill.resume", "backfill", identifiers.backfill(id_))
@@ -142,9 +145,10 @@ async def resume_backfill(call: Call) -> Reply:
     example={"running": "finish", "reason": "the source was wrong"},
 )
 async def cancel_backfill(call: Call) -> Reply:
-    """Make no more runs and cancel those that wait; what runs may finish, or is cancelled too.
+    """Cancel a backfill.
 
-    It is `cancelling` until the last of its runs has ended.
+    No more runs are created and waiting ones are cancelled; running ones may finish or are
+    cancelled too. The backfill is `cancelling` until its last run has ended.
     """
     id_ = id_of(call)
     draft: BackfillCancel = call.body or BackfillCancel()
@@ -157,8 +161,8 @@ async def cancel_backfill(call: Call) -> Reply:
         running=Running(draft.running),
         reason=draft.reason,
     )
-    told = {"running": draft.running, "reason": draft.reason}
-    await audited(call, "backfill.cancel", "backfill", identifiers.backfill(id_), told)
+    details = {"running": draft.running, "reason": draft.reason}
+    await audited(call, "backfill.cancel", "backfill", identifiers.backfill(id_), details)
     call.hints |= {hints.CANCELS, hints.RUNS}
     return await shown(call, id_)
 

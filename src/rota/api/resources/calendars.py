@@ -1,4 +1,4 @@
-"""Calendars: holidays and freezes that schedules go by. Room: api/resources."""
+"""Operations for calendars: holidays and freezes that schedules refer to."""
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
@@ -39,24 +39,25 @@ def shown(stored: Stored, status: int | None = None) -> Reply:
     example={"calendar": {"dates": ["2026-12-25", "2026-12-26"]}},
 )
 async def put_calendar(call: Call) -> Reply:
-    """Make the calendar of this name (201), or replace it.
+    """Create a calendar (201) or replace it (200).
 
-    The next ticks of the jobs that go by it are computed anew; at most 1,000 jobs may.
+    The next ticks of the jobs that use the calendar are recomputed; at most 1,000 jobs may use it.
     """
     name = call.params["name"]
     plain = {**call.body.calendar}
     if plain.setdefault("name", name) != name:
-        raise InvalidInput("calendar.name", plain["name"], "the name in the path, or none")
+        expected = "must equal the name in the path, or be omitted"
+        raise InvalidInput("calendar.name", plain["name"], expected)
     wanted = expected_version(call)
     try:
         before = await calendars.get(call.conn, tenant_id=call.tenant_id, name=name)
     except NotFound:
         if wanted is not None:
             raise VersionChanged("calendar", wanted, 0) from None
-        made = await calendars.create(call.conn, tenant_id=call.tenant_id, plain=plain)
-        await _follow(call, name)
+        created = await calendars.create(call.conn, tenant_id=call.tenant_id, plain=plain)
+        await _update_jobs(call, name)
         await audited(call, "calendar.create", "calendar", name)
-        return shown(made, 201)
+        return shown(created, 201)
     replaced = await calendars.replace(
         call.conn,
         tenant_id=call.tenant_id,
@@ -64,12 +65,12 @@ async def put_calendar(call: Call) -> Reply:
         version=before.version if wanted is None else wanted,
     )
     await audited(call, "calendar.update", "calendar", name, {"version": replaced.version})
-    await _follow(call, name)
+    await _update_jobs(call, name)
     return shown(replaced)
 
 
-async def _follow(call: Call, name: str) -> None:
-    """Have the jobs that go by it know."""
+async def _update_jobs(call: Call, name: str) -> None:
+    """Recompute the jobs that use the calendar."""
     await follow_calendar(call.conn, tenant_id=call.tenant_id, name=name)
     call.hints |= {hints.JOBS, hints.RUNS}
 
@@ -84,7 +85,7 @@ async def _follow(call: Call, name: str) -> None:
     problems=("malformed_request",),
 )
 async def list_calendars(call: Call) -> Reply:
-    """Calendars by name."""
+    """List calendars by name."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["calendars"])
     found = await calendars.page(
@@ -97,7 +98,7 @@ async def list_calendars(call: Call) -> Reply:
     more = None
     if len(found) > query.limit:
         more = cursor(["calendars"], [str(data[-1].plain["name"])])
-    return Reply(Page[CalendarView](data=[view(each) for each in data], next_cursor=more))
+    return Reply(Page[CalendarView](data=[view(calendar) for calendar in data], next_cursor=more))
 
 
 @operation(
@@ -108,7 +109,7 @@ async def list_calendars(call: Call) -> Reply:
     answer=CalendarView,
 )
 async def get_calendar(call: Call) -> Reply:
-    """One calendar."""
+    """Get a calendar."""
     name = call.params["name"]
     return shown(await calendars.get(call.conn, tenant_id=call.tenant_id, name=name))
 
@@ -122,7 +123,7 @@ async def get_calendar(call: Call) -> Reply:
     problems=("conflict",),
 )
 async def delete_calendar(call: Call) -> Reply:
-    """Delete a calendar that no job goes by."""
+    """Delete a calendar that no job uses."""
     name = call.params["name"]
     await calendars.delete(call.conn, tenant_id=call.tenant_id, name=name)
     await audited(call, "calendar.delete", "calendar", name)

@@ -1,7 +1,7 @@
-"""Queues, and the processes that serve them. Room: api/resources.
+"""Operations for queues, workers, schedulers and shards.
 
 A tenant's queues are its own: its admins create, pause and limit them. With a platform key the same
-operations are about all tenants at once.
+operations apply to all tenants.
 """
 
 import json
@@ -47,11 +47,11 @@ from rota.store.cluster_views import QueueRow
     answer=Queues,
 )
 async def list_queues(call: Call) -> Reply:
-    """Your queues: whether they are paused, their limits, and what waits and runs there.
+    """List your queues with their pauses, limits and counts of runs.
 
     A queue is yours if you created it, named it in a job, or have a run in it. A platform key lists
-    the queues of every tenant, with the pauses and limits that hold for all; the counts are of its
-    own tenant.
+    the queues of every tenant, with the pauses and limits for all tenants; the counts cover its own
+    tenant.
     """
     found = await cluster_views.queues(
         call.conn, tenant_id=call.tenant_id, all_tenants=call.is_for_all_tenants
@@ -73,8 +73,8 @@ async def list_queues(call: Call) -> Reply:
 async def create_queue(call: Call) -> Reply:
     """Create a queue of your tenant.
 
-    Tenants share no queues: runs of two tenants in queues of the same name do not concern each
-    other. A queue is also created when a job names it. If you have it already, the answer is 200.
+    Tenants share no queues: runs of two tenants in queues of the same name do not affect each
+    other. A queue is also created when a job names it. The status is 200 if the queue exists.
     """
     name = check_name(call.body.name, "name")
     pair = (call.tenant_id, name)
@@ -108,7 +108,7 @@ def queue_view(row: QueueRow) -> QueueView:
 
 
 async def known_queue(call: Call) -> int:
-    """The queue of the path; asking for one must not make it. One that only others use is not
+    """Find the queue in the path, without creating it. A queue that only other tenants use is not
     found.
     """
     name = call.params["queue"]
@@ -131,10 +131,10 @@ async def known_queue(call: Call) -> int:
     answer=QueueState,
 )
 async def pause_queue(call: Call) -> Reply:
-    """Start nothing of this queue any more; what runs goes on.
+    """Pause a queue.
 
-    It holds for your tenant's runs. With a platform key it holds for every tenant, unless
-    `all_tenants=false` is said.
+    No more of its runs start; running ones continue. The pause applies to your tenant; with a
+    platform key to all tenants, unless `all_tenants=false`.
     """
     return await _set_paused(call, paused=True)
 
@@ -149,10 +149,9 @@ async def pause_queue(call: Call) -> Reply:
     answer=QueueState,
 )
 async def resume_queue(call: Call) -> Reply:
-    """Start its runs again.
+    """Resume a queue.
 
-    Each pause is lifted by itself: a tenant's own by the tenant, the one for all tenants with a
-    platform key.
+    The pauses are independent: a tenant resumes its own, a platform key the one for all tenants.
     """
     return await _set_paused(call, paused=False)
 
@@ -184,10 +183,10 @@ async def _set_paused(call: Call, *, paused: bool) -> Reply:
     example={"max": 20, "rate": {"count": 100, "per": "1m", "burst": 10}},
 )
 async def limit_queue(call: Call) -> Reply:
-    """Let so many run at a time and so many start per time; nothing said lifts the limits.
+    """Limit the concurrency and the rate of a queue.
 
-    It holds for your tenant's runs. With a platform key it holds for the runs of all tenants
-    together, unless `all_tenants=false` is said. Where both are set, both hold.
+    An omitted limit is removed. The limits apply to your tenant's runs; with a platform key to the
+    runs of all tenants together, unless `all_tenants=false`. If both are set, both apply.
     """
     queue_id, draft = await known_queue(call), call.body
     rate = None
@@ -217,10 +216,10 @@ async def limit_queue(call: Call) -> Reply:
     answer=Workers,
 )
 async def list_workers(call: Call) -> Reply:
-    """The workers that take runs of your tenant, with what they serve and how busy they are.
+    """List the workers that execute runs of your tenant, with their kinds, queues and load.
 
-    A platform key lists every worker, unless `all_tenants=false` is said. The runs that are counted
-    are of the caller's tenant.
+    A platform key lists every worker, unless `all_tenants=false`. `running` counts the runs of the
+    caller's tenant.
     """
     tenant = None if call.is_for_all_tenants else call.principal.tenant
     found = await cluster_views.workers(call.conn, tenant=tenant, with_dead=call.query.with_dead)
@@ -247,12 +246,12 @@ async def list_workers(call: Call) -> Reply:
 
 
 def shown_tenants(serves: str | None, tenant: str | None) -> list[str]:
-    """The tenants that a worker serves; a tenant sees whether it serves all, or itself."""
+    """Return the tenants that a worker serves; a tenant sees only `*` or its own name."""
     if serves is None:
         return [EVERY_TENANT]
     stored = json.loads(serves)
     lists = (stored["tenants"], *stored["queues"].values())
-    named = {name for each in lists for name in each}
+    named = {name for names_ in lists for name in names_}
     if EVERY_TENANT in named:
         return [EVERY_TENANT]
     return sorted(named) if tenant is None else [tenant]
@@ -268,23 +267,23 @@ def shown_tenants(serves: str | None, tenant: str | None) -> list[str]:
     status=202,
 )
 async def drain_worker(call: Call) -> Reply:
-    """Let a worker take no more runs, and end when those that it has have ended.
+    """Drain a worker: finish its current runs, then stop.
 
-    It hears of it with its next heartbeat. What it runs may take as long as it stays within the
-    time that the process has to stop; there is no way back but to start another worker.
+    The worker learns of it with its next heartbeat and claims no more runs. Its current runs have
+    `worker.drain` to finish. Draining cannot be undone; start another worker instead.
     """
     session_id = identifiers.read("worker_id", call.params["worker_id"])
-    asked = await sessions.drain(call.conn, session_id)
-    if asked is None:
+    drained = await sessions.drain(call.conn, session_id)
+    if drained is None:
         raise NotFound("worker", call.params["worker_id"])
-    worker_id = identifiers.shown("wrk", asked.id)
-    await audited(call, "worker.drain", "worker", worker_id, {"name": asked.name})
-    return Reply(WorkerDrained(worker_id=worker_id, name=asked.name, is_draining=True))
+    worker_id = identifiers.shown("wrk", drained.id)
+    await audited(call, "worker.drain", "worker", worker_id, {"name": drained.name})
+    return Reply(WorkerDrained(worker_id=worker_id, name=drained.name, is_draining=True))
 
 
 @operation("GET", "/v1/schedulers", tag="cluster", permission=Permission.READ, answer=Schedulers)
 async def list_schedulers(call: Call) -> Reply:
-    """The schedulers that are alive, with their shards."""
+    """List the live schedulers with their shards."""
     found = await cluster_views.schedulers(call.conn)
     return Reply(
         Schedulers(
@@ -305,7 +304,7 @@ async def list_schedulers(call: Call) -> Reply:
 
 @operation("GET", "/v1/shards", tag="cluster", permission=Permission.READ, answer=Shards)
 async def list_shards(call: Call) -> Reply:
-    """The 128 shards and who fires them."""
+    """List the 128 shards with their schedulers."""
     found = await cluster_views.shards(call.conn)
     return Reply(
         Shards(

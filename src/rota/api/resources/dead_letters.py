@@ -1,4 +1,4 @@
-"""Dead letters: list, group, requeue, edit and drop them. Room: api/resources."""
+"""Operations for dead letters: list, group, requeue, edit and drop."""
 
 import json
 from dataclasses import replace
@@ -35,7 +35,7 @@ from rota.flow.submit.reviving import AT_ONCE, Pace
 from rota.store import dead_letters, hints, run_views
 from rota.store.dead_letters import DeadGroup
 
-# Dead letters that are grouped without a `since`.
+# The default period of groups.
 LATELY: Final = timedelta(days=30)
 
 
@@ -49,7 +49,7 @@ LATELY: Final = timedelta(days=30)
     problems=("malformed_request", "not_found"),
 )
 async def list_dead_letters(call: Call) -> Reply:
-    """Runs that need somebody to look: dead, lost or quarantined."""
+    """List dead letters: runs that are dead, lost or quarantined."""
     query: DeadLettersQuery = call.query
     chosen, filters = filter_of(query)
     chosen = replace(
@@ -71,7 +71,7 @@ async def list_dead_letters(call: Call) -> Reply:
     answer=DeadGroups,
 )
 async def list_dead_groups(call: Call) -> Reply:
-    """Group dead letters by task and error, the last seen first."""
+    """List dead letters grouped by task and error, most recent first."""
     which, span = group_filter(call, kind=call.query.kind)
     found = await dead_letters.list_groups(
         call.conn, which, tenant_id=call.tenant_id, limit=call.query.limit
@@ -95,7 +95,7 @@ async def list_dead_groups(call: Call) -> Reply:
     problems=("not_found",),
 )
 async def get_dead_group(call: Call) -> Reply:
-    """One group of dead letters, with its newest run in full."""
+    """Get a group of dead letters with its newest run."""
     kind, fingerprint = call.params["kind"], call.params["fingerprint"]
     which, span = group_filter(call, kind=kind, fingerprint=fingerprint)
     group = await dead_letters.get_group(call.conn, which, tenant_id=call.tenant_id)
@@ -103,7 +103,7 @@ async def get_dead_group(call: Call) -> Reply:
     if group is not None:
         sample = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=group.sample_id)
     if group is None or sample is None:
-        raise NotFound("group of dead letters", f"{kind} {fingerprint}")
+        raise NotFound("dead letter group", f"{kind} {fingerprint}")
     return Reply(
         DeadGroupDetail(
             **group_fields(group),
@@ -117,8 +117,8 @@ async def get_dead_group(call: Call) -> Reply:
 def group_filter(
     call: Call, *, kind: str | None, fingerprint: str | None = None
 ) -> tuple[RunFilter, dict[str, Any]]:
-    """The filter of the question, and its time for the answer. Without an end it ends now, this
-    moment included.
+    """Return the filter of the query, and its period for the response. The end defaults to now,
+    inclusive.
     """
     query: DeadGroupQuery = call.query
     since = instant(query.since, "since") or call.now - LATELY
@@ -168,7 +168,10 @@ def group_fields(group: DeadGroup) -> dict[str, Any]:
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
 async def replay_dead_letters(call: Call) -> Reply:
-    """Requeue dead letters as they are. A dry run returns the count and a token."""
+    """Requeue dead letters unchanged.
+
+    A dry run returns the count and a confirmation token.
+    """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await reviving.count_dead(
@@ -198,7 +201,10 @@ async def replay_dead_letters(call: Call) -> Reply:
     example={"filter": {"error": "TimeoutError"}, "patch": {"timeout": 60}, "dry_run": True},
 )
 async def edit_dead_letters(call: Call) -> Reply:
-    """Requeue dead letters with changed payloads. A dry run returns the count and a token."""
+    """Requeue dead letters with changed payloads.
+
+    A dry run returns the count and a confirmation token.
+    """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await reviving.count_dead(
@@ -206,7 +212,7 @@ async def edit_dead_letters(call: Call) -> Reply:
         )
         return counted_reply(counted)
     if not call.body.patch:
-        raise InvalidInput("patch", {}, "an object with at least one field to change")
+        raise InvalidInput("patch", {}, "expected an object with at least one field to change")
     edit = PayloadEdit(
         patch=call.body.patch,
         by=call.actor,
@@ -237,7 +243,10 @@ def pace_of(draft: ReplayManyDraft) -> Pace:
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
 async def drop_dead_letters(call: Call) -> Reply:
-    """Drop dead letters; they stay in history. A dry run returns the count and a token."""
+    """Drop dead letters.
+
+    The runs stay in the history. A dry run returns the count and a confirmation token.
+    """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await reviving.count_dead(
@@ -260,7 +269,10 @@ async def drop_dead_letters(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def drop_dead_letter(call: Call) -> Reply:
-    """Take one dead letter off the list; the run stays in history."""
+    """Drop a dead letter.
+
+    The run stays in the history.
+    """
     run_id = identifiers.read("run_id", call.params["run_id"])
     await reviving.drop(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
     await audited(call, "dead.drop", "run", identifiers.run(run_id))

@@ -1,4 +1,4 @@
-"""Events from outside: hand in, list, look at, match again. Room: api/resources."""
+"""Operations for events: send, list, get and replay."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,12 +40,12 @@ from rota.flow.events.taking import TakenEvent
 from rota.store import arrivals, hints
 from rota.store.arrivals import Row
 
-# A thousand events of the usual size.
+# A thousand events of typical size.
 LARGEST: Final = 8_000_000
 
 
 def read_events(raw: bytes, request: Request) -> list[NewEvent]:
-    """The events of a request: in our own form, or as CloudEvents in one of three."""
+    """Read the events of a request, in Rota's format or one of three CloudEvents formats."""
     media = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media == cloudevents.BATCH:
         return cloudevents.read_batch(decode_body(raw, request, list[Any]))
@@ -61,31 +61,31 @@ def read_events(raw: bytes, request: Request) -> list[NewEvent]:
 
 
 def own_events(draft: EventsDraft) -> list[NewEvent]:
-    one = any(getattr(draft, name) is not UNSET for name in OWN)
+    has_single = any(getattr(draft, name) is not UNSET for name in OWN)
     if draft.events is UNSET:
         if draft.type is UNSET:
-            raise InvalidInput("type", None, "the type of the event, or several in events")
+            raise InvalidInput("type", None, "required; or send several events in `events`")
         return [own_event(draft.type, draft, "time")]
-    if one:
-        raise InvalidInput("events", "both", "either one event, or several in events")
+    if has_single:
+        raise InvalidInput("events", "both", "expected either one event, or several in `events`")
     return [
-        own_event(each.type, each, f"events[{place}].time")
-        for place, each in enumerate(draft.events)
+        own_event(event.type, event, f"events[{index}].time")
+        for index, event in enumerate(draft.events)
     ]
 
 
 def own_event(kind: str, given: EventAttributes, field: str) -> NewEvent:
-    said = {
+    attributes = {
         name: value
         for name in ("source", "id", "subject", "data")
         if (value := getattr(given, name)) is not UNSET
     }
     time = None if given.time is UNSET else moments.parse(given.time, field=field)
-    return NewEvent(type=kind, time=time, **said)
+    return NewEvent(type=kind, time=time, **attributes)
 
 
 async def send_event_gathered(call: Call) -> Reply:
-    """The same for a single event, together with others that come at this moment."""
+    """Send a single event in a shared commit with concurrent requests."""
     if len(call.body) != 1:
         raise GoAlone
     event = checked(call.body[0], event_id=call.service.new_id(), now=call.now)
@@ -120,10 +120,11 @@ async def send_event_gathered(call: Call) -> Reply:
     },
 )
 async def send_events(call: Call) -> Reply:
-    """Hand in events: each becomes a run of every job that waits for it.
+    """Send events: each starts a run of every job that waits for it.
 
-    The same source and id again are the same event and make nothing. CloudEvents 1.0 are taken as
-    application/cloudevents+json, application/cloudevents-batch+json, and by ce- headers.
+    An event with the same source and id is a duplicate and starts no runs. CloudEvents 1.0 are
+    accepted as application/cloudevents+json, as application/cloudevents-batch+json, and with `ce-`
+    headers.
     """
     events: list[NewEvent] = call.body
     try:
@@ -145,19 +146,19 @@ def told_alone(event: TakenEvent) -> Reply:
 
 
 def taken_view(events: Sequence[TakenEvent]) -> EventsTaken:
-    duplicates = sum(each.duplicate for each in events)
+    duplicates = sum(event.duplicate for event in events)
     return EventsTaken(
         taken=len(events) - duplicates,
         duplicates=duplicates,
         events=[
             EventTaken(
-                event_id=identifiers.shown("evt", each.event_id),
-                source=each.source,
-                id=each.id,
-                duplicate=each.duplicate,
-                run_ids=[identifiers.run(run_id) for run_id in each.run_ids],
+                event_id=identifiers.shown("evt", event.event_id),
+                source=event.source,
+                id=event.id,
+                duplicate=event.duplicate,
+                run_ids=[identifiers.run(run_id) for run_id in event.run_ids],
             )
-            for each in events
+            for event in events
         ],
     )
 
@@ -172,7 +173,7 @@ def taken_view(events: Sequence[TakenEvent]) -> EventsTaken:
     problems=("malformed_request", "not_found"),
 )
 async def list_events(call: Call) -> Reply:
-    """Events that arrived, the newest first."""
+    """List received events, newest first."""
     query: EventsQuery = call.query
     which = EventFilter(
         type=query.type,
@@ -200,7 +201,10 @@ async def list_events(call: Call) -> Reply:
     "GET", "/v1/events/{event_id}", tag="events", permission=Permission.READ, answer=EventView
 )
 async def get_event(call: Call) -> Reply:
-    """An event, and what it came to, job by job; where it did not run, why."""
+    """Get an event with its result for each job.
+
+    For a job that did not run, the result says why.
+    """
     event_id = identifiers.read("event_id", call.params["event_id"])
     row = await arrivals.read_event(call.conn, event_id, tenant_id=call.tenant_id)
     return Reply(event_view(row, await names_of(call, [row])))
@@ -217,29 +221,31 @@ async def get_event(call: Call) -> Reply:
     example={"filter": {"type": "order.paid"}, "dry_run": True},
 )
 async def replay_events(call: Call) -> Reply:
-    """Match events again with the jobs as they are now; their runs are new ones.
+    """Replay events: match them again with the current jobs and start new runs.
 
-    A dry run answers how many, and the token to do it.
+    A dry run returns the count and a confirmation token.
     """
     draft: EventsReplayDraft = call.body
-    said = draft.filter
+    fields = draft.filter
     which = EventFilter(
-        type=said.type,
-        source=said.source,
-        since=instant(said.since, "filter.since"),
-        until=instant(said.until, "filter.until"),
-        job_id=None if said.job_id is None else identifiers.read("job_id", said.job_id),
+        type=fields.type,
+        source=fields.source,
+        since=instant(fields.since, "filter.since"),
+        until=instant(fields.until, "filter.until"),
+        job_id=None if fields.job_id is None else identifiers.read("job_id", fields.job_id),
     )
     if draft.dry_run:
         counted = await replaying.count(call.conn, which, tenant_id=call.tenant_id, now=call.now)
         return Reply(Replayed(matched=counted.found, done=0, runs=0, token=counted.token))
     if draft.token is None:
-        raise InvalidInput("token", None, "the token of a dry run with the same filter")
+        raise InvalidInput(
+            "token", None, "required; send the token of a dry run with the same filter"
+        )
     done = await replaying.replay(
         call.conn, which, tenant_id=call.tenant_id, token=draft.token, now=call.now
     )
-    told = {"events": done.events, "runs": len(done.made)}
-    await audited(call, "events.replay", "event", "many", told)
+    details = {"events": done.events, "runs": len(done.made)}
+    await audited(call, "events.replay", "event", "many", details)
     if done.made:
         call.hints.add(hints.RUNS)
     answer = Replayed(matched=done.events, done=done.events, runs=len(done.made), token=None)
@@ -247,24 +253,24 @@ async def replay_events(call: Call) -> Reply:
 
 
 async def names_of(call: Call, rows: list[Row]) -> Mapping[UUID, str]:
-    """What the jobs are called that the events concern."""
-    ids = {UUID(each["job_id"]) for row in rows for each in json.loads(row.matches)}
+    """Read the names of the jobs that the events matched."""
+    ids = {UUID(match["job_id"]) for row in rows for match in json.loads(row.matches)}
     return await arrivals.job_names(call.conn, sorted(ids), tenant_id=call.tenant_id)
 
 
 def event_view(row: Row, names: Mapping[UUID, str]) -> EventView:
-    shown = json.loads(row.body)
+    body = json.loads(row.body)
     return EventView(
         event_id=identifiers.shown("evt", row.id),
         type=row.type,
         source=row.source,
-        id=shown["id"],
-        time=shown["time"],
-        subject=shown["subject"],
+        id=body["id"],
+        time=body["time"],
+        subject=body["subject"],
         received_at=moment(row.received_at),
-        data=shown["data"],
-        attributes={name: value for name, value in shown.items() if name not in OWN},
-        matches=[match_view(each, names) for each in json.loads(row.matches)],
+        data=body["data"],
+        attributes={name: value for name, value in body.items() if name not in OWN},
+        matches=[match_view(match, names) for match in json.loads(row.matches)],
     )
 
 

@@ -1,7 +1,7 @@
-"""Runs that are carried out elsewhere and told of here: `rota exec`. Room: api/resources.
+"""Operations for external runs, which a process outside Rota executes: `rota exec`.
 
-On a connection of the whole installation, because the tenant's own may not write sessions; so the
-tenant of the run is asked for before anything else.
+They use a platform connection, because a tenant's connection may not write sessions. So they check
+the tenant of the run before anything else.
 """
 
 from typing import Final
@@ -42,9 +42,10 @@ STREAMS: Final = {"stdout": Stream.STDOUT, "stderr": Stream.STDERR}
     example={"job": "backup", "host": "db1", "payload": {"argv": ["/usr/local/bin/backup"]}},
 )
 async def begin_external_run(call: Call) -> Reply:
-    """Begin a run that the caller carries out: it is running from now on.
+    """Start an external run, which the caller executes.
 
-    The caller tells of it at least once in `lease_seconds`, and ends it.
+    The run is `running` at once. The caller reports at least once every `lease_seconds`, and ends
+    the run.
     """
     draft: ExternalDraft = call.body
     outside = Outside(
@@ -81,9 +82,9 @@ async def begin_external_run(call: Call) -> Reply:
     example={"output": [{"seq": 0, "text": "12 tables\n"}]},
 )
 async def tell_external_run(call: Call) -> Reply:
-    """Say that it goes on, and what it wrote."""
-    told = await read(call, call.body)
-    cancel = await external.tell(call.conn, told, now=call.now)
+    """Report that an external run continues, with its new output."""
+    report = await read(call, call.body)
+    cancel = await external.tell(call.conn, report, now=call.now)
     status = "cancelling" if cancel else "running"
     answer = ExternalAnswer(run_id=call.params["run_id"], cancel=cancel, status=status)
     return Reply(answer)
@@ -101,19 +102,23 @@ async def tell_external_run(call: Call) -> Reply:
     example={"exit_code": 0},
 )
 async def end_external_run(call: Call) -> Reply:
-    """Say how it ended."""
+    """End an external run with its exit code."""
     draft: ExternalEnd = call.body
-    told = await read(call, draft)
+    report = await read(call, draft)
     why = draft.why or f"exit code {draft.exit_code}"
     state = await external.end(
-        call.conn, told, exit_code=draft.exit_code, why=why.replace("\x00", "\ufffd"), now=call.now
+        call.conn,
+        report,
+        exit_code=draft.exit_code,
+        why=why.replace("\x00", "\ufffd"),
+        now=call.now,
     )
     answer = ExternalAnswer(run_id=call.params["run_id"], cancel=False, status=state.value)
     return Reply(answer)
 
 
 async def read(call: Call, word: ExternalWord) -> Told:
-    """Whose run it is: of the caller's tenant, or there is none."""
+    """Read a report of an external run; the run must belong to the caller's tenant."""
     run_id = identifiers.read("run_id", call.params["run_id"])
     row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
@@ -121,7 +126,7 @@ async def read(call: Call, word: ExternalWord) -> Told:
     if row.kind != external.KIND or row.session_id is None or row.state not in HELD:
         raise LeaseLost(thing="run", id=call.params["run_id"])
     output = [
-        Said(each.seq, STREAMS[each.stream], each.text.encode(errors="replace").decode())
-        for each in word.output
+        Said(piece.seq, STREAMS[piece.stream], piece.text.encode(errors="replace").decode())
+        for piece in word.output
     ]
     return Told(run_id, row.session_id, output)

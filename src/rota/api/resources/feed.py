@@ -1,7 +1,7 @@
-"""What happens, as it happens: server-sent events. Room: api/resources.
+"""Streams changes live as server-sent events.
 
-Each event has an id to go on from (`Last-Event-ID`), on any API process. A stream ends after a
-while; clients come back by themselves.
+A client resumes from the id of an event (`Last-Event-ID`) on any API process. A stream ends after a
+while; clients reconnect automatically.
 """
 
 from collections.abc import AsyncIterator
@@ -30,16 +30,25 @@ from rota.flow.observe.feed import Feed, FeedEvent, parse_position
     problems=("malformed_request",),
 )
 async def follow_feed(call: Call) -> Reply:
-    """Runs made, started, progressed and ended, and jobs changed, as a stream of events."""
+    """Stream changes of runs and jobs as events.
+
+    The events are: runs created, started, progressed and ended, and jobs changed.
+    """
     feed = call.service.feed
     if feed is None:
-        raise Refusal("unavailable", "this process has no live feed", headers={"Retry-After": "60"})
+        raise Refusal(
+            "unavailable",
+            "the live feed is not available in this process; retry later",
+            headers={"Retry-After": "60"},
+        )
     after = call.headers.get("last-event-id")
     if after is not None:
         try:
             parse_position(after)
         except InvalidInput:
-            raise Refusal("malformed_request", "Last-Event-ID is none of ours") from None
+            raise Refusal(
+                "malformed_request", "invalid Last-Event-ID; use the id of an event of this feed"
+            ) from None
     return Reply(response=call.stream(events(call, feed, after)))
 
 
@@ -48,9 +57,9 @@ async def events(call: Call, feed: Feed, after: str | None) -> AsyncIterator[byt
     end = clock.monotonic() + STREAM_TIMEOUT_S
     yield b": the feed begins\n\n"
     async with feed.open(call.tenant_id, after=after) as stream:
-        while clock.monotonic() < end and (found := await stream.next()):
-            # One write for all of a look: 250 of them are 250 wake-ups of whoever reads.
-            yield b"".join(map(event_bytes, found))
+        while clock.monotonic() < end and (batch := await stream.next()):
+            # One write per batch: 250 writes would wake the reader 250 times.
+            yield b"".join(map(event_bytes, batch))
 
 
 def event_bytes(event: FeedEvent) -> bytes:

@@ -1,6 +1,6 @@
-"""Graphs: what they consist of, how far their runs are, how to steer those. Room: api/resources.
+"""Operations for graphs and graph runs.
 
-A graph is a job and a graph run is a run, so most that can be done with them is done there.
+A graph is a job and a graph run is a run, so most operations are those of jobs and runs.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ from rota.store.graph_maps import Map
     "GET", "/v1/jobs/{job_id}/graph", tag="graphs", permission=Permission.READ, answer=GraphView
 )
 async def get_graph(call: Call) -> Reply:
-    """The graph of a job."""
+    """Get the graph of a job."""
     row = await job_row(call)
     graph = await reading.job_graph(call.conn, tenant_id=call.tenant_id, job_id=row.id)
     return Reply(GraphView(job_id=identifiers.job(row.id), graph=graph))
@@ -39,7 +39,7 @@ async def get_graph(call: Call) -> Reply:
     "GET", "/v1/runs/{run_id}/graph", tag="graphs", permission=Permission.READ, answer=RunGraphView
 )
 async def get_run_graph(call: Call) -> Reply:
-    """A graph run with every step: its state, its run, its times, and how far its maps are."""
+    """Get a graph run with the state, run, times and map progress of every step."""
     row = await run_row(call)
     shown = await reading.run_graph(call.conn, row, tenant_id=call.tenant_id, now=call.now)
     return Reply(run_graph_view(shown))
@@ -55,7 +55,10 @@ async def get_run_graph(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_members(call: Call) -> Reply:
-    """The members of a map in their order; a page may be short and still have a next one."""
+    """List the members of a map in order.
+
+    A page may be shorter than its limit and still have a next one.
+    """
     row = await run_row(call)
     query: MembersQuery = call.query
     status = statuses_of(query.status, RUN_STATUSES)
@@ -71,7 +74,7 @@ async def list_members(call: Call) -> Reply:
         limit=query.limit,
     )
     following = None if found.after is None else cursor(filters, [str(found.after)])
-    data = [views.run_view(each) for each in found.rows]
+    data = [views.run_view(member) for member in found.rows]
     return Reply(Page[RunView](data=data, next_cursor=following))
 
 
@@ -84,7 +87,10 @@ async def list_members(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def retry_run_graph(call: Call) -> Reply:
-    """Let a graph run that ended go on from its failed steps; what succeeded is not done again."""
+    """Retry the failed steps of a finished graph run.
+
+    Steps that succeeded do not run again.
+    """
     row = await run_row(call)
     await controlling.retry_failed(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
@@ -101,7 +107,10 @@ async def retry_run_graph(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def pause_run(call: Call) -> Reply:
-    """Let a graph run start no more steps; those that run go on."""
+    """Pause a graph run.
+
+    No more steps start; running ones continue.
+    """
     row = await run_row(call)
     await controlling.pause(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
@@ -118,7 +127,7 @@ async def pause_run(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def resume_run(call: Call) -> Reply:
-    """Let a paused graph run go on."""
+    """Resume a paused graph run."""
     row = await run_row(call)
     await controlling.resume(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
@@ -127,7 +136,7 @@ async def resume_run(call: Call) -> Reply:
 
 
 async def done(call: Call, action: str) -> Reply:
-    """The state that the run is in now, and a note of who did it."""
+    """Audit the action and return the current state of the run."""
     row = await run_row(call)
     await audited(call, action, "run", identifiers.run(row.id))
     call.hints |= {hints.MARKS, hints.RUNS}
@@ -146,8 +155,8 @@ def run_graph_view(shown: ShownRun) -> RunGraphView:
         paused_at=None if seen is None else moment_or_none(seen.paused_at),
         end_time=moment_or_none(shown.run.finished_at),
         counts=counts(shown.board),
-        critical_path=[names[place] for place in shown.critical],
-        steps=[step_view(each, names, set(shown.critical)) for each in shown.steps],
+        critical_path=[names[index] for index in shown.critical],
+        steps=[step_view(step, names, set(shown.critical)) for step in shown.steps],
         graph=graph_plain(shown.graph),
     )
 
@@ -159,7 +168,7 @@ def step_view(shown: ShownStep, names: list[str], critical: set[int]) -> StepVie
         name=step.name,
         index=step.index,
         kind=step.kind,
-        needs=[names[place] for place in step.needs],
+        needs=[names[index] for index in step.needs],
         status=shown.state,
         is_graph=step.graph is not None,
         is_critical=step.index in critical,

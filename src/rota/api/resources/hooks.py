@@ -1,7 +1,4 @@
-"""Hooks: where somebody without a key of ours hands in events, by signing them.
-
-Room: api/resources.
-"""
+"""Operations for hooks: webhook endpoints whose senders sign their events."""
 
 from typing import Any, Final
 
@@ -46,9 +43,7 @@ def sealing(call: Call) -> Seal:
 
 def master(call: Call) -> bytes:
     if call.service.master is None:
-        raise SealingFailed(
-            reason="there is no master key", remedy="let the API make one, or give it one"
-        )
+        raise SealingFailed(reason="no master key is configured", remedy="set api.master_key")
     return call.service.master
 
 
@@ -89,11 +84,14 @@ def fields(hook: Hook) -> dict[str, Any]:
     },
 )
 async def create_hook(call: Call) -> Reply:
-    """Make a hook; this is the only time that its secret is shown."""
+    """Create a hook.
+
+    The response contains its secret, which is shown only once.
+    """
     draft: HookDraft = call.body
     kind = check_name(draft.type, "type", most=MOST_TYPE)
     if "*" in kind:
-        raise InvalidInput("type", draft.type, "a type without *, which stands for many types")
+        raise InvalidInput("type", draft.type, "expected a single type, without *")
     secret = secret_of(call, draft.secret, Style(draft.style))
     new = NewHook(
         id=call.service.new_id(),
@@ -102,11 +100,11 @@ async def create_hook(call: Call) -> Reply:
         type=kind,
         style=draft.style,
     )
-    made = await hooks.create(call.conn, new, secret, with_=sealing(call))
-    told = {"name": made.name, "type": made.type, "style": made.style}
-    hook_id = identifiers.shown("hook", made.id)
-    await audited(call, "hook.create", "hook", hook_id, told)
-    return Reply(HookMade(**fields(made), secret=secret), made_id=hook_id)
+    hook = await hooks.create(call.conn, new, secret, with_=sealing(call))
+    details = {"name": hook.name, "type": hook.type, "style": hook.style}
+    hook_id = identifiers.shown("hook", hook.id)
+    await audited(call, "hook.create", "hook", hook_id, details)
+    return Reply(HookMade(**fields(hook), secret=secret), made_id=hook_id)
 
 
 @operation(
@@ -119,7 +117,7 @@ async def create_hook(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_hooks(call: Call) -> Reply:
-    """The hooks by name, without their secrets."""
+    """List hooks by name, without their secrets."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["hooks"])
     found = await hooks.page(
@@ -130,7 +128,7 @@ async def list_hooks(call: Call) -> Reply:
     )
     shown = found[: query.limit]
     more = cursor(["hooks"], [shown[-1].name]) if len(found) > query.limit else None
-    data = [HookView(**fields(each)) for each in shown]
+    data = [HookView(**fields(hook)) for hook in shown]
     return Reply(Page[HookView](data=data, next_cursor=more))
 
 
@@ -147,13 +145,16 @@ async def list_hooks(call: Call) -> Reply:
     example={"former_for": "1h"},
 )
 async def rotate_hook(call: Call) -> Reply:
-    """Give a hook another secret; the one before is good for a day, or as long as is said."""
+    """Rotate the secret of a hook.
+
+    The previous secret stays valid for `former_for`.
+    """
     draft: RotateDraft = call.body or RotateDraft()
     hook_id = identifiers.read("hook_id", call.params["hook_id"])
     former_for = durations.parse(draft.former_for, field="former_for", longest=LONGEST_FORMER)
     style = Style((await hooks.get(call.conn, hook_id, tenant_id=call.tenant_id)).style)
     secret = secret_of(call, draft.secret, style)
-    made = await hooks.rotate(
+    hook = await hooks.rotate(
         call.conn,
         hook_id,
         secret,
@@ -162,12 +163,12 @@ async def rotate_hook(call: Call) -> Reply:
         with_=sealing(call),
     )
     shown = identifiers.shown("hook", hook_id)
-    await audited(call, "hook.rotate", "hook", shown, {"version": made.version})
-    return Reply(HookMade(**fields(made), secret=secret), made_id=shown)
+    await audited(call, "hook.rotate", "hook", shown, {"version": hook.version})
+    return Reply(HookMade(**fields(hook), secret=secret), made_id=shown)
 
 
 def read_raw(raw: bytes, request: Request) -> bytes:
-    """The bytes as they came: they are what is signed."""
+    """Return the body unchanged: the signature covers its bytes."""
     del request
     return raw
 
@@ -196,13 +197,13 @@ def read_data(raw: bytes) -> Any:
     example={"amount": 150},
 )
 async def call_hook(call: Call) -> Reply:
-    """Hand in the event that a signed request is.
+    """Send an event to a hook as a signed request.
 
-    The body is JSON, becomes the data of the event, and is signed as the style of the hook says: by
-    the headers of Standard Webhooks, not more than five minutes ago, or by X-Hub-Signature-256.
-    The same request again is the same event and makes nothing.
+    The JSON body becomes the data of the event. The signature follows the style of the hook: the
+    headers of Standard Webhooks, at most five minutes old, or X-Hub-Signature-256. A repeated
+    request is a duplicate and starts no runs.
     """
-    handed = Handed(
+    signed = Handed(
         hook_id=identifiers.read("hook_id", call.params["hook_id"]),
         headers=call.headers,
         body=call.body,
@@ -211,7 +212,7 @@ async def call_hook(call: Call) -> Reply:
     )
     async with call.connection() as conn:
         taken = await hear(
-            conn, handed, master=master(call), now=call.now, new_id=call.service.new_id
+            conn, signed, master=master(call), now=call.now, new_id=call.service.new_id
         )
     if taken.made:
         call.hints.add(hints.RUNS)
@@ -221,7 +222,10 @@ async def call_hook(call: Call) -> Reply:
 
 @operation("DELETE", "/v1/hooks/{hook_id}", tag="hooks", permission=Permission.MANAGE, status=204)
 async def delete_hook(call: Call) -> Reply:
-    """Delete a hook: from now on nothing is taken there."""
+    """Delete a hook.
+
+    Its URL accepts no more events.
+    """
     hook_id = identifiers.read("hook_id", call.params["hook_id"])
     await hooks.delete(call.conn, hook_id, tenant_id=call.tenant_id)
     await audited(call, "hook.delete", "hook", identifiers.shown("hook", hook_id))

@@ -1,4 +1,4 @@
-"""How many jobs the caller's tenant has, by status. Room: api/resources."""
+"""Counts the jobs of the caller's tenant by status."""
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
@@ -16,7 +16,7 @@ from rota.store import overview
     answer=JobCountsView,
 )
 async def get_job_counts(call: Call) -> Reply:
-    """Number of jobs by status, and when the next one of each status fires.
+    """Count jobs by status, with the next tick of each status.
 
     Counts the newest 10,000 jobs of your tenant. Deleted jobs do not count.
     """
@@ -25,12 +25,12 @@ async def get_job_counts(call: Call) -> Reply:
         JobCountsView(
             data=[
                 JobCountView(
-                    status=each.state.value,
-                    count=each.number,
-                    next_fire_time=moment_or_none(each.next_at),
+                    status=row.state.value,
+                    count=row.number,
+                    next_fire_time=moment_or_none(row.next_at),
                 )
-                for each in found
+                for row in found
             ],
-            is_complete=sum(each.number for each in found) < overview.COUNTED_JOBS_MAX,
+            is_complete=sum(row.number for row in found) < overview.COUNTED_JOBS_MAX,
         )
     )

@@ -1,4 +1,4 @@
-"""Jobs: make, read, change, pause, run. Room: api/resources."""
+"""Operations for jobs: create, list, get, update and delete."""
 
 from typing import Final
 
@@ -39,7 +39,7 @@ from rota.store import calendars, hints, job_views
 from rota.store.job_views import Doing, JobFilter, JobRow
 
 BULK: Final = 5_000_000
-# A graph of the largest size, a payload of the largest size, and the rest.
+# A graph and a payload of the maximum size, and the other fields.
 LARGEST: Final = 1_500_000
 EXAMPLE: Final = {
     "name": "nightly report",
@@ -55,25 +55,25 @@ CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
 
 
 async def create_job_gathered(call: Call) -> Reply:
-    """The same, together with others that come at this moment."""
+    """Create a single job in a shared commit with concurrent requests."""
     with alone():
         spec = making.asked(call, call.body)
         if is_costly(spec.schedule):
-            # It is drafted off the event loop; calendars are read and held in its transaction.
+            # Drafted off the event loop; its transaction reads and locks the calendars.
             raise GoAlone
         drafting = Drafting(call.now, NO_CALENDARS, origin=making.origin_of(call))
         draft = drafting.draft(spec, call.service.new_id())
         if MARK in f"{draft.payload_text}{draft.graph_text}":
-            # Whether there are such secrets is asked behind the wall of the tenant.
+            # The check for missing secrets needs the tenant's transaction.
             raise GoAlone
         if draft.exactly_once:
-            # Whether its kind can be that is asked in the transaction of the job.
+            # The check whether its kind supports it needs the job's transaction.
             raise GoAlone
         served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
 
         def answer(submitted: Submitted) -> Reply:
-            made = making.made_of(submitted, spec, served)
-            return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
+            created = making.made_of(submitted, spec, served)
+            return Reply(created, headers={"Location": f"/v1/jobs/{created.job_id}"})
 
         submitted, reply = await call.service.gathered.jobs.submit(call, draft, answer)
     call.hints |= making.hints_of(call, [submitted])
@@ -95,15 +95,15 @@ async def create_job_gathered(call: Call) -> Reply:
     example=EXAMPLE,
 )
 async def create_job(call: Call) -> Reply:
-    """Make a job.
+    """Create a job.
 
-    With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
-    serves is accepted, with a warning; so is a secret that there is not, by the name of which the
-    payload calls it (`{{secret:name}}`).
+    The job runs on its schedule; without one it runs at once. If no live worker serves its kind, or
+    if the payload references a secret that does not exist (`{{secret:name}}`), the job is still
+    created and the response contains a warning.
     """
     with alone():
-        (made,) = await making.make(call, [call.body])
-    return Reply(made, headers={"Location": f"/v1/jobs/{made.job_id}"})
+        (created,) = await making.make(call, [call.body])
+    return Reply(created, headers={"Location": f"/v1/jobs/{created.job_id}"})
 
 
 @operation(
@@ -119,7 +119,7 @@ async def create_job(call: Call) -> Reply:
     example={"jobs": [EXAMPLE]},
 )
 async def create_jobs(call: Call) -> Reply:
-    """Make up to 1,000 jobs, all or none."""
+    """Create up to 1,000 jobs, all or none."""
     return Reply(JobsMade(jobs=await making.make(call, call.body.jobs)))
 
 
@@ -133,7 +133,10 @@ async def create_jobs(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_jobs(call: Call) -> Reply:
-    """Jobs, newest first; one-time submissions are where the time is at which they are due."""
+    """List jobs, newest first.
+
+    One-time submissions are sorted by their due time.
+    """
     query: JobsQuery = call.query
     status = aliases.statuses_of(query.status, aliases.JOB_STATUSES)
     sort = query.type or ("all" if DOING & set(status) else "definition")
@@ -145,8 +148,8 @@ async def list_jobs(call: Call) -> Reply:
         call.conn,
         tenant_id=call.tenant_id,
         filter=JobFilter(
-            states=frozenset(JobState(each) for each in status if each not in DOING),
-            doing=frozenset(Doing(each) for each in status if each in DOING),
+            states=frozenset(JobState(name) for name in status if name not in DOING),
+            doing=frozenset(Doing(name) for name in status if name in DOING),
             user_id=query.user_id,
             kind=query.kind,
             queue=query.queue,
@@ -166,7 +169,7 @@ async def list_jobs(call: Call) -> Reply:
 
 @operation("GET", "/v1/jobs/{job_id}", tag="jobs", permission=Permission.READ, answer=JobView)
 async def get_job(call: Call) -> Reply:
-    """One job."""
+    """Get a job."""
     return job_reply(await job_row(call))
 
 
@@ -186,10 +189,11 @@ def job_reply(row: JobRow, status: int | None = None) -> Reply:
     example={"payload": {"format": "csv"}},
 )
 async def update_job(call: Call) -> Reply:
-    """Change a job: only the fields that are given.
+    """Update a job: only the given fields change.
 
-    With `If-Match` it is changed only if it still has that version. A one-time submission can be
-    changed until it starts. A recurring schedule makes it a job with the same id.
+    With `If-Match`, the update succeeds only if the job still has that version. A one-time
+    submission can be updated until it starts. A recurring schedule turns it into a job with the
+    same id.
     """
     return await _edit(call, await job_row(call))
 
@@ -206,7 +210,7 @@ async def update_job(call: Call) -> Reply:
     example={"priority": "high"},
 )
 async def patch_job(call: Call) -> Reply:
-    """The same as PUT."""
+    """Update a job, as with PUT."""
     return await _edit(call, await job_row(call))
 
 
@@ -223,21 +227,21 @@ async def patch_job(call: Call) -> Reply:
     example={"cron_expression": "0 * * * *"},
 )
 async def put_job(call: Call) -> Reply:
-    """Make the job of this name, or change it if there is one."""
+    """Create or update the job with this name."""
     name = call.params["name"]
     call.body.name = name
     found = await job_views.by_name(call.conn, tenant_id=call.tenant_id, name=name)
     if found is not None:
         return await _edit(call, found)
     with alone():
-        (made,) = await making.make(call, [call.body], only_definitions=True)
-    call.params = {"job_id": made.job_id}
+        (created,) = await making.make(call, [call.body], only_definitions=True)
+    call.params = {"job_id": created.job_id}
     return job_reply(await job_row(call), 201)
 
 
 @operation("GET", "/v1/jobs/by-name/{name}", tag="jobs", permission=Permission.READ, answer=JobView)
 async def get_job_by_name(call: Call) -> Reply:
-    """The job of this name."""
+    """Get a job by name."""
     row = await job_views.by_name(call.conn, tenant_id=call.tenant_id, name=call.params["name"])
     if row is None:
         raise NotFound("job", call.params["name"])
@@ -279,8 +283,8 @@ async def _edit(call: Call, row: JobRow) -> Reply:
 async def delete_job(call: Call) -> Reply:
     """Delete a job and cancel its runs, or cancel a one-time submission.
 
-    Runs that wait end at once. The workers of runs that are being executed are asked to stop them,
-    unless `running=keep`. The run of a submission stays in history, with the submission's id.
+    Waiting runs end at once. Workers are asked to stop running ones, unless `running=keep`. The run
+    of a submission stays in the history, with the submission's id.
     """
     row = await job_row(call)
     stop = call.query.running == "cancel"

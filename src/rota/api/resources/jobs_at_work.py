@@ -1,4 +1,4 @@
-"""Jobs at work: pause, resume, run now, how they stand, their runs. Room: api/resources."""
+"""Operations that control jobs: pause, resume, run now, status and runs."""
 
 from rota.api import identifiers, views
 from rota.api.call import Call, Reply
@@ -48,16 +48,16 @@ from rota.store.run_views import RunFilter
     example={"reason": "the mail server is being moved"},
 )
 async def pause_job(call: Call) -> Reply:
-    """Fire no more ticks until it is resumed; runs that exist go on.
+    """Pause a job.
 
-    Ticks that were due before the pause, because no scheduler was there, are decided first, as
-    `misfire.on_outage` says.
+    It fires no ticks until it is resumed; existing runs continue. Ticks that were due before the
+    pause but not fired, because no scheduler ran, are handled first, as `misfire.on_outage` says.
     """
     row = await job_row(call)
     refuse_pause(row)
     reason = None if call.body is None else call.body.reason
-    made = await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
-    if made:
+    created = await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
+    if created:
         call.hints.add(hints.RUNS)
     await audited(call, "job.pause", "job", identifiers.job(row.id), {"reason": reason})
     return job_reply(await job_row(call))
@@ -75,14 +75,17 @@ async def pause_job(call: Call) -> Reply:
     example={"missed": "once"},
 )
 async def resume_job(call: Call) -> Reply:
-    """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked."""
+    """Resume a job.
+
+    Ticks missed during the pause run or are recorded as `missed` says.
+    """
     row = await job_row(call)
     refuse_pause(row)
-    said = None if call.body is None else call.body.missed
+    choice = None if call.body is None else call.body.missed
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
-    missed = None if said is None else CatchUp(said)
+    missed = None if choice is None else CatchUp(choice)
     await changing.resume(call.conn, row.id, now=call.now, missed=missed, calendars=known)
-    await audited(call, "job.resume", "job", identifiers.job(row.id), {"missed": said})
+    await audited(call, "job.resume", "job", identifiers.job(row.id), {"missed": choice})
     call.hints |= {hints.JOBS, hints.RUNS}
     return job_reply(await job_row(call))
 
@@ -100,23 +103,23 @@ async def resume_job(call: Call) -> Reply:
     example={"payload": {"format": "csv"}},
 )
 async def run_job_now(call: Call) -> Reply:
-    """Run it past its schedule, with its own payload or another.
+    """Run a job now, regardless of its schedule.
 
-    A one-time submission that waits for its time becomes due. One that ran already runs again: the
-    new run has the same `job_id`. The run is accepted (202) and starts when a worker is free;
-    `GET /v1/runs/{run_id}` follows it.
+    A waiting one-time submission becomes due. A submission that has already run runs again: the
+    new run has the same `job_id`. The run is accepted (202) and starts when a worker is free; poll
+    `GET /v1/runs/{run_id}` for its state.
     """
     row = await job_row(call)
     draft: RunNowDraft = call.body or RunNowDraft()
-    made = await _run_now(call, row, draft)
-    await audited(call, "job.run", "job", identifiers.job(row.id), {"refused": made.refused})
-    call.made([made.run_id])
+    started = await _run_now(call, row, draft)
+    await audited(call, "job.run", "job", identifiers.job(row.id), {"refused": started.refused})
+    call.made([started.run_id])
     call.hints.add(hints.RUNS)
     return Reply(
         Triggered(
             job_id=identifiers.job(row.id),
-            run_id=identifiers.run(made.run_id),
-            refused=made.refused,
+            run_id=identifiers.run(started.run_id),
+            refused=started.refused,
         )
     )
 
@@ -152,7 +155,7 @@ async def _run_now(
     "GET", "/v1/jobs/{job_id}/status", tag="jobs", permission=Permission.READ, answer=JobStatus
 )
 async def get_job_status(call: Call) -> Reply:
-    """How it stands: its newest run, and why it waits if it does."""
+    """Get the status of a job: its newest run, and why it waits."""
     row = await job_row(call)
     latest = await run_views.latest_runs(call.conn, tenant_id=call.tenant_id, job_ids=[row.id])
     newest = latest.get(row.id)
@@ -181,7 +184,7 @@ async def get_job_status(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_runs_of_job(call: Call) -> Reply:
-    """Its runs, newest first."""
+    """List the runs of a job, newest first."""
     row = await job_row(call)
     status = statuses_of(call.query.status, RUN_STATUSES)
     trigger = call.query.trigger or None
@@ -195,5 +198,5 @@ async def list_runs_of_job(call: Call) -> Reply:
         limit=call.query.limit,
     )
     following = None if found.after is None else cursor(filters, [identifiers.run(found.after)])
-    data = [views.run_view(each) for each in found.rows]
+    data = [views.run_view(run) for run in found.rows]
     return Reply(Page[RunView](data=data, next_cursor=following))

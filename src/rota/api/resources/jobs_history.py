@@ -1,6 +1,7 @@
-"""Who changed a job, by which means, and what became different. Room: api/resources.
+"""Lists the changes of a job: author, origin and changed fields.
 
-The same entries as in the audit log, without addresses and keys, for all who may see the job.
+These are the entries of the audit log, without addresses and keys, for everyone who may see the
+job.
 """
 
 from collections.abc import Iterator
@@ -33,10 +34,10 @@ CHANGES: Final = ("job.create", "job.update", "job.pause", "job.resume", "job.de
     problems=("malformed_request",),
 )
 async def list_job_changes(call: Call) -> Reply:
-    """Changes of a job, latest first: created, updated, paused, resumed, deleted.
+    """List the changes of a job, newest first: created, updated, paused, resumed, deleted.
 
-    Each names its author, its origin and, for an update, the fields that differ. The changes of a
-    deleted job stay as long as the audit log does.
+    Each change names its author, its origin and, for an update, the changed fields. The changes of
+    a deleted job are kept as long as the audit log.
     """
     job_id = identifiers.read("job_id", call.params["job_id"])
     filters = ["changes of", job_id.hex]
@@ -49,17 +50,17 @@ async def list_job_changes(call: Call) -> Reply:
         limit=call.query.limit + 1,
     )
     if not found:
-        await job_row(call)  # it may be there without an entry
+        await job_row(call)  # a job may exist without an entry
     data = found[: call.query.limit]
     more = cursor(filters, [str(data[-1].id)]) if len(found) > call.query.limit else None
-    return Reply(Page[JobChangeView](data=[view(each) for each in data], next_cursor=more))
+    return Reply(Page[JobChangeView](data=[view(entry) for entry in data], next_cursor=more))
 
 
 def view(entry: Entry) -> JobChangeView:
     after = loaded(entry.after)
-    said: dict[str, Any] = dict(after) if isinstance(after, dict) else {}
-    changed = said.pop("changed", [])
-    version = said.pop("version", None)
+    values: dict[str, Any] = dict(after) if isinstance(after, dict) else {}
+    changed = values.pop("changed", [])
+    version = values.pop("version", None)
     before = loaded(entry.before) or {}
     return JobChangeView(
         id=entry.id,
@@ -68,20 +69,20 @@ def view(entry: Entry) -> JobChangeView:
         origin=entry.origin,
         action=entry.action,
         version=version if isinstance(version, int) else None,
-        changes=list(fields(changed, before, said)),
-        details={name: value for name, value in said.items() if name not in changed},
+        changes=list(fields(changed, before, values)),
+        details={name: value for name, value in values.items() if name not in changed},
     )
 
 
 def fields(
     changed: list[str], before: dict[str, Any], after: dict[str, Any]
 ) -> Iterator[ChangedFieldView]:
-    """Of objects only what differs inside: a schedule has twenty fields, and one was changed."""
+    """Yield the changed fields; of an object only the parts that differ."""
     for name in changed:
         if name not in after:
             yield ChangedFieldView(field=name, before=None, after=None, is_shown=False)
             continue
-        for each in differences(before.get(name), after[name], name):
+        for change in differences(before.get(name), after[name], name):
             yield ChangedFieldView(
-                field=each.field, before=each.before, after=each.after, is_shown=True
+                field=change.field, before=change.before, after=change.after, is_shown=True
             )

@@ -1,4 +1,4 @@
-"""API keys of the caller's tenant. Room: api/resources."""
+"""Operations for the API keys of the caller's tenant."""
 
 from typing import Any
 
@@ -37,29 +37,29 @@ def _fields(key: Key) -> dict[str, Any]:
 
 
 async def made_key(call: Call, tenant_id: int) -> KeyMade:
-    """Make a key of a role that the caller may hand out."""
+    """Create a key with a role that the caller may grant."""
     draft: KeyDraft = call.body
     role = Role(draft.role)
     demand_grant(call.principal, role)
     lifetime = LIFETIME
     if draft.lifetime is not None:
         lifetime = durations.parse(draft.lifetime, field="lifetime")
-    made = api_keys.make(call.service.random_bytes(32))
-    kept = await keys.create(
+    secret = api_keys.make(call.service.random_bytes(32))
+    stored = await keys.create(
         call.conn,
         NewKey(
             id=call.service.new_id(),
             tenant_id=tenant_id,
             name=draft.name,
             role=role,
-            key=made,
+            key=secret,
             user_id=draft.user_id,
             lifetime=lifetime,
         ),
     )
-    key_id = identifiers.shown("key", kept.id)
-    await audited(call, "key.create", "key", key_id, {"name": kept.name, "role": role.value})
-    return KeyMade(**_fields(kept), key=made.text)
+    key_id = identifiers.shown("key", stored.id)
+    await audited(call, "key.create", "key", key_id, {"name": stored.name, "role": role.value})
+    return KeyMade(**_fields(stored), key=secret.text)
 
 
 @operation(
@@ -74,12 +74,17 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
     example={"name": "deployment", "role": "operator"},
 )
 async def create_key(call: Call) -> Reply:
-    """Make a key; this is the only time that it is shown."""
+    """Create an API key.
+
+    The response contains the key, which is shown only once.
+    """
     if call.body.role == Role.PLATFORM.value:
         demand_grant(call.principal, Role.PLATFORM)
-        raise InvalidInput("role", "platform", "POST /v1/tenants/{tenant_id}/keys for such a key")
-    made = await made_key(call, call.tenant_id)
-    return Reply(made, made_id=made.key_id)
+        raise InvalidInput(
+            "role", "platform", "use POST /v1/tenants/{tenant_id}/keys to create a platform key"
+        )
+    created = await made_key(call, call.tenant_id)
+    return Reply(created, made_id=created.key_id)
 
 
 @operation(
@@ -92,7 +97,7 @@ async def create_key(call: Call) -> Reply:
     problems=("malformed_request", "not_found"),
 )
 async def list_keys(call: Call) -> Reply:
-    """The keys of the tenant, the oldest first, without their secrets."""
+    """List the API keys of the tenant, oldest first, without their secrets."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["keys"])
     after = None if place is None else identifiers.read("key_id", place[0])
@@ -101,7 +106,7 @@ async def list_keys(call: Call) -> Reply:
     more = None
     if len(found) > query.limit:
         more = cursor(["keys"], [identifiers.shown("key", shown[-1].id)])
-    return Reply(Page[KeyView](data=[view(each) for each in shown], next_cursor=more))
+    return Reply(Page[KeyView](data=[view(key) for key in shown], next_cursor=more))
 
 
 @operation(
@@ -112,7 +117,10 @@ async def list_keys(call: Call) -> Reply:
     answer=KeyView,
 )
 async def revoke_key(call: Call) -> Reply:
-    """Revoke a key: within five seconds nobody can use it any more."""
+    """Revoke an API key.
+
+    The key stops working within five seconds.
+    """
     key_id = identifiers.read("key_id", call.params["key_id"])
     revoked = await keys.revoke(call.conn, tenant_id=call.tenant_id, key_id=key_id)
     await audited(call, "key.revoke", "key", identifiers.shown("key", key_id))

@@ -1,7 +1,7 @@
-"""Tickets: a login at the dashboard for whoever has a key on the command line. Room: api/resources.
+"""Creates login tickets for the dashboard from an API key.
 
-The key itself never goes into a link, where histories and logs would keep it: a ticket is good once
-and for a minute, and it stands behind the `#`, which browsers send to nobody.
+The key itself is never part of a link, because histories and logs would keep it. A ticket is valid
+once and for a minute, and comes after the `#`, which browsers do not send.
 """
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from rota.store import logins
 
 
 class TicketView(Struct, kw_only=True, frozen=True):
-    """`path` follows the address of the API."""
+    """A login ticket. Append `path` to the address of the API."""
 
     ticket: str
     path: str
@@ -33,9 +33,10 @@ class TicketView(Struct, kw_only=True, frozen=True):
     status=201,
 )
 async def create_login_ticket(call: Call) -> Reply:
-    """Make a link that logs in at the dashboard, once and within a minute.
+    """Create a login link for the dashboard.
 
-    A key may have ten unused links. The audit log has the log-in, not the link.
+    The link is valid once and for a minute. A key may have ten unused links. The audit log records
+    the login, not the link.
     """
     ticket = cookies.secret_text(call.service.random_bytes(cookies.BYTES))
     key_id = call.principal.key_id

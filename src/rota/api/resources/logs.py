@@ -1,8 +1,9 @@
-"""What the attempts of a run wrote: a page, or followed as it comes. Room: api/resources.
+"""Returns the output of a run: a page, or a live stream.
 
-Followed over server-sent events: each has the place of its line as its id, so a client that was cut
-off goes on with `Last-Event-ID`. A stream ends when the run has ended and all was sent, and in any
-case after a while: clients come back by themselves, and nobody holds a connection for ever.
+The stream uses server-sent events. The id of an event is the position of its line, so a
+disconnected client resumes with `Last-Event-ID`. A stream ends when the run has ended and all
+output was sent, and in any case after a while: clients reconnect automatically, and no connection
+stays open for ever.
 """
 
 import re
@@ -49,7 +50,7 @@ NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
     scope="none",
 )
 async def get_logs(call: Call) -> Reply:
-    """What its attempts wrote, in order; with `follow=true` as a stream of events."""
+    """Get the output of a run in order; with `follow=true` as a stream of events."""
     run_id = identifiers.read("run_id", call.params["run_id"])
     place = place_of(call.headers.get("last-event-id") or call.query.after)
     if call.query.follow:
@@ -62,23 +63,27 @@ async def get_logs(call: Call) -> Reply:
             conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=call.query.limit
         )
     last = f"{lines[-1].attempt}.{lines[-1].seq}" if lines else call.query.after
-    over = row.state in FINAL and len(lines) < call.query.limit
-    return Reply(Logs(data=[log_line(each) for each in lines], cursor=last, is_complete=over))
+    is_complete = row.state in FINAL and len(lines) < call.query.limit
+    return Reply(
+        Logs(data=[log_line(line) for line in lines], cursor=last, is_complete=is_complete)
+    )
 
 
 def place_of(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    found = _PLACE.fullmatch(text)
-    if found is None:
-        raise Refusal("malformed_request", "Last-Event-ID is none of ours")
-    # Beyond what there can be means after the last.
-    return min(int(found[1]), MOST_ATTEMPTS), min(int(found[2]), MOST_LINES)
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        raise Refusal(
+            "malformed_request", "invalid Last-Event-ID; use the id of an event of this stream"
+        )
+    # A position beyond the maximum means after the last line.
+    return min(int(match[1]), MOST_ATTEMPTS), min(int(match[2]), MOST_LINES)
 
 
 @asynccontextmanager
 async def tenant(call: Call) -> AsyncIterator[Connection]:
-    """A connection behind the wall, for one look."""
+    """Acquire a tenant-scoped connection for one read."""
     async with call.connection() as conn, behind_wall(conn, call.tenant_id):
         yield conn
 
@@ -91,21 +96,21 @@ async def found(call: Call, conn: Connection, run_id: UUID) -> RunRow:
 
 
 async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> AsyncIterator[bytes]:
-    """Send lines as they come. All who follow a run share one look at it."""
+    """Send lines as they arrive. All followers of a run share one reader."""
     clock = call.service.clock
     end = clock.monotonic() + STREAM_TIMEOUT_S
-    spoke = clock.monotonic()
+    sent_at = clock.monotonic()
     with call.service.log_tails.follow(call.tenant_id, run_id, after=place) as follower:
         while clock.monotonic() < end and not follower.is_cut_off:
             lines = await follower.next_lines()
             if lines:
-                spoke = clock.monotonic()
+                sent_at = clock.monotonic()
                 yield b"".join(map(event_of, lines))
             elif follower.is_over:
                 yield b"event: end\ndata: {}\n\n"
                 return
-            elif clock.monotonic() - spoke > QUIET:
-                spoke = clock.monotonic()
+            elif clock.monotonic() - sent_at > QUIET:
+                sent_at = clock.monotonic()
                 yield b": still here\n\n"
 
 

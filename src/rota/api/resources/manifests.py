@@ -1,4 +1,4 @@
-"""Jobs as code: what a file would change, and the change. Room: api/resources."""
+"""Operations for jobs as code: plan and apply a manifest."""
 
 from dataclasses import replace
 from typing import Final
@@ -39,8 +39,8 @@ from rota.store.projects import Touched
 
 LARGEST: Final = 5_000_000
 PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
-SPREAD: Final = "its times are spread by its id, which it gets when it is made"
-# What is applied comes from a file, unless it was read from another system.
+SPREAD: Final = "its ticks are spread by its id, which is assigned on creation"
+# The origin of an applied manifest: a file, unless it was imported from another system.
 FILES: Final = {ChangeOrigin.IMPORT: ChangeOrigin.IMPORT}
 ACTIONS: Final = {
     Action.CREATE: "job.create",
@@ -65,7 +65,7 @@ EXAMPLE: Final = {
     "/v1/manifests/plan",
     tag="jobs as code",
     permission=Permission.READ,
-    # It computes outside of its transaction.
+    # It computes outside its transaction.
     scope="none",
     body=ManifestDraft,
     answer=PlanView,
@@ -74,19 +74,19 @@ EXAMPLE: Final = {
     example=EXAMPLE,
 )
 async def plan_manifest(call: Call) -> Reply:
-    """What applying the jobs of a project would change, and which of its next runs move.
+    """Plan a manifest: show what applying it would change, and which next runs move.
 
-    Changes nothing. Jobs of the project that are not declared are shown as `prune`.
+    Changes nothing. Jobs of the project that are not declared appear as `prune`.
     """
     wanted = await call.compute(lambda check: read(call, call.body, check))
     async with call.in_tenant():
         at = await looking(call)
         seen = await applying.read_seen(at, wanted)
-    told = await warnings(call, wanted)
+    notices = await warnings(call, wanted)
 
     def compute(check: Check) -> PlanView:
         plan = applying.decide(replace(at, check=check), wanted, seen)
-        return view(wanted.project, plan, told, done=False)
+        return view(wanted.project, plan, notices, done=False)
 
     return Reply(await call.compute(compute))
 
@@ -103,10 +103,10 @@ async def plan_manifest(call: Call) -> Reply:
     example=EXAMPLE,
 )
 async def apply_manifest(call: Call) -> Reply:
-    """Make the jobs of a project what is declared: all of it, or nothing.
+    """Apply a manifest: make the jobs of a project match it, all or none.
 
-    With the `seen` of a plan it is refused if anything is not as the plan saw it. Answers what was
-    done.
+    With `seen` of a plan, the call is refused if anything has changed since. Returns the changes
+    made.
     """
     draft: ApplyDraft = call.body
     wanted = await call.compute(lambda check: read(call, draft, check))
@@ -118,7 +118,7 @@ async def apply_manifest(call: Call) -> Reply:
     )
     done = await applying.apply(await looking(call), wanted, wish)
     if done.calendars:
-        # Other jobs of the tenant may go by them. What was written is undone if it is refused.
+        # Other jobs of the tenant may use them. A refusal rolls the transaction back.
         demand(call.principal, Permission.MANAGE)
     if done.changes or done.touched or done.calendars:
         await note(call, wanted.project, done)
@@ -127,38 +127,38 @@ async def apply_manifest(call: Call) -> Reply:
 
 
 async def warnings(call: Call, wanted: Manifest) -> list[str]:
-    """Return what should be known of active jobs: no worker, or a field that workers refuse."""
+    """Return warnings about active jobs: no worker, or a field that workers refuse."""
     active = [job.spec for job in wanted.jobs if not job.paused]
     served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
-    told = warn_unserved(((spec.kind, spec.payload) for spec in active), served)
+    notices = warn_unserved(((spec.kind, spec.payload) for spec in active), served)
     for spec in active:
-        found = warn_unknown_fields(spec.kind, spec.payload, served)
-        told += [f"{spec.name}: {sentence}" for sentence in found]
-    return told
+        unknown = warn_unknown_fields(spec.kind, spec.payload, served)
+        notices += [f"{spec.name}: {sentence}" for sentence in unknown]
+    return notices
 
 
 def read(call: Call, draft: ManifestDraft, check: Check) -> Manifest:
     jobs = []
-    for place, job in enumerate(draft.jobs):
+    for index, job in enumerate(draft.jobs):
         check()
-        with within(f"jobs[{place}]"):
+        with within(f"jobs[{index}]"):
             jobs.append(declared(call, job))
     dates = []
-    for place, each in enumerate(draft.calendars):
-        if each.calendar.get("name", each.name) != each.name:
-            wanted = "the name beside it, or none"
-            raise InvalidInput(f"calendars[{place}].calendar.name", each.calendar["name"], wanted)
-        with within(f"calendars[{place}].calendar"):
-            dates.append(read_calendar({**each.calendar, "name": each.name}))
+    for index, item in enumerate(draft.calendars):
+        if item.calendar.get("name", item.name) != item.name:
+            wanted = "must equal the `name` next to `calendar`, or be omitted"
+            raise InvalidInput(f"calendars[{index}].calendar.name", item.calendar["name"], wanted)
+        with within(f"calendars[{index}].calendar"):
+            dates.append(read_calendar({**item.calendar, "name": item.name}))
     return manifest(draft.project, jobs, dates)
 
 
 def declared(call: Call, job: DeclaredJob) -> Declared:
-    said = {each.name: getattr(job, each.name) for each in structs.fields(JobFields)}
-    spec = spec_of(JobDraft(**said), tenant=call.principal.tenant)
+    values = {info.name: getattr(job, info.name) for info in structs.fields(JobFields)}
+    spec = spec_of(JobDraft(**values), tenant=call.principal.tenant)
     when = (job.schedule, job.schedule_type, job.schedule_time, job.cron_expression, job.timezone)
-    if all(each is UNSET for each in when):
-        # A new job without a time runs at once; one of a file would run with each new project.
+    if all(value is UNSET for value in when):
+        # A new job without a schedule runs at once; one in a file would run with each new project.
         spec = replace(spec, schedule={"on_demand": True})
     return Declared(spec=spec, paused=None if job.paused is UNSET else job.paused)
 
@@ -174,28 +174,32 @@ async def looking(call: Call) -> Looking:
 
 
 async def note(call: Call, project: str, done: Plan) -> None:
-    """Who applied what: an entry for each job, and then one for the whole, which the next look
-    counts from.
+    """Audit what was applied: an entry for each job, then one for the manifest, from which the next
+    plan counts.
     """
-    updated = [each.row.id for each in done.changes if each.row and each.action is Action.UPDATE]
+    updated = [
+        change.row.id for change in done.changes if change.row and change.action is Action.UPDATE
+    ]
     now = await projects.read(call.conn, tenant_id=call.tenant_id, ids=updated)
-    made = []
-    for each in done.changes:
-        if each.action is Action.UPDATE and not each.differences:
-            continue  # only its calendar is another
-        version = now[each.name].version if each.name in now else max(1, each.version)
-        before, after = changes_of(pairs_of(each.differences), version)
-        told = entry(call, ACTIONS[each.action], "job", job_id(each) or "")
-        after = {"name": each.name, "project": project, **after}
-        made.append(replace(told, before=before or None, after=after))
+    entries = []
+    for change in done.changes:
+        if change.action is Action.UPDATE and not change.differences:
+            continue  # only its calendar changed
+        version = now[change.name].version if change.name in now else max(1, change.version)
+        before, after = changes_of(pairs_of(change.differences), version)
+        job_entry = entry(call, ACTIONS[change.action], "job", job_id(change) or "")
+        after = {"name": change.name, "project": project, **after}
+        entries.append(replace(job_entry, before=before or None, after=after))
     for date in done.calendars:
-        deed = "calendar.create" if date.stored is None else "calendar.update"
-        made.append(replace(entry(call, deed, "calendar", date.name), after={"project": project}))
+        action = "calendar.create" if date.stored is None else "calendar.update"
+        entries.append(
+            replace(entry(call, action, "calendar", date.name), after={"project": project})
+        )
     count = {action.value: 0 for action in Action}
-    for each in done.changes:
-        count[each.action.value] += 1
+    for change in done.changes:
+        count[change.action.value] += 1
     whole = replace(entry(call, "manifest.apply", projects.THING, project), after=count)
-    await audit.note_many(call.conn, made)
+    await audit.note_many(call.conn, entries)
     await audit.note(call.conn, whole)
 
 
@@ -216,12 +220,12 @@ def entry(call: Call, action: str, thing: str, thing_id: str) -> NewEntry:
 def view(project: str, plan: Plan, warnings: list[str], *, done: bool) -> PlanView:
     return PlanView(
         project=project,
-        changes=[change_view(each, done=done) for each in plan.changes],
-        calendars=[calendar_view(each) for each in plan.calendars],
+        changes=[change_view(change, done=done) for change in plan.changes],
+        calendars=[calendar_view(change) for change in plan.calendars],
         unchanged=plan.unchanged,
-        touched={name: touched_view(each) for name, each in plan.touched.items()},
+        touched={name: touched_view(touched) for name, touched in plan.touched.items()},
         seen=dict(plan.seen),
-        seen_calendars={each.name: each.version for each in plan.calendars},
+        seen_calendars={change.name: change.version for change in plan.calendars},
         warnings=warnings,
     )
 
@@ -232,8 +236,8 @@ def calendar_view(change: CalendarChange) -> CalendarChangeView:
         name=change.name,
         version=change.version,
         fields=[
-            FieldChange(field=each.field, before=each.before, after=each.after)
-            for each in change.differences
+            FieldChange(field=item.field, before=item.before, after=item.after)
+            for item in change.differences
         ],
     )
 
@@ -245,8 +249,8 @@ def change_view(change: Change, *, done: bool) -> ChangeView:
         job_id=job_id(change) if done or change.row is not None else None,
         version=change.version,
         fields=[
-            FieldChange(field=each.field, before=each.before, after=each.after)
-            for each in change.differences
+            FieldChange(field=item.field, before=item.before, after=item.after)
+            for item in change.differences
         ],
         sentence=change.sentence,
         next_before=[moment(at) for at in change.before],

@@ -1,4 +1,4 @@
-"""How the last runs of several jobs went, for lists of jobs. Room: api/resources."""
+"""Lists the recent outcomes of several jobs."""
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
@@ -20,12 +20,12 @@ from rota.store.outcomes import Outcome
     answer=Outcomes,
 )
 async def list_outcomes(call: Call) -> Reply:
-    """How the last runs of several jobs went: what runs, how it ended, or why there was none.
+    """List the recent runs of several jobs: running, ended, or skipped with the reason.
 
-    In the order in which the jobs are named; one that is not there has no runs.
+    The jobs are in the order of the query; a job that does not exist has no runs.
     """
     query: OutcomesQuery = call.query
-    ids = [identifiers.read("job_id", each) for each in dict.fromkeys(query.job_id)]
+    ids = [identifiers.read("job_id", text) for text in dict.fromkeys(query.job_id)]
     found = await outcomes.recent(call.conn, tenant_id=call.tenant_id, job_ids=ids, most=query.each)
     data = [
         JobOutcomes(job_id=identifiers.job(id_), runs=[outcome_view(row) for row in found[id_]])

@@ -1,4 +1,4 @@
-"""Runs: list, look, cancel, try again, and why they wait. Room: api/resources."""
+"""Operations for runs: list, get, explain, cancel, retry and replay."""
 
 import re
 from typing import Any, Final
@@ -43,7 +43,7 @@ UUID_LIKE: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
 
 
 async def run_row(call: Call) -> RunRow:
-    """The run of the path, of the caller's tenant."""
+    """Read the run in the path, of the caller's tenant."""
     run_id = identifiers.read("run_id", call.params["run_id"])
     row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
@@ -52,10 +52,10 @@ async def run_row(call: Call) -> RunRow:
 
 
 async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: bool = False) -> Reply:
-    """A page of runs that fit."""
+    """Build a page of the runs that match the filter."""
     place = place_of(call.query.cursor, filters)
-    look = run_views.dead_page if dead else run_views.page
-    found = await look(
+    read_page = run_views.dead_page if dead else run_views.page
+    found = await read_page(
         call.conn,
         tenant_id=call.tenant_id,
         filter=chosen,
@@ -68,7 +68,7 @@ async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: boo
 
 
 def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
-    """The filter, and what a cursor must agree with."""
+    """Return the filter, and the values that a cursor must match."""
     status = statuses_of(query.status, RUN_STATUSES)
     chosen = RunFilter(
         states=frozenset(map(core_states.RunState, status)),
@@ -82,13 +82,13 @@ def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
         created_after=instant(query.created_after, "created_after"),
         created_before=instant(query.created_before, "created_before"),
     )
-    said = [status, query.job_id, query.kind, query.queue, query.worker_id]
-    said += [query.graph_run_id]
-    return chosen, [*said, query.created_after, query.created_before]
+    values = [status, query.job_id, query.kind, query.queue, query.worker_id]
+    values += [query.graph_run_id]
+    return chosen, [*values, query.created_after, query.created_before]
 
 
 def worker_of(text: str | None) -> str | None:
-    """A worker by its name, or by its id with or without the prefix."""
+    """Normalize a worker: its name, or its id with or without the prefix."""
     if text is None or not UUID_LIKE.fullmatch(text):
         return text
     return str(UUID(text.removeprefix("wrk_")))
@@ -104,7 +104,10 @@ def worker_of(text: str | None) -> str | None:
     problems=("malformed_request", "not_found"),
 )
 async def list_runs(call: Call) -> Reply:
-    """Runs, newest first; a page may be short and still have a next one."""
+    """List runs, newest first.
+
+    A page may be shorter than its limit and still have a next one.
+    """
     chosen, filters = filter_of(call.query)
     return await listed(call, chosen, ["runs", *filters])
 
@@ -120,9 +123,9 @@ async def list_runs(call: Call) -> Reply:
     problems=("malformed_request", "not_found"),
 )
 async def list_executions(call: Call) -> Reply:
-    """The runs that a worker executes or executed last.
+    """List the runs whose current or last attempt is on a worker.
 
-    `GET /v1/job/executions` is the same.
+    `GET /v1/job/executions` is an alias.
     """
     worker, status = call.query.worker_id, statuses_of(call.query.status, RUN_STATUSES)
     states = frozenset(map(core_states.RunState, status))
@@ -132,21 +135,21 @@ async def list_executions(call: Call) -> Reply:
 
 @operation("GET", "/v1/runs/{run_id}", tag="runs", permission=Permission.READ, answer=RunDetail)
 async def get_run(call: Call) -> Reply:
-    """One run, with its payload and its result."""
-    row, made_by = await run_row(call), None
+    """Get a run with its payload and its result."""
+    row, backfill_id = await run_row(call), None
     if row.trigger == "backfill":
-        made_by = await backfills.of_run(call.conn, row.id, tenant_id=call.tenant_id)
-    return Reply(views.run_detail(row, backfill_id=made_by))
+        backfill_id = await backfills.of_run(call.conn, row.id, tenant_id=call.tenant_id)
+    return Reply(views.run_detail(row, backfill_id=backfill_id))
 
 
 @operation(
     "GET", "/v1/runs/{run_id}/attempts", tag="runs", permission=Permission.READ, answer=Attempts
 )
 async def list_attempts(call: Call) -> Reply:
-    """Every attempt of a run, the first one first."""
+    """List the attempts of a run, oldest first."""
     row = await run_row(call)
     found = await run_views.attempts(call.conn, tenant_id=call.tenant_id, run_id=row.id)
-    return Reply(Attempts(data=[attempt_view(each) for each in found]))
+    return Reply(Attempts(data=[attempt_view(attempt) for attempt in found]))
 
 
 def attempt_view(row: AttemptRow) -> AttemptView:
@@ -168,16 +171,16 @@ def attempt_view(row: AttemptRow) -> AttemptView:
     "GET", "/v1/runs/{run_id}/explain", tag="runs", permission=Permission.READ, answer=Explained
 )
 async def explain_run(call: Call) -> Reply:
-    """Why it waits, or what became of it, in one sentence."""
+    """Explain in one sentence why a run waits or how it ended."""
     row = await run_row(call)
-    told = await explain(call.conn, tenant_id=call.tenant_id, run_id=row.id)
+    explanation = await explain(call.conn, tenant_id=call.tenant_id, run_id=row.id)
     return Reply(
         Explained(
             run_id=identifiers.run(row.id),
             status=row.state.value,
-            code=told.code,
-            sentence=told.sentence,
-            details=dict(told.details),
+            code=explanation.code,
+            sentence=explanation.sentence,
+            details=dict(explanation.details),
         )
     )
 
@@ -195,7 +198,10 @@ async def explain_run(call: Call) -> Reply:
     example={"reason": "not needed any more"},
 )
 async def cancel_run(call: Call) -> Reply:
-    """Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202)."""
+    """Cancel a run.
+
+    A waiting run ends at once. For a running one, the worker is asked to stop it (202).
+    """
     run_id = identifiers.read("run_id", call.params["run_id"])
     draft: CancelDraft = call.body or CancelDraft()
     done = await cancelling.cancel(
@@ -222,9 +228,9 @@ async def cancel_run(call: Call) -> Reply:
     problems=("illegal_move",),
 )
 async def retry_run(call: Call) -> Reply:
-    """Run a dead, lost or cancelled run again under its id, with what it ran with.
+    """Retry a dead, lost or cancelled run under the same run id.
 
-    Changes of the job since then have no effect on it.
+    It keeps its original payload and policy; later changes of the job have no effect.
     """
     run_id = identifiers.read("run_id", call.params["run_id"])
     await reviving.retry(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
@@ -247,26 +253,27 @@ async def retry_run(call: Call) -> Reply:
     example={"payload": {"day": "2026-07-01"}},
 )
 async def replay_run(call: Call) -> Reply:
-    """Make a new run of what a finished run ran with: kind, queue, policy and payload.
+    """Replay a finished run as a new run.
 
-    Changes of the job since then have no effect on it. Give `payload` to replay with another one.
+    The new run has the kind, queue, policy and payload of the finished one; later changes of the
+    job have no effect. Set `payload` to use a different payload.
     """
     row = await run_row(call)
     draft: ReplayDraft = call.body or ReplayDraft()
     payload = KEEP if draft.payload is UNSET else draft.payload
-    made = await reviving.replay(
+    new_id = await reviving.replay(
         call.conn,
         Replay(run_id=row.id, by=call.actor, payload=payload),
         tenant_id=call.tenant_id,
         now=call.now,
         new_id=call.service.new_id,
     )
-    call.made([made])
-    made_id = identifiers.run(made)
-    told = {"into": made_id, "payload": "same" if payload is KEEP else "edited"}
-    await audited(call, "run.replay", "run", identifiers.run(row.id), told)
+    call.made([new_id])
+    shown_id = identifiers.run(new_id)
+    details = {"into": shown_id, "payload": "same" if payload is KEEP else "edited"}
+    await audited(call, "run.replay", "run", identifiers.run(row.id), details)
     call.hints.add(hints.RUNS)
-    return Reply(Triggered(job_id=identifiers.job(row.job_id), run_id=made_id, refused=None))
+    return Reply(Triggered(job_id=identifiers.job(row.job_id), run_id=shown_id, refused=None))
 
 
 @operation(
@@ -279,7 +286,10 @@ async def replay_run(call: Call) -> Reply:
     example={"filter": {"kind": "report"}, "dry_run": True},
 )
 async def cancel_runs(call: Call) -> Reply:
-    """Cancel many runs: a dry run answers how many, and the token to do it."""
+    """Cancel many runs.
+
+    A dry run returns the count and a confirmation token.
+    """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await cancelling.count_cancellable(

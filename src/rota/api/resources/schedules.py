@@ -1,4 +1,4 @@
-"""Schedules before they are saved, and ticks of the past. Room: api/resources."""
+"""Operations that preview schedules and backfill past ticks."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ from rota.store import calendars, hints
     "/v1/schedules/preview",
     tag="schedules",
     permission=Permission.READ,
-    # It computes outside of its transaction.
+    # It computes outside its transaction.
     scope="none",
     body=PreviewDraft,
     answer=PreviewView,
@@ -44,7 +44,7 @@ from rota.store import calendars, hints
     example={"schedule": {"cron": "30 2 * * *", "timezone": "Europe/Berlin"}, "count": 5},
 )
 async def preview_schedule(call: Call) -> Reply:
-    """What a schedule will do: in words, its next times, and what daylight saving does to them."""
+    """Preview a schedule: its description, its next times and the effects of daylight saving."""
     draft: PreviewDraft = call.body
     async with call.in_tenant():
         known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
@@ -75,16 +75,17 @@ def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
         schedule=schedule,
         upcoming=[
             UpcomingView(
-                at=moment(each.at),
-                due_at=moment(each.due_at),
-                local=zones.local_text(each.at, shown.timezone),
-                viewed=each.viewed.isoformat(),
-                notes=list(each.notes),
+                at=moment(tick.at),
+                due_at=moment(tick.due_at),
+                local=zones.local_text(tick.at, shown.timezone),
+                viewed=tick.viewed.isoformat(),
+                notes=list(tick.notes),
             )
-            for each in shown.upcoming
+            for tick in shown.upcoming
         ],
         warnings=[
-            WarningView(code=each.concern.value, detail=each.detail) for each in shown.warnings
+            WarningView(code=warning.concern.value, detail=warning.detail)
+            for warning in shown.warnings
         ],
     )
 
@@ -100,15 +101,16 @@ def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
     example={"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z", "dry_run": True},
 )
 async def backfill_job(call: Call) -> Reply:
-    """Make runs for ticks of a past range, all at once; a dry run only counts them.
+    """Create the runs of a past range at once.
 
-    At most 1,000 runs; `POST /v1/jobs/{job_id}/backfills` is for ranges of any length.
+    Creates at most 1,000 runs; for longer ranges use `POST /v1/jobs/{job_id}/backfills`. A dry run
+    only counts the ticks.
     """
     row = await job_row(call)
     draft: BackfillDraft = call.body
     since, until = instant(draft.since, "since"), instant(draft.until, "until")
     if since is None or until is None:
-        raise InvalidInput("since", draft.since, "a time, and one in `until`")
+        raise InvalidInput("since", draft.since, "expected a time in both `since` and `until`")
     known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
     done = await backfilling.backfill(
         call.conn,
@@ -127,11 +129,13 @@ async def backfill_job(call: Call) -> Reply:
         calendars=known,
     )
     if not draft.dry_run:
-        told = {"since": draft.since, "until": draft.until, "new": done.new}
-        await audited(call, "job.backfill", "job", identifiers.job(row.id), told)
+        details = {"since": draft.since, "until": draft.until, "new": done.new}
+        await audited(call, "job.backfill", "job", identifiers.job(row.id), details)
         call.hints.add(hints.RUNS)
     counts = {key: value for key, value in done._asdict().items() if key != "run_ids"}
-    return Reply(BackfillView(**counts, run_ids=[identifiers.run(each) for each in done.run_ids]))
+    return Reply(
+        BackfillView(**counts, run_ids=[identifiers.run(run_id) for run_id in done.run_ids])
+    )
 
 
 @operation(
@@ -147,17 +151,17 @@ async def backfill_job(call: Call) -> Reply:
     example={"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z", "dry_run": True},
 )
 async def create_backfill(call: Call) -> Reply:
-    """Begin to make runs for a past range of any length (201), or only count them (200).
+    """Create a backfill of a past range of any length (201), or count its ticks (200).
 
-    A node makes the runs little by little; `GET /v1/backfills/{backfill_id}` tells how far it is. A
-    job has one at a time.
+    A background service creates the runs step by step; `GET /v1/backfills/{backfill_id}` shows the
+    progress. A job has one backfill at a time.
     """
     row = await job_row(call)
     plan: BackfillPlan = call.body
     since, until = instant(plan.since, "since"), instant(plan.until, "until")
     if since is None or until is None:
-        raise InvalidInput("since", plan.since, "a time, and one in `until`")
-    asked = await ask(
+        raise InvalidInput("since", plan.since, "expected a time in both `since` and `until`")
+    result = await ask(
         call.conn,
         Wanted(
             since=since,
@@ -176,11 +180,11 @@ async def create_backfill(call: Call) -> Reply:
         calendars=await calendars.read_all(call.conn, tenant_id=call.tenant_id),
         dry_run=plan.dry_run,
     )
-    if asked.backfill_id is not None:
-        told = {"since": plan.since, "until": plan.until, "only": plan.only, "job": row.name}
-        shown = identifiers.backfill(asked.backfill_id)
-        await audited(call, "backfill.create", "backfill", shown, told)
-    return Reply(planned_view(asked), 200 if plan.dry_run else 201)
+    if result.backfill_id is not None:
+        details = {"since": plan.since, "until": plan.until, "only": plan.only, "job": row.name}
+        shown = identifiers.backfill(result.backfill_id)
+        await audited(call, "backfill.create", "backfill", shown, details)
+    return Reply(planned_view(result), 200 if plan.dry_run else 201)
 
 
 def planned_view(asked: Asked) -> BackfillPlanned:

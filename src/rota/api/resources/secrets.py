@@ -1,4 +1,4 @@
-"""Secrets: written and never read. Room: api/resources."""
+"""Operations for secrets, which are write-only."""
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
@@ -31,13 +31,14 @@ def view(secret: Secret) -> SecretView:
     example={"value": "s3cret"},
 )
 async def put_secret(call: Call) -> Reply:
-    """Write a secret, or a new version of it. Nobody can read it back."""
+    """Create a secret, or a new version of it.
+
+    The API never returns its value.
+    """
     master = call.service.master
     if master is None:
-        raise SealingFailed(
-            reason="there is no master key", remedy="let the API make one, or give it one"
-        )
-    written = await sealed.put(
+        raise SealingFailed(reason="no master key is configured", remedy="set api.master_key")
+    stored = await sealed.put(
         call.conn,
         tenant_id=call.tenant_id,
         name=call.params["name"],
@@ -45,8 +46,8 @@ async def put_secret(call: Call) -> Reply:
         master=master,
         nonce=call.service.random_bytes(NONCE),
     )
-    await audited(call, "secret.put", "secret", written.name, {"version": written.version})
-    return Reply(view(written))
+    await audited(call, "secret.put", "secret", stored.name, {"version": stored.version})
+    return Reply(view(stored))
 
 
 @operation(
@@ -59,7 +60,7 @@ async def put_secret(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_secrets(call: Call) -> Reply:
-    """The names of the secrets."""
+    """List the names of secrets."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["secrets"])
     found = await sealed.page(
@@ -70,12 +71,12 @@ async def list_secrets(call: Call) -> Reply:
     )
     shown = found[: query.limit]
     more = cursor(["secrets"], [shown[-1].name]) if len(found) > query.limit else None
-    return Reply(Page[SecretView](data=[view(each) for each in shown], next_cursor=more))
+    return Reply(Page[SecretView](data=[view(secret) for secret in shown], next_cursor=more))
 
 
 @operation("DELETE", "/v1/secrets/{name}", tag="secrets", permission=Permission.MANAGE, status=204)
 async def delete_secret(call: Call) -> Reply:
-    """Delete a secret in all its versions."""
+    """Delete a secret with all its versions."""
     await sealed.delete(call.conn, tenant_id=call.tenant_id, name=call.params["name"])
     await audited(call, "secret.delete", "secret", call.params["name"])
     return Reply()

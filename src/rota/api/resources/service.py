@@ -1,4 +1,4 @@
-"""The service itself: health, the document and its page, problems. Room: api/resources."""
+"""Operations of the service: health, metrics, the OpenAPI document, its page and problems."""
 
 from datetime import datetime, timedelta
 from functools import cache
@@ -41,7 +41,7 @@ class WhoAmI(Struct, kw_only=True, frozen=True):
     expires_at: str | None
     warning: Annotated[
         str | None,
-        Meta(description="That the key expires within 14 days, or never. Default: null."),
+        Meta(description="Set if the key expires within 14 days, or never. Default: null."),
     ] = None
 
 
@@ -49,9 +49,9 @@ class WhoAmI(Struct, kw_only=True, frozen=True):
     "GET", "/healthz", tag="service", permission=None, scope="none", answer=Health, is_probe=True
 )
 async def get_health(_call: Call) -> Reply:
-    """Whether this process answers.
+    """Check whether this process is alive.
 
-    It never asks the database.
+    Does not query the database.
     """
     return Reply(Health(status="ok"))
 
@@ -60,10 +60,10 @@ async def get_health(_call: Call) -> Reply:
     "GET", "/readyz", tag="service", permission=None, scope="none", answer=Health, is_probe=True
 )
 async def get_readiness(call: Call) -> Reply:
-    """Whether this process can serve.
+    """Check whether this process is ready.
 
-    It can while its database answers, as of a second ago, and its machine's clock is at most 30
-    seconds from the database's.
+    It is ready if the database answered within the last second and the machine's clock is within 30
+    seconds of the database's.
     """
     problem = unreadiness_of(call.service)
     if problem is not None:
@@ -72,12 +72,14 @@ async def get_readiness(call: Call) -> Reply:
 
 
 def unreadiness_of(service: Service) -> str | None:
-    """Return why this process cannot serve, if it cannot. It asks nothing: any thread may call."""
+    """Return why this process is not ready, or None. Runs no queries; any thread may call it."""
     if service.pool.is_away:
         return "the database does not answer"
     if service.clock_is_wrong():
         limit = f"{CLOCK_OFFSET_LIMIT.total_seconds():g} seconds"
-        return f"this machine's clock is more than {limit} from the database's; set it with NTP"
+        return (
+            f"this machine's clock is more than {limit} off the database's; synchronize it with NTP"
+        )
     return None
 
 
@@ -85,7 +87,7 @@ def unreadiness_of(service: Service) -> str | None:
     "GET", "/v1/whoami", tag="service", permission=Permission.READ, scope="none", answer=WhoAmI
 )
 async def get_whoami(call: Call) -> Reply:
-    """Whose key this is and what it may do."""
+    """Get the caller's key, tenant and role."""
     who = call.principal
     return Reply(
         WhoAmI(
@@ -101,14 +103,17 @@ async def get_whoami(call: Call) -> Reply:
 
 
 def expiry_warning(who: Principal, now: datetime) -> str | None:
-    """Return what its holder should know about the end of a key."""
-    todo = "`rota keys create` makes another, `rota keys renew-admin` the bootstrap admin key"
+    """Return a warning about the expiry of a key, or None."""
+    remedy = (
+        "create another with `rota keys create`, or renew the bootstrap admin key with "
+        "`rota keys renew-admin`"
+    )
     if who.expires_at is None:
-        return f"this key never expires; {todo}"
+        return f"this key never expires; {remedy}"
     left = who.expires_at - now
     if left > EXPIRY_WARNING:
         return None
-    return f"this key expires in {durations.words(max(left, timedelta(0)))}; {todo}"
+    return f"this key expires in {durations.words(max(left, timedelta(0)))}; {remedy}"
 
 
 @operation(
@@ -120,9 +125,9 @@ def expiry_warning(who: Principal, now: datetime) -> str | None:
     media="text/plain",
 )
 async def get_metrics(call: Call) -> Reply:
-    """Figures for Prometheus.
+    """Get metrics for Prometheus.
 
-    A platform key gets those of the whole installation and of this process. Other keys get the
+    A platform key gets the metrics of the installation and of this process. Other keys get the
     series of their own tenant.
     """
     is_platform = may(call.principal, Permission.PLATFORM)
@@ -142,21 +147,21 @@ async def get_metrics(call: Call) -> Reply:
 
 @cache
 def _document() -> bytes:
-    made = openapi.document(catalogue.operations, version=version("rota"))
-    return msgspec.json.encode(made)
+    document = openapi.document(catalogue.operations, version=version("rota"))
+    return msgspec.json.encode(document)
 
 
 @operation(
     "GET", "/v1/openapi.json", tag="service", permission=None, scope="none", answer=dict[str, Any]
 )
 async def get_openapi(_call: Call) -> Reply:
-    """This interface as an OpenAPI 3.1 document."""
+    """Get the OpenAPI 3.1 document of this API."""
     return Reply(response=Response(_document(), media_type="application/json", headers=CACHED))
 
 
 @operation("GET", "/docs", tag="service", permission=None, scope="none", media="text/html")
 async def get_page(_call: Call) -> Reply:
-    """A page to read about this interface and to try it out."""
+    """Show the interactive API page."""
     return _file("index.html")
 
 
@@ -170,13 +175,13 @@ async def get_page(_call: Call) -> Reply:
     other_media=("text/html", "text/css", "text/javascript"),
 )
 async def get_page_file(call: Call) -> Reply:
-    """What the page is made of."""
+    """Get a file of the API page."""
     return _file(call.params["file"])
 
 
 def _file(name: str) -> Reply:
-    """A file of the page, by its plain name: there is nothing else in its folder."""
-    known = {each.name for each in files("rota.api").joinpath("page").iterdir()}
+    """Return a file of the API page by name."""
+    known = {path.name for path in files("rota.api").joinpath("page").iterdir()}
     ending = name.rpartition(".")[2]
     if name not in known or ending not in MEDIA:
         raise NotFound("file", name)
@@ -188,10 +193,10 @@ def _file(name: str) -> Reply:
     "GET", "/problems/{code}", tag="service", permission=None, scope="none", media="text/plain"
 )
 async def get_problem(call: Call) -> Reply:
-    """What a problem means; its `type` leads here."""
+    """Explain a problem code; the `type` of a problem links here."""
     code = call.params["code"]
     kind = KINDS.get(code)
     if kind is None:
         raise NotFound("problem", code)
-    text = f"{code} ({kind.status}): {kind.title}.\n\nMore in docs/problems/{code}.md.\n"
+    text = f"{code} ({kind.status}): {kind.title}.\n\nSee docs/problems/{code}.md.\n"
     return Reply(response=Response(text, media_type="text/plain"))

@@ -1,4 +1,4 @@
-"""What the operations of several resources need. Room: api/resources."""
+"""Helpers that several resources share."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,9 +19,7 @@ _ETAG: Final = re.compile(r'(?:W/)?"(\d{1,9})"')
 
 
 async def job_row(call: Call) -> JobRow:
-    """The job of the path, of the caller's tenant, or the one-time submission that is shown as
-    one.
-    """
+    """Read the job in the path, of the caller's tenant; a one-time submission counts as a job."""
     job_id = identifiers.read("job_id", call.params["job_id"])
     row = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=job_id)
     if row is None:
@@ -39,7 +37,7 @@ async def audited(
     after: Mapping[str, Any] | None = None,
     before: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write down who did what, in the transaction that does it."""
+    """Write an audit entry in the transaction of the change."""
     principal = call.principal
     await audit.note(
         call.conn,
@@ -60,14 +58,14 @@ async def audited(
 
 
 def expected_version(call: Call) -> int | None:
-    """The version in If-Match; None if any will do."""
-    given = call.headers.get("if-match")
-    if given is None or given.strip() == "*":
+    """Return the version in If-Match; None accepts any version."""
+    header = call.headers.get("if-match")
+    if header is None or header.strip() == "*":
         return None
-    found = _ETAG.fullmatch(given.strip())
-    if found is None:
-        raise Refusal("version_changed", "no version of this has that ETag")
-    return int(found[1])
+    match = _ETAG.fullmatch(header.strip())
+    if match is None:
+        raise Refusal("version_changed", "If-Match is not an ETag of this object; get it again")
+    return int(match[1])
 
 
 def instant(text: str | None, field: str) -> datetime | None:
@@ -76,7 +74,7 @@ def instant(text: str | None, field: str) -> datetime | None:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """There is only one job in the request: an error in it needs no place in a list."""
+    """Drop the list index from the error of a request with a single job."""
     try:
         yield
     except InvalidInput as error:

@@ -1,7 +1,7 @@
-"""Sources of events: where they are read, and what is wrong with them. Room: api/resources.
+"""Lists event sources and their errors.
 
-They are set up in the settings of the schedulers, because they hold addresses and passwords of
-other systems; here they are only shown.
+The settings of the schedulers define the sources, because these contain addresses and passwords of
+other systems.
 """
 
 from typing import Literal
@@ -17,7 +17,7 @@ from rota.store.sources import SourceRow
 
 @operation("GET", "/v1/sources", tag="events", permission=Permission.READ, answer=Sources)
 async def list_sources(call: Call) -> Reply:
-    """The sources that events come from: who reads them, how far, and what went wrong last."""
+    """List event sources with their readers, progress and last errors."""
     found = await sources.listed(call.conn, tenant_id=call.tenant_id)
     return Reply(Sources(data=[source_view(row) for row in found]))
 

@@ -1,4 +1,4 @@
-"""Figures of the caller's tenant: now, and over time. Room: api/resources."""
+"""Operations for statistics of the caller's tenant: current, and over time."""
 
 from datetime import timedelta
 from typing import Final
@@ -35,11 +35,11 @@ def seconds(time: timedelta | None) -> float | None:
     answer=StatisticsView,
 )
 async def get_statistics(call: Call) -> Reply:
-    """How it goes: runs by outcome, lag and durations, what waits now, what is late.
+    """Get statistics: runs by outcome, waits, durations, queue depths and late ticks.
 
-    `runs`, `wait_*` and `duration_*` are of the runs that ended since `since`. `wait_*` is the lag:
-    how long a run that could start waited for its start. Backfills, replays, retries and runs
-    started by hand have none.
+    `runs`, `wait_*` and `duration_*` cover runs that ended since `since`. `wait_*` is the time from
+    when a run could start until it started. Backfills, replays, retries and manually started runs
+    have none.
     """
     since = instant(call.query.since, "since") or call.now - USUAL
     found = await statistics.overview(call.conn, tenant_id=call.tenant_id, since=since)
@@ -58,13 +58,13 @@ async def get_statistics(call: Call) -> Reply:
             duration_p99_s=seconds(times.duration_p99),
             queues=[
                 DepthView(
-                    queue=each.queue,
-                    waiting=each.ready,
+                    queue=depth.queue,
+                    waiting=depth.ready,
                     oldest_wait_s=None
-                    if each.oldest_at is None
-                    else seconds(found.now - each.oldest_at),
+                    if depth.oldest_at is None
+                    else seconds(found.now - depth.oldest_at),
                 )
-                for each in found.queues
+                for depth in found.queues
             ],
             late_ticks=found.late_ticks,
             latest_tick_by_s=found.latest_by.total_seconds(),
@@ -81,9 +81,9 @@ async def get_statistics(call: Call) -> Reply:
     answer=SeriesView,
 )
 async def get_series(call: Call) -> Reply:
-    """The same over the last hour by minutes, the last day by hours, or the last month by days.
+    """Get statistics over time: the last hour by minute, day by hour, or month by day.
 
-    A run counts in the bucket in which it ended, whenever it was due.
+    A run counts in the bucket in which it ended.
     """
     span = Span[call.query.span.upper()]
     found = await statistics.series(call.conn, tenant_id=call.tenant_id, span=span)
@@ -91,7 +91,7 @@ async def get_series(call: Call) -> Reply:
         SeriesView(
             width_s=found.width.total_seconds(),
             is_estimate=found.is_estimate,
-            buckets=[bucket_view(each) for each in found.buckets],
+            buckets=[bucket_view(bucket) for bucket in found.buckets],
         )
     )
 

@@ -1,4 +1,4 @@
-"""Tasks: the kinds of work that workers serve, and how their runs fare. Room: api/resources."""
+"""Operations for tasks: the kinds of work that workers serve, and their figures."""
 
 from typing import Final
 
@@ -46,7 +46,7 @@ WINDOWS: Final[dict[Window, TaskWindow]] = {
     problems=("malformed_request",),
 )
 async def list_tasks(call: Call) -> Reply:
-    """List tasks by kind, with their load and their last hour.
+    """List tasks by kind, with their load and the figures of the last hour.
 
     A task is a kind of work that workers serve for your tenant, or that your jobs and runs name. A
     task with `workers` 0 has no live worker: its runs wait. Graphs are jobs, not tasks.
@@ -58,17 +58,17 @@ async def list_tasks(call: Call) -> Reply:
     found = await tasks.list_tasks(
         call.conn, tenant_id=call.tenant_id, tenant=call.principal.tenant
     )
-    fitting = [each for each in found if fits(each, q=query.q, served=served)]
-    after = [each for each in fitting if place is None or each.row.name > place[0]]
-    # The order of the cursor is that of the names as Python compares them.
-    after.sort(key=lambda each: each.row.name)
+    fitting = [task for task in found if fits(task, q=query.q, served=served)]
+    after = [task for task in fitting if place is None or task.row.name > place[0]]
+    # The cursor uses Python's order of names.
+    after.sort(key=lambda task: task.row.name)
     shown = after[: query.limit]
     following = cursor(filters, [shown[-1].row.name]) if len(after) > len(shown) else None
-    return Reply(Page(data=[task_item(each) for each in shown], next_cursor=following))
+    return Reply(Page(data=[task_item(task) for task in shown], next_cursor=following))
 
 
 def fits(task: TaskSummary, *, q: str | None, served: bool | None) -> bool:
-    """Return whether a task belongs into a list with these filters."""
+    """Tell whether a task matches the filters."""
     if served is not None and served != (task.workers > 0):
         return False
     text = f"{task.row.name}\n{task.row.description or ''}".casefold()
@@ -100,7 +100,7 @@ def task_item(task: TaskSummary) -> TaskItem:
     answer=TaskView,
 )
 async def get_task(call: Call) -> Reply:
-    """Show a task: what it does, who serves it, and how its runs fare."""
+    """Get a task with its description, workers and figures."""
     kind, window = call.params["kind"], call.query.window
     found = await tasks.read_task(
         call.conn,
@@ -124,12 +124,12 @@ def task_view(task: TaskDetail, window: Window) -> TaskView:
         supports_exactly_once=row.exactly_once,
         workers=[
             TaskWorker(
-                worker_id=identifiers.shown("wrk", each.id),
-                name=each.name,
-                is_draining=each.draining,
-                queues=each.queues,
+                worker_id=identifiers.shown("wrk", worker.id),
+                name=worker.name,
+                is_draining=worker.draining,
+                queues=worker.queues,
             )
-            for each in task.workers
+            for worker in task.workers
         ],
         running=load.running,
         waiting=load.waiting,
@@ -152,27 +152,27 @@ def task_view(task: TaskDetail, window: Window) -> TaskView:
         last_failure=None if task.last_failure is None else failure_view(task.last_failure),
         jobs=[
             TaskJob(
-                job_id=identifiers.job(each.id),
-                name=each.name,
-                status=each.state.value,
-                next_run_at=moment_or_none(each.next_fire_at),
+                job_id=identifiers.job(job.id),
+                name=job.name,
+                status=job.state.value,
+                next_run_at=moment_or_none(job.next_fire_at),
             )
-            for each in task.jobs
+            for job in task.jobs
         ],
         has_more_jobs=task.has_more_jobs,
         width_s=task.series.width.total_seconds(),
-        series=[bucket_view(each) for each in task.series.buckets],
+        series=[bucket_view(bucket) for bucket in task.series.buckets],
     )
 
 
 def failure_view(run: RunRow) -> TaskFailure:
     reason, _ = split_reason(run.reason)
-    told = reason if isinstance(reason, dict) else {}
+    details = reason if isinstance(reason, dict) else {}
     return TaskFailure(
         run_id=identifiers.run(run.id),
         ended_at=moment(run.finished_at or run.scheduled_at),
-        error_type=told.get("type") or told.get("code"),
-        message=told.get("message"),
+        error_type=details.get("type") or details.get("code"),
+        message=details.get("message"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Tenants: for whoever runs the installation. Room: api/resources."""
+"""Operations for tenants, for platform admins."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ LONGEST_NUMBER: Final = 9
 
 
 def tenant_of(call: Call) -> int:
-    """The tenant of the path."""
+    """Read the tenant id in the path."""
     text = call.params["tenant_id"]
     if not (text.isascii() and text.isdigit()) or len(text) > LONGEST_NUMBER:
         raise NotFound("tenant", text)
@@ -64,13 +64,13 @@ def view(tenant: Tenant) -> TenantView:
     example={"name": "acme", "weight": 2, "quotas": {"max_running": 100}},
 )
 async def create_tenant(call: Call) -> Reply:
-    """Make a tenant."""
+    """Create a tenant."""
     draft: TenantDraft = call.body
-    made = await tenants.create(
+    tenant = await tenants.create(
         call.conn, name=draft.name, weight=draft.weight, quotas=quotas_of(draft.quotas)
     )
-    await audited(call, "tenant.create", "tenant", str(made.id), {"name": made.name})
-    return Reply(view(made), headers={"Location": f"/v1/tenants/{made.id}"})
+    await audited(call, "tenant.create", "tenant", str(tenant.id), {"name": tenant.name})
+    return Reply(view(tenant), headers={"Location": f"/v1/tenants/{tenant.id}"})
 
 
 @operation(
@@ -84,13 +84,13 @@ async def create_tenant(call: Call) -> Reply:
     problems=("malformed_request",),
 )
 async def list_tenants(call: Call) -> Reply:
-    """All tenants, the oldest first."""
+    """List tenants, oldest first."""
     query: PageQuery = call.query
     after = number_of(place_of(query.cursor, ["tenants"]))
     found = await tenants.page(call.conn, after=after, limit=query.limit + 1)
     shown = found[: query.limit]
     more = cursor(["tenants"], [str(shown[-1].id)]) if len(found) > query.limit else None
-    return Reply(Page[TenantView](data=[view(each) for each in shown], next_cursor=more))
+    return Reply(Page[TenantView](data=[view(tenant) for tenant in shown], next_cursor=more))
 
 
 @operation(
@@ -102,7 +102,7 @@ async def list_tenants(call: Call) -> Reply:
     answer=TenantView,
 )
 async def get_tenant(call: Call) -> Reply:
-    """One tenant."""
+    """Get a tenant."""
     return Reply(view(await tenants.get(call.conn, tenant_of(call))))
 
 
@@ -117,7 +117,7 @@ async def get_tenant(call: Call) -> Reply:
     example={"weight": 3},
 )
 async def update_tenant(call: Call) -> Reply:
-    """Change its weight or its quotas."""
+    """Update the weight or the quotas of a tenant."""
     draft: TenantEdit = call.body
     changed = await tenants.update(
         call.conn,
@@ -155,7 +155,10 @@ async def delete_tenant(call: Call) -> Reply:
     answer=TenantView,
 )
 async def pause_tenant(call: Call) -> Reply:
-    """Start no run of it any more; what runs goes on."""
+    """Pause a tenant.
+
+    No more of its runs start; running ones continue.
+    """
     paused = await tenants.pause(call.conn, tenant_of(call))
     await audited(call, "tenant.pause", "tenant", str(paused.id))
     return Reply(view(paused))
@@ -170,7 +173,7 @@ async def pause_tenant(call: Call) -> Reply:
     answer=TenantView,
 )
 async def resume_tenant(call: Call) -> Reply:
-    """Start its runs again."""
+    """Resume a tenant."""
     resumed = await tenants.resume(call.conn, tenant_of(call))
     await audited(call, "tenant.resume", "tenant", str(resumed.id))
     return Reply(view(resumed))
@@ -189,7 +192,10 @@ async def resume_tenant(call: Call) -> Reply:
     example={"name": "deployment", "role": "operator"},
 )
 async def create_tenant_key(call: Call) -> Reply:
-    """Make a key for a tenant; this is the only time that it is shown."""
+    """Create an API key for a tenant.
+
+    The response contains the key, which is shown only once.
+    """
     tenant = await tenants.get(call.conn, tenant_of(call))
-    made = await made_key(call, tenant.id)
-    return Reply(made, made_id=made.key_id)
+    created = await made_key(call, tenant.id)
+    return Reply(created, made_id=created.key_id)

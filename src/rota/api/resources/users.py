@@ -1,8 +1,7 @@
-"""Users of the caller's tenant: whose jobs there are, and on whose behalf keys act. Room:
-api/resources.
+"""Operations for the users of the caller's tenant.
 
-A user is a name that jobs and keys carry; there is nothing to create. Whoever leaves has all keys
-revoked in one call, and the jobs stay until somebody changes them.
+A user is a name in jobs and keys, and is not created explicitly. When a user leaves, one call
+revokes all their keys; their jobs stay until they are changed.
 """
 
 from rota.api import identifiers
@@ -31,7 +30,7 @@ def view(user: User) -> UserView:
     problems=("malformed_request",),
 )
 async def list_users(call: Call) -> Reply:
-    """The users of the tenant, by name: how many jobs and valid keys each has."""
+    """List users by name, with their numbers of jobs and valid keys."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["users"])
     found = await users.page(
@@ -42,12 +41,12 @@ async def list_users(call: Call) -> Reply:
     )
     shown = found[: query.limit]
     more = cursor(["users"], [shown[-1].user_id]) if len(found) > query.limit else None
-    return Reply(Page[UserView](data=[view(each) for each in shown], next_cursor=more))
+    return Reply(Page[UserView](data=[view(user) for user in shown], next_cursor=more))
 
 
 @operation("GET", "/v1/users/{user_id}", tag="users", permission=Permission.READ, answer=UserView)
 async def get_user(call: Call) -> Reply:
-    """One user."""
+    """Get a user."""
     user_id = call.params["user_id"]
     return Reply(view(await users.get(call.conn, tenant_id=call.tenant_id, user_id=user_id)))
 
@@ -60,7 +59,10 @@ async def get_user(call: Call) -> Reply:
     answer=KeysRevoked,
 )
 async def revoke_keys_of_user(call: Call) -> Reply:
-    """Revoke all keys of a user: within five seconds none of them can be used any more."""
+    """Revoke all keys of a user.
+
+    The keys stop working within five seconds.
+    """
     user_id = call.params["user_id"]
     revoked = await users.revoke_keys(call.conn, tenant_id=call.tenant_id, user_id=user_id)
     key_ids = [identifiers.shown("key", key_id) for key_id in revoked]

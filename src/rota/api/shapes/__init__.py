@@ -1,1 +1,1 @@
-"""The JSON that operations take and give. Room: api/shapes."""
+"""Declares the request and response schemas of the operations."""

@@ -1,4 +1,4 @@
-"""Backfills as JSON. Room: api/shapes."""
+"""Schemas of backfills."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,37 +11,42 @@ BackfillStatus = Literal["running", "paused", "cancelling", "finished", "cancell
 
 
 class BackfillPlan(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Ticks from `since` on and before `until`, however many; their runs are made little by little.
+    """Ticks from `since` on and before `until`, any number. Their runs are created step by step.
 
-    `missing` are ticks that never ran, or whose runs were cancelled; `failed` those whose runs all
-    failed. A tick with a run that is alive is left alone.
+    `missing` ticks never ran, or their runs were cancelled. All runs of `failed` ticks failed. A
+    tick with an active run is skipped.
     """
 
-    since: Annotated[Moment, Meta(description="The first tick that counts.")]
-    until: Annotated[
-        Moment, Meta(description="Ticks before this time count; it may not lie in the future.")
-    ]
+    since: Annotated[Moment, Meta(description="Start of the range (inclusive).")]
+    until: Annotated[Moment, Meta(description="End of the range (exclusive); not in the future.")]
     only: Annotated[
         Literal["missing", "failed", "all"],
-        Meta(description="Ticks that never ran, those whose runs failed, or each of them again."),
+        Meta(
+            description="Which ticks to run: those that never ran, those whose runs failed, or "
+            "all. "
+            "Default: `missing`."
+        ),
     ] = "missing"
-    order: Annotated[Literal["oldest", "newest"], Meta(description="Which of them run first.")] = (
-        "oldest"
-    )
+    order: Annotated[
+        Literal["oldest", "newest"], Meta(description="Which ticks run first. Default: `oldest`.")
+    ] = "oldest"
     at_once: Annotated[
-        Annotated[int, Meta(ge=1, le=1000)], Meta(description="How many of them may run at a time.")
+        Annotated[int, Meta(ge=1, le=1000)],
+        Meta(description="Maximum concurrent runs of the backfill. Default: 4."),
     ] = 4
     priority: Annotated[
-        Priority | None, Meta(description="Of the runs that are made; `low` unless it is said.")
+        Priority | None, Meta(description="Priority of the runs. Default: `low`.")
     ] = None
-    payload: Annotated[Json, Meta(description="Of the runs, instead of the job's.")] = None
-    dry_run: Annotated[bool, Meta(description="Only count.")] = False
+    payload: Annotated[
+        Json, Meta(description="Payload of the runs. Default: the job's payload.")
+    ] = None
+    dry_run: Annotated[bool, Meta(description="Only count the ticks. Default: `false`.")] = False
 
 
 class BackfillPlanned(Struct, kw_only=True, frozen=True):
-    """What was counted: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`, `new` are
-    those that get a run. With `estimated` the range was too long to look at each. `undecided` is
-    the scheduler's own business, `takes` how long it will take, if the job has run before.
+    """The counts: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`; `new` ticks get a
+    run. `estimated`: the range was too long to check each tick. `undecided` ticks are left to the
+    scheduler. `takes` is the expected duration, if the job has run before.
     """
 
     backfill_id: str | None
@@ -57,9 +62,9 @@ class BackfillPlanned(Struct, kw_only=True, frozen=True):
 
 
 class BackfillProgress(Struct, kw_only=True, frozen=True):
-    """A backfill as it is now. `ticks` were looked at, `made` runs were made for them, `alive` of
-    which have not ended; `left` is what is alive or not even made. `reached` is the time up to
-    which ticks are decided, or down to which if the newest come first.
+    """The state of a backfill. `ticks` were processed and `made` runs were created for them;
+    `alive` of these have not ended; `left` runs are active or not created yet. `reached` is the
+    time up to which ticks are processed, or down to which if the newest run first.
     """
 
     backfill_id: str
@@ -93,24 +98,24 @@ class BackfillProgress(Struct, kw_only=True, frozen=True):
 
 class BackfillsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     status: list[
-        Annotated[
-            BackfillStatus, Meta(description="Those in this state; may be given several times.")
-        ]
+        Annotated[BackfillStatus, Meta(description="Filter by status (repeatable). Default: all.")]
     ] = []
     job_id: Annotated[
-        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None, Meta(description="Of this job.")
+        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None,
+        Meta(description="Filter by job. Default: all."),
     ] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 class BackfillCancel(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What waits is cancelled; what runs may finish, or is asked to stop."""
+    """Waiting runs are cancelled. Running ones may finish, or are asked to stop."""
 
     running: Annotated[
-        Literal["finish", "cancel"], Meta(description="What becomes of runs that are at work.")
+        Literal["finish", "cancel"],
+        Meta(description="What happens to running runs. Default: `finish`."),
     ] = "finish"
     reason: Annotated[
         Annotated[str, Meta(min_length=1, max_length=1000)] | None,
-        Meta(description="Why, for whoever asks later."),
+        Meta(description="Reason, shown with the backfill. Default: none."),
     ] = None

@@ -1,4 +1,4 @@
-"""Queues, workers, schedulers and shards as JSON. Room: api/shapes."""
+"""Schemas of queues, workers, schedulers and shards."""
 
 from typing import Annotated, Any, Final
 
@@ -6,57 +6,59 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.contract.limits import RateDraft
 
-# What workers can be told to serve (config/settings.py).
+# The queue names that a worker accepts (config/settings.py).
 QUEUE_NAME: Final = "^[a-z0-9][a-z0-9._-]{0,62}$"
 
 
 class LimitsDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What all runs of a queue share; null lifts a limit."""
+    """Limits that all runs of a queue share; null removes a limit."""
 
     max: Annotated[
         Annotated[int, Meta(ge=1, le=10_000)] | None,
-        Meta(description="How many may run at a time."),
+        Meta(description="Maximum concurrent runs. Default: no limit."),
     ] = None
-    rate: Annotated[RateDraft | None, Meta(description="How many may start per time.")] = None
+    rate: Annotated[
+        RateDraft | None, Meta(description="Maximum rate of starts. Default: no limit.")
+    ] = None
 
 
 class AllTenantsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     all_tenants: Annotated[
         bool | UnsetType,
         Meta(
-            description="Whether it is about every tenant; `true` needs a platform key. "
+            description="Act for all tenants; `true` requires a platform key. "
             "Default: true for a platform key, false for other keys."
         ),
     ] = UNSET
 
 
 class QueueDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A queue of one's own to create."""
+    """A queue to create for the tenant."""
 
     name: Annotated[
         str,
         Meta(
             pattern=QUEUE_NAME,
-            description="1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter "
-            "or digit.",
+            description="1 to 63 characters of a-z, 0-9, dot, dash and underscore, starting "
+            "with a letter or digit.",
         ),
     ]
 
 
 class QueueView(Struct, kw_only=True, frozen=True):
-    """A queue, and what of the caller's tenant is in it. Counts end at 10,000."""
+    """A queue with the runs of the caller's tenant in it. Counts end at 10,000."""
 
     name: str
     is_paused: bool
     is_paused_for_all: Annotated[
-        bool, Meta(description="Whether it was paused for every tenant with a platform key.")
+        bool, Meta(description="Whether a platform key paused it for all tenants.")
     ]
     paused_at: str | None
     max: Annotated[
         int | None,
         Meta(
-            description="How many may run at a time: of the tenant's own runs, or of all tenants' "
-            "if it set no limit."
+            description="Maximum concurrent runs: the tenant's own limit, or the limit for all "
+            "tenants if the tenant set none."
         ),
     ]
     rate: dict[str, Any] | None
@@ -78,7 +80,7 @@ class QueueState(Struct, kw_only=True, frozen=True):
     name: str
     is_paused: bool
     is_for_all: Annotated[
-        bool, Meta(description="Whether this holds for every tenant, or for the caller's.")
+        bool, Meta(description="Whether it applies to all tenants, not only the caller's.")
     ]
 
 
@@ -92,9 +94,7 @@ class WorkerView(Struct, kw_only=True, frozen=True):
     queues: list[str]
     tenants: Annotated[
         list[str],
-        Meta(
-            description="Tenants whose runs it takes, `*` for all. A tenant is shown no other name."
-        ),
+        Meta(description="Tenants whose runs it executes, `*` for all. Other tenants are hidden."),
     ]
     kinds: list[str]
     started_at: str
@@ -112,9 +112,9 @@ class WorkerDrained(Struct, kw_only=True, frozen=True):
 
 
 class WorkersQuery(AllTenantsQuery, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    with_dead: Annotated[bool, Meta(description="Also those that have died or stopped lately.")] = (
-        False
-    )
+    with_dead: Annotated[
+        bool, Meta(description="Include recently stopped workers. Default: `false`.")
+    ] = False
 
 
 class SchedulerView(Struct, kw_only=True, frozen=True):

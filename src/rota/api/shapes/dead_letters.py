@@ -1,4 +1,4 @@
-"""Dead letters and their groups as JSON. Room: api/shapes."""
+"""Schemas of dead letters and their groups."""
 
 from typing import Annotated
 
@@ -11,10 +11,10 @@ from rota.api.shapes.runs import Fingerprint, RunDetail, RunsQuery
 class DeadLettersQuery(RunsQuery, kw_only=True, frozen=True, forbid_unknown_fields=True):
     fingerprint: Annotated[
         Fingerprint | None,
-        Meta(description="Dead letters with this fingerprint of their error. Default: any."),
+        Meta(description="Filter by error fingerprint. Default: all."),
     ] = None
     ended_after: Annotated[
-        Moment | None, Meta(description="Ended at this time or later. Default: any.")
+        Moment | None, Meta(description="Ended at or after this time. Default: any.")
     ] = None
     ended_before: Annotated[
         Moment | None, Meta(description="Ended before this time. Default: any.")
@@ -22,8 +22,8 @@ class DeadLettersQuery(RunsQuery, kw_only=True, frozen=True, forbid_unknown_fiel
 
 
 class DeadGroupJob(Struct, kw_only=True, frozen=True):
-    """A job of the group and how many of the group are its runs. All one-time submissions together
-    are one entry, without id and name.
+    """A job in the group and the number of its runs there. All one-time submissions share one entry
+    without id and name.
     """
 
     job_id: str | None
@@ -32,14 +32,14 @@ class DeadGroupJob(Struct, kw_only=True, frozen=True):
 
 
 class DeadGroupView(Struct, kw_only=True, frozen=True):
-    """Dead letters of one task that failed alike: the same type of error, the same message apart
-    from numbers and ids, the same innermost frame of the user's code.
+    """Dead letters of one task with the same error: the same type, the same message apart from
+    numbers and ids, and the same innermost frame of the user's code.
 
-    `message` is that of the newest. `frame` is `module:function`; null if the task runs no Python
-    code of the user. `counts_per_hour` has the last 24 hours before `until`, the oldest first.
-    `versions` are the definition versions of the jobs. `jobs` has at most the five with the most
-    failures, `job_count` says how many there are. With `kind`, `fingerprint`, `since` and `until`
-    as a filter, the list, the replay, the edit and the drop mean exactly these.
+    `message` is the newest one. `frame` is `module:function`; null if the task runs no Python code
+    of the user. `counts_per_hour` covers the 24 hours before `until`, oldest first. `versions` are
+    the definition versions of the jobs. `jobs` lists up to five jobs with the most failures;
+    `job_count` is the number of all. List, requeue, edit and drop select exactly this group with
+    the filter `kind`, `fingerprint`, `since` and `until`.
     """
 
     kind: str
@@ -58,8 +58,8 @@ class DeadGroupView(Struct, kw_only=True, frozen=True):
 
 
 class DeadGroups(Struct, kw_only=True, frozen=True):
-    """Groups of the dead letters that ended from `since` on and before `until`. `is_partial`: only
-    the newest are grouped; `count` and `first_seen` do not consider older ones.
+    """Groups of dead letters that ended from `since` on and before `until`. `is_partial`: only the
+    newest are grouped; `count` and `first_seen` exclude older ones.
     """
 
     data: list[DeadGroupView]
@@ -80,10 +80,10 @@ class DeadGroupDetail(DeadGroupView, kw_only=True, frozen=True):
 class DeadGroupQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     job_id: Annotated[
         Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None,
-        Meta(description="Runs of this job. Default: any job, and one-time submissions."),
+        Meta(description="Filter by job. Default: all jobs and one-time submissions."),
     ] = None
     since: Annotated[
-        Moment | None, Meta(description="Ended at this time or later. Default: 30 days ago.")
+        Moment | None, Meta(description="Ended at or after this time. Default: 30 days ago.")
     ] = None
     until: Annotated[Moment | None, Meta(description="Ended before this time. Default: now.")] = (
         None
@@ -91,5 +91,5 @@ class DeadGroupQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
 
 
 class DeadGroupsQuery(DeadGroupQuery, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    kind: Annotated[Word | None, Meta(description="Of this task. Default: any.")] = None
+    kind: Annotated[Word | None, Meta(description="Filter by task. Default: all.")] = None
     limit: Limit = 50

@@ -1,4 +1,4 @@
-"""Events from outside and hooks as JSON. Room: api/shapes."""
+"""Schemas of events and hooks."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,8 +14,8 @@ JobId = Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")]
 
 
 class EventTaken(Struct, kw_only=True, frozen=True):
-    """A `duplicate` came before, and made nothing again. `run_ids` are the runs that it is part of;
-    one that is gathered with others is not made yet.
+    """One accepted event. A `duplicate` was received before and creates no runs. `run_ids` are the
+    runs that contain the event; a run that collects several events does not exist yet.
     """
 
     event_id: str
@@ -32,7 +32,7 @@ class EventsTaken(Struct, kw_only=True, frozen=True):
 
 
 class MatchView(Struct, kw_only=True, frozen=True):
-    """What an event was for a job that waits for its type, and why."""
+    """How an event matched a job that waits for its type, and why."""
 
     job_id: str
     job_name: str | None
@@ -43,7 +43,7 @@ class MatchView(Struct, kw_only=True, frozen=True):
 
 
 class EventView(Struct, kw_only=True, frozen=True):
-    """`attributes` are those beside the usual ones, as CloudEvents has them."""
+    """A received event. `attributes` are its CloudEvents extension attributes."""
 
     event_id: str
     type: str
@@ -58,45 +58,55 @@ class EventView(Struct, kw_only=True, frozen=True):
 
 
 class EventsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    type: Annotated[EventType | None, Meta(description="Of this type.")] = None
-    source: Annotated[EventText | None, Meta(description="From this source.")] = None
-    since: Annotated[Moment | None, Meta(description="That arrived at this time or later.")] = None
-    until: Annotated[Moment | None, Meta(description="That arrived before this time.")] = None
+    type: Annotated[EventType | None, Meta(description="Filter by type. Default: all.")] = None
+    source: Annotated[EventText | None, Meta(description="Filter by source. Default: all.")] = None
+    since: Annotated[
+        Moment | None, Meta(description="Received at or after this time. Default: any.")
+    ] = None
+    until: Annotated[
+        Moment | None, Meta(description="Received before this time. Default: any.")
+    ] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 class EventFilter(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which events; at least one of these must be said."""
+    """Selects events. At least one field is required."""
 
-    type: Annotated[EventType | None, Meta(description="Of this type.")] = None
-    source: Annotated[EventText | None, Meta(description="From this source.")] = None
-    since: Annotated[Moment | None, Meta(description="That arrived at this time or later.")] = None
-    until: Annotated[Moment | None, Meta(description="That arrived before this time.")] = None
+    type: Annotated[EventType | None, Meta(description="Filter by type. Default: all.")] = None
+    source: Annotated[EventText | None, Meta(description="Filter by source. Default: all.")] = None
+    since: Annotated[
+        Moment | None, Meta(description="Received at or after this time. Default: any.")
+    ] = None
+    until: Annotated[
+        Moment | None, Meta(description="Received before this time. Default: any.")
+    ] = None
     job_id: Annotated[
-        JobId | None, Meta(description="Ask this job only, and not all that wait for the type.")
+        JobId | None,
+        Meta(description="Match this job only. Default: all jobs that wait for the type."),
     ] = None
 
 
 class EventsReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """First a dry run, which answers how many and a token; then the same with the token."""
+    """Send a dry run first, which returns the count and a token; then repeat it with the token."""
 
     filter: Annotated[
-        EventFilter, Meta(description="Which events; at least one of its fields must be said.")
+        EventFilter, Meta(description="Selects events; at least one field is required.")
     ]
     dry_run: Annotated[
-        bool, Meta(description="Only count them, and answer the token to do it.")
+        bool, Meta(description="Only count, and return a confirmation token. Default: `false`.")
     ] = False
     token: Annotated[
         Annotated[str, Meta(min_length=1, max_length=500)] | None,
-        Meta(description="The token of a dry run with the same filter."),
+        Meta(
+            description="Token of a dry run with the same filter; required unless `dry_run`. "
+            "Default: none."
+        ),
     ] = None
 
 
 class Replayed(Struct, kw_only=True, frozen=True):
-    """`matched` is what the filter finds, `done` how many were matched again, `runs` the runs that
-    were made of them at once.
-    """
+    """`matched` events fit the filter, `done` were replayed, and `runs` were created at once."""
 
     matched: int
     done: int
@@ -105,18 +115,26 @@ class Replayed(Struct, kw_only=True, frozen=True):
 
 
 class HookDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A place where somebody without a key hands in events, by signing them."""
+    """A webhook endpoint. Senders sign their events and need no API key."""
 
-    name: Annotated[Name, Meta(description="Unique in the tenant; the source is hooks/ and it.")]
-    type: Annotated[EventType, Meta(description="The type of the events that come of it.")]
+    name: Annotated[
+        Name,
+        Meta(
+            description="Unique in the tenant. The source of its events is `hooks/` and this name."
+        ),
+    ]
+    type: Annotated[EventType, Meta(description="Type of its events.")]
     style: Annotated[
         Style,
-        Meta(description="How requests are signed: Standard Webhooks, or X-Hub-Signature-256."),
+        Meta(
+            description="How requests are signed: Standard Webhooks, or X-Hub-Signature-256 "
+            "(`github`). Default: `standard`."
+        ),
     ] = "standard"
     secret: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
         Meta(
-            description="A secret that the sender has made. Default: drawn at random.",
+            description="A secret chosen by the sender. Default: a random one.",
             extra=SECRET,
         ),
     ] = None
@@ -126,12 +144,12 @@ class RotateDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     secret: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
         Meta(
-            description="A secret that the sender has made. Default: drawn at random.",
+            description="A secret chosen by the sender. Default: a random one.",
             extra=SECRET,
         ),
     ] = None
     former_for: Annotated[
-        Duration, Meta(description="How long the secret before is good as well.")
+        Duration, Meta(description="How long the previous secret stays valid. Default: 1 day.")
     ] = "P1D"
 
 
@@ -147,6 +165,6 @@ class HookView(Struct, kw_only=True, frozen=True):
 
 
 class HookMade(HookView, kw_only=True, frozen=True):
-    """With its secret, which is shown this once."""
+    """A new hook with its secret, which is shown only once."""
 
     secret: str

@@ -1,4 +1,4 @@
-"""Runs that are carried out elsewhere, as JSON. Room: api/shapes."""
+"""Schemas of external runs, which a process outside Rota executes."""
 
 from typing import Annotated, Literal
 
@@ -8,21 +8,24 @@ from rota.api.shapes.pieces import Json, Labels, Name
 
 
 class ExternalDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A process that is about to do something, and wants it on record."""
+    """An external process that reports its run."""
 
-    job: Annotated[Name, Meta(description="Of which job; made, with the kind `exec`, if need be.")]
+    job: Annotated[
+        Name, Meta(description="Name of the job; created with the kind `exec` if missing.")
+    ]
     host: Annotated[
         Annotated[str, Meta(min_length=1, max_length=180)],
-        Meta(description="Where it is, to find the process by."),
+        Meta(description="Host on which the process runs."),
     ]
-    payload: Annotated[Json, Meta(description="What it does, for whoever looks.")] = None
+    payload: Annotated[Json, Meta(description="Description of the work. Default: none.")] = None
     labels: Annotated[
-        Annotated[Labels, Meta(max_length=32)], Meta(description="Of the job, if it is made.")
+        Annotated[Labels, Meta(max_length=32)],
+        Meta(description="Labels of the job, if it is created. Default: none."),
     ] = {}
 
 
 class ExternalRun(Struct, kw_only=True, frozen=True):
-    """Without a word about it for `lease_seconds` it is taken for lost."""
+    """A started run. It counts as lost after `lease_seconds` without a report."""
 
     job_id: str
     run_id: str
@@ -33,35 +36,36 @@ class ExternalRun(Struct, kw_only=True, frozen=True):
 class OutputPiece(Struct, kw_only=True, forbid_unknown_fields=True):
     seq: Annotated[
         Annotated[int, Meta(ge=0, le=20_000)],
-        Meta(description="Counted from 0: a piece that comes twice is kept once."),
+        Meta(description="Sequence number from 0; a repeated piece is stored once."),
     ]
-    text: Annotated[Annotated[str, Meta(max_length=16_000)], Meta(description="What it wrote.")]
-    stream: Annotated[Literal["stdout", "stderr"], Meta(description="Where it wrote it.")] = (
-        "stdout"
-    )
+    text: Annotated[Annotated[str, Meta(max_length=16_000)], Meta(description="The output.")]
+    stream: Annotated[
+        Literal["stdout", "stderr"], Meta(description="Stream of the output. Default: `stdout`.")
+    ] = "stdout"
 
 
 class ExternalWord(Struct, kw_only=True, forbid_unknown_fields=True):
-    """That it goes on, and what it wrote meanwhile."""
+    """A heartbeat of an external run with its new output."""
 
     output: Annotated[
         Annotated[list[OutputPiece], Meta(max_length=200)],
-        Meta(description="What it wrote since the last time."),
+        Meta(description="Output since the last report. Default: none."),
     ] = []
 
 
 class ExternalEnd(ExternalWord, kw_only=True, forbid_unknown_fields=True):
     exit_code: Annotated[
-        Annotated[int, Meta(ge=0, le=255)], Meta(description="0 is success, anything else is not.")
+        Annotated[int, Meta(ge=0, le=255)],
+        Meta(description="0 is success, any other value is a failure."),
     ]
     why: Annotated[
         Annotated[str, Meta(max_length=1000)] | None,
-        Meta(description="What went wrong; the exit code unless it is said."),
+        Meta(description="Error message. Default: the exit code."),
     ] = None
 
 
 class ExternalAnswer(Struct, kw_only=True, frozen=True):
-    """`cancel`: somebody asked for it to be stopped."""
+    """`cancel`: a user requested cancellation; stop the process."""
 
     run_id: str
     cancel: bool

@@ -1,4 +1,4 @@
-"""Graphs, their runs and the members of maps as JSON. Room: api/shapes."""
+"""Schemas of graphs, graph runs and map members."""
 
 from typing import Annotated, Any
 
@@ -9,14 +9,16 @@ from rota.api.shapes.runs import InStates
 
 
 class GraphView(Struct, kw_only=True, frozen=True):
-    """What a job's graph consists of, as it was written."""
+    """The graph of a job, as defined."""
 
     job_id: str
     graph: dict[str, Any]
 
 
 class MapView(Struct, kw_only=True, frozen=True):
-    """How far a map is. `total` is null while its source still counts; `alive` wait or run."""
+    """Progress of a map. `total` is null while its source still counts; `alive` members wait or
+    run.
+    """
 
     total: int | None
     made: int
@@ -28,8 +30,8 @@ class MapView(Struct, kw_only=True, frozen=True):
 
 
 class StepView(Struct, kw_only=True, frozen=True):
-    """One step. `status` is waiting, live, succeeded, failed, cancelled or skipped; `run_id` is its
-    run, of a sub-graph the graph run to look at next, and of a map its source if it has one.
+    """One step. `status` is waiting, live, succeeded, failed, cancelled or skipped. `run_id` is the
+    run of the step; for a sub-graph its graph run, for a map the run of its source, if any.
     """
 
     name: str
@@ -49,8 +51,8 @@ class StepView(Struct, kw_only=True, frozen=True):
 
 
 class RunGraphView(Struct, kw_only=True, frozen=True):
-    """A graph run: its graph, and what became of every step. `counts` is how many are in which
-    state, `critical_path` the steps that decided how long it took.
+    """A graph run: its graph and the state of every step. `counts` is the number of steps per
+    state; `critical_path` lists the steps that determined the duration.
     """
 
     run_id: str
@@ -68,7 +70,7 @@ class RunGraphView(Struct, kw_only=True, frozen=True):
 
 class MembersQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     step: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=64)], Meta(description="The name of the map.")
+        Annotated[str, Meta(min_length=1, max_length=64)], Meta(description="Name of the map step.")
     ]
     status: list[InStates] = []
     limit: Limit = 50

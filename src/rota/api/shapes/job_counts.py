@@ -1,4 +1,4 @@
-"""Jobs by status as JSON. Room: api/shapes."""
+"""Schemas of job counts."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 
 class JobCountView(Struct, kw_only=True, frozen=True):
-    """`next_fire_time` is the earliest of these jobs; null if none of them fires again."""
+    """Jobs of one status. `next_fire_time` is the earliest next tick; null if none fires again."""
 
     status: str
     count: int
@@ -17,5 +17,5 @@ class JobCountsView(Struct, kw_only=True, frozen=True):
     data: list[JobCountView]
     is_complete: Annotated[
         bool,
-        Meta(description="False if there are more jobs than were counted; the newest were."),
+        Meta(description="False if only the newest jobs were counted."),
     ]

@@ -1,4 +1,4 @@
-"""The changes of a job as JSON. Room: api/shapes."""
+"""Schemas of job changes."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from msgspec import Struct
 
 
 class ChangedFieldView(Struct, kw_only=True, frozen=True):
-    """One field, by its path. `is_shown` is false for a payload and for values that are too long:
-    the log keeps only that they changed.
+    """One changed field, by its path. `is_shown` is false for payloads and for long values: the log
+    records only that they changed.
     """
 
     field: str
@@ -17,12 +17,12 @@ class ChangedFieldView(Struct, kw_only=True, frozen=True):
 
 
 class JobChangeView(Struct, kw_only=True, frozen=True):
-    """One change of a job: who made it, when, by which means, and what became different.
+    """One change of a job: author, time, origin and the changed fields.
 
     `origin` is `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`,
-    `dashboard`, `api`, or `transaction` (`rota.within`); null for changes by earlier releases.
-    `version` is the version that the job has since; null if the entry does not say. `details` is
-    what else the entry says, such as the reason of a pause.
+    `dashboard`, `api`, or `transaction` (`rota.in_transaction`); null for changes by earlier
+    releases. `version` is the job's version after the change; null if unknown. `details` contains
+    other facts, such as the reason of a pause.
     """
 
     id: int

@@ -1,4 +1,4 @@
-"""What is asked of lists of jobs, and how one is deleted. Room: api/shapes."""
+"""Schemas of queries for listing and deleting jobs."""
 
 from typing import Annotated, Literal
 
@@ -23,25 +23,38 @@ class JobsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         JobType | UnsetType,
         Meta(
             description="`definition` lists jobs that can run more than once, `one_time` lists "
-            "one-time submissions, `all` lists both. Default: `all` if `status` asks for "
-            "`pending` or `running`, which are about runs; otherwise `definition`."
+            "one-time submissions, `all` lists both. Default: `all` if `status` includes "
+            "`pending` or `running`, which refer to runs; otherwise `definition`."
         ),
     ] = UNSET
     status: list[Annotated[Status, Meta(description=IN_STATES, extra=ANY_CASE)]] = []
-    user_id: Annotated[Name | None, Meta(description="Of this user.")] = None
-    kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
-    queue: Annotated[Word | None, Meta(description="In this queue.")] = None
+    user_id: Annotated[Name | None, Meta(description="Filter by user. Default: all.")] = None
+    kind: Annotated[Word | None, Meta(description="Filter by kind. Default: all.")] = None
+    queue: Annotated[Word | None, Meta(description="Filter by queue. Default: all.")] = None
     label: (
         Annotated[
-            str, Meta(max_length=129, pattern="^[^:]+:.*$", description="As in team:billing.")
+            str,
+            Meta(
+                max_length=129,
+                pattern="^[^:]+:.*$",
+                description="Filter by label, as in `team:billing`. Default: all.",
+            ),
         ]
         | None
     ) = None
     q: (
-        Annotated[str, Meta(min_length=1, max_length=200, description="Part of the name.")] | None
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=200, description="Part of the name. Default: all jobs."),
+        ]
+        | None
     ) = None
-    created_after: Annotated[Moment | None, Meta(description="Made at this time or later.")] = None
-    created_before: Annotated[Moment | None, Meta(description="Made before this time.")] = None
+    created_after: Annotated[
+        Moment | None, Meta(description="Created at or after this time. Default: any.")
+    ] = None
+    created_before: Annotated[
+        Moment | None, Meta(description="Created before this time. Default: any.")
+    ] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -50,7 +63,7 @@ class DeleteQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True)
     running: Annotated[
         Literal["cancel", "keep", "leave"],
         Meta(
-            description="What happens to runs that are being executed: their workers are asked to "
-            "stop them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`."
+            description="What happens to running runs: `cancel` asks their workers to stop them, "
+            "`keep` lets them finish (`leave` is an older name for it). Default: `cancel`."
         ),
     ] = "cancel"

@@ -1,7 +1,7 @@
-"""Jobs as JSON: how they are asked for, changed and shown. Room: api/shapes.
+"""Schemas of jobs: drafts, edits and views.
 
-Two ways to say when: the nested `schedule`, which is the canonical one, and the flat fields
-`schedule_type`, `schedule_time` and `cron_expression`. Neither means at once.
+A schedule has two forms: the nested `schedule`, which is canonical, and the flat fields
+`schedule_type`, `schedule_time` and `cron_expression`. A job without a schedule runs at once.
 """
 
 from typing import Annotated, Any, Literal
@@ -33,17 +33,17 @@ __all__ = [
 
 
 class JobDrafts(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Jobs that are made together: all or none."""
+    """Jobs to create together: all or none."""
 
     jobs: Annotated[
         Annotated[list[JobDraft], Meta(min_length=1, max_length=1000)],
-        Meta(description="Each as in the operation that makes one."),
+        Meta(description="Jobs, each as in `POST /v1/jobs`."),
     ]
 
 
 class JobMade(Struct, kw_only=True, frozen=True):
-    """`run_id` is the first run of a job that runs at once. One that is `deduplicated` was there
-    before: the uniqueness rule found it.
+    """A created job. `run_id` is the run of a job that runs at once. `deduplicated`: the uniqueness
+    rule found an existing job or run, and none was created.
     """
 
     job_id: str
@@ -60,7 +60,7 @@ class JobsMade(Struct, kw_only=True, frozen=True):
 
 
 class JobView(JobValues, kw_only=True, frozen=True):
-    """A job as it is now: the fields of the contract, and what Rota says about it."""
+    """A job with its fields and its current state."""
 
     status: str
     schedule_type: ScheduleType
@@ -78,29 +78,42 @@ class JobView(JobValues, kw_only=True, frozen=True):
 class PauseDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     reason: Annotated[
         Annotated[str, Meta(max_length=1000)] | None,
-        Meta(description="Why, for whoever finds it paused."),
+        Meta(description="Reason, shown with the paused job. Default: none."),
     ] = None
 
 
 class ResumeDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What becomes of the ticks that were missed; without it what the schedule says."""
+    """How to treat the ticks missed during the pause."""
 
     missed: Annotated[
         Literal["skip", "once", "all"] | None,
-        Meta(description="Whether ticks missed in the pause run: none, one, or each."),
+        Meta(
+            description="Which missed ticks to run: none, one, or all. Default: the misfire "
+            "policy of "
+            "the schedule."
+        ),
     ] = None
 
 
 class RunNowDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A run past the schedule; without a payload it has its job's."""
+    """A run outside the schedule."""
 
-    payload: Annotated[Json, Meta(description="Instead of the job's own.")] = None
-    priority: Annotated[Priority | None, Meta(description="Instead of the job's own.")] = None
-    overlap: Annotated[OverlapName | None, Meta(description="Instead of the job's own.")] = None
+    payload: Annotated[
+        Json, Meta(description="Payload of the run. Default: the job's payload.")
+    ] = None
+    priority: Annotated[
+        Priority | None, Meta(description="Priority of the run. Default: the job's priority.")
+    ] = None
+    overlap: Annotated[
+        OverlapName | None,
+        Meta(
+            description="What to do if the previous run is still active. Default: the job's policy."
+        ),
+    ] = None
 
 
 class Triggered(Struct, kw_only=True, frozen=True):
-    """`refused` says why there is no run: the overlap policy did not allow one."""
+    """`refused` is set if the overlap policy did not allow the run, and says why."""
 
     job_id: str
     run_id: str

@@ -1,4 +1,4 @@
-"""The load to come, and kinds of jobs, as JSON. Room: api/shapes."""
+"""Schemas of the upcoming load and of kinds."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,16 +8,19 @@ from rota.api.shapes.pieces import Moment
 
 
 class LoadQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A day from now unless it is said, 35 days at most."""
+    """A range of at most 35 days."""
 
-    since: Annotated[Moment | None, Meta(description="Now unless it is said.")] = None
+    since: Annotated[Moment | None, Meta(description="Start of the range. Default: now.")] = None
     until: Annotated[
         Moment | None,
-        Meta(description="A day after `since` unless it is said, 35 days at most."),
+        Meta(
+            description="End of the range, at most 35 days after `since`. Default: a day after "
+            "`since`."
+        ),
     ] = None
     bucket: Annotated[
         Literal["minute", "hour"],
-        Meta(description="How wide a part is; a week of minutes at most."),
+        Meta(description="Bucket width; at most a week by minute. Default: `minute`."),
     ] = "minute"
 
 
@@ -27,7 +30,9 @@ class LoadPart(Struct, kw_only=True, frozen=True):
 
 
 class BusyJob(Struct, kw_only=True, frozen=True):
-    """`is_estimate`: its schedule has too many ticks to walk. Cron and intervals are exact."""
+    """A job with many ticks. `is_estimate`: it has too many ticks to compute each. Cron and
+    intervals are exact.
+    """
 
     job_id: str
     job_name: str
@@ -36,8 +41,10 @@ class BusyJob(Struct, kw_only=True, frozen=True):
 
 
 class LoadView(Struct, kw_only=True, frozen=True):
-    """`buckets` are those with ticks. `unknown` jobs run again some time after they have ended.
-    `is_estimate`: a job is an estimate, or there are more schedules than are read for one answer.
+    """The upcoming ticks. `buckets` omits empty buckets. `unknown` jobs have a fixed delay after
+    each
+    run, so their ticks are not known. `is_estimate`: a job is an estimate, or there are more
+    schedules than one response covers.
     """
 
     since: str
@@ -51,7 +58,9 @@ class LoadView(Struct, kw_only=True, frozen=True):
 
 
 class KindView(Struct, kw_only=True, frozen=True):
-    """`workers` are those alive that carry it out; `payload_schema` is JSON Schema, if known."""
+    """A kind. `workers` is the number of live workers that serve it; `payload_schema` is its JSON
+    Schema, if known.
+    """
 
     kind: str
     workers: int

@@ -1,4 +1,4 @@
-"""Jobs as code as JSON: what a file declares, and what it would change. Room: api/shapes."""
+"""Schemas of jobs as code: manifests and plans."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,21 +12,21 @@ Project = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class DeclaredJob(JobFields, kw_only=True, forbid_unknown_fields=True):
-    """A job as a file declares it: a field that is left out has its default. Without a schedule it
-    runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is.
+    """A job declared in a file. An omitted field has its default. A job without a schedule runs on
+    demand. `none` removes a limit; null is an empty YAML field.
     """
 
-    name: Annotated[Name, Meta(description="What it is known by; a new name is a new job.")]
+    name: Annotated[Name, Meta(description="Identifies the job; a new name creates a new job.")]
     paused: Annotated[
         bool | UnsetType,
-        Meta(description="Whether it is held; left as somebody put it unless it is said."),
+        Meta(description="Whether the job is paused. Default: unchanged."),
     ] = UNSET
     timeout: (
         Annotated[
             Duration,
             Meta(
-                description="The longest an attempt may take, at most 24 hours; `none` is no "
-                "limit. Default: 15 minutes."
+                description="Time limit of one attempt, at most 24 hours; `none` removes it. "
+                "Default: 15 minutes."
             ),
         ]
         | UnsetType
@@ -35,7 +35,7 @@ class DeclaredJob(JobFields, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             Duration,
             Meta(
-                description="How long after its due time a run may go on; `none` is no limit. "
+                description="Time limit of the whole run, from its due time; `none` removes it. "
                 "Default: `none`."
             ),
         ]
@@ -44,9 +44,9 @@ class DeclaredJob(JobFields, kw_only=True, forbid_unknown_fields=True):
 
 
 class DeclaredCalendar(Struct, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[Name, Meta(description="What schedules name it by.")]
+    name: Annotated[Name, Meta(description="Name that schedules refer to.")]
     calendar: Annotated[
-        CalendarObject, Meta(description="A calendar in the form of docs/reference/schedules.md.")
+        CalendarObject, Meta(description="A calendar; see docs/reference/schedules.md.")
     ]
 
 
@@ -54,29 +54,36 @@ class ManifestDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """All jobs of a project."""
 
     project: Annotated[
-        Project, Meta(description="Whose jobs these are; kept in their label `rota.project`.")
+        Project, Meta(description="Name of the project, stored in the label `rota.project`.")
     ]
     jobs: Annotated[
         Annotated[list[DeclaredJob], Meta(max_length=1000)],
-        Meta(description="All that the project is to have."),
+        Meta(description="All jobs of the project."),
     ]
     calendars: Annotated[
         Annotated[list[DeclaredCalendar], Meta(max_length=100)],
-        Meta(description="Calendars of the tenant, made or replaced; none is ever deleted."),
+        Meta(description="Calendars to create or replace; none is deleted. Default: none."),
     ] = []
 
 
 class ApplyDraft(ManifestDraft, kw_only=True, forbid_unknown_fields=True):
     prune: Annotated[
-        bool, Meta(description="Delete the jobs of the project that are not declared.")
+        bool,
+        Meta(description="Delete jobs of the project that are not declared. Default: `false`."),
     ] = False
     seen: Annotated[
         Annotated[dict[str, int], Meta(max_length=100_000)] | None,
-        Meta(description="`seen` of the plan: refused if a job has another version by now."),
+        Meta(
+            description="`seen` of the plan; refused if a job has changed since. Default: not "
+            "checked."
+        ),
     ] = None
     seen_calendars: Annotated[
         Annotated[dict[str, int], Meta(max_length=1000)] | None,
-        Meta(description="The same for calendars."),
+        Meta(
+            description="`seen_calendars` of the plan; refused if a calendar has changed since. "
+            "Default: not checked."
+        ),
     ] = None
 
 
@@ -87,7 +94,7 @@ class FieldChange(Struct, kw_only=True, frozen=True):
 
 
 class TouchedView(Struct, kw_only=True, frozen=True):
-    """Who changed it by hand, and when."""
+    """The last change outside the manifest."""
 
     by: str
     at: str
@@ -95,8 +102,8 @@ class TouchedView(Struct, kw_only=True, frozen=True):
 
 
 class ChangeView(Struct, kw_only=True, frozen=True):
-    """One job that is not as declared. `next_before` and `next_after` are when its next runs start;
-    `note` says why they are not known.
+    """One job that differs from its declaration. `next_before` and `next_after` are its next ticks;
+    `note` says why they are unknown.
     """
 
     action: Literal["create", "update", "prune"]
@@ -120,7 +127,7 @@ class CalendarChangeView(Struct, kw_only=True, frozen=True):
 
 
 class PlanView(Struct, kw_only=True, frozen=True):
-    """What differs. `touched` are jobs that are as declared, and were changed by hand since."""
+    """The differences. `touched` jobs match their declaration but were changed outside it."""
 
     project: str
     changes: list[ChangeView]
@@ -129,6 +136,4 @@ class PlanView(Struct, kw_only=True, frozen=True):
     touched: dict[str, TouchedView]
     seen: dict[str, int]
     seen_calendars: dict[str, int]
-    warnings: Annotated[
-        list[str], Meta(description="Kinds of these jobs that no worker serves, and what to do.")
-    ]
+    warnings: Annotated[list[str], Meta(description="Kinds that no worker serves, and what to do.")]

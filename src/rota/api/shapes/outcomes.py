@@ -1,4 +1,4 @@
-"""How the last runs of several jobs went, as JSON. Room: api/shapes."""
+"""Schemas of the recent outcomes of several jobs."""
 
 from typing import Annotated, Any
 
@@ -12,19 +12,19 @@ class OutcomesQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tru
                 str,
                 Meta(
                     pattern="^job_[0-9a-f]{32}$",
-                    description="Of this job; may be given up to 50 times.",
+                    description="Jobs to list (repeatable, up to 50). Default: none.",
                 ),
             ]
         ],
         Meta(max_length=50),
     ] = []
     each: Annotated[
-        Annotated[int, Meta(ge=1, le=20)], Meta(description="How many of each job at most.")
+        Annotated[int, Meta(ge=1, le=20)], Meta(description="Maximum runs per job. Default: 20.")
     ] = 20
 
 
 class OutcomeView(Struct, kw_only=True, frozen=True):
-    """A run that runs, or how it ended; `reason` is also why a tick became none."""
+    """A run and its outcome. `reason` also explains why a tick was skipped."""
 
     run_id: str
     status: str
@@ -36,7 +36,7 @@ class OutcomeView(Struct, kw_only=True, frozen=True):
 
 
 class JobOutcomes(Struct, kw_only=True, frozen=True):
-    """The newest first."""
+    """The recent runs of a job, newest first."""
 
     job_id: str
     runs: list[OutcomeView]

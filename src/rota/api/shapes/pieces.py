@@ -1,4 +1,4 @@
-"""Small shapes that many others are made of. Room: api/shapes."""
+"""Types that many schemas share."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -26,13 +26,18 @@ __all__ = [
     "moment_or_none",
 ]
 
-Limit = Annotated[int, Meta(ge=1, le=200, description="How many of them at most.")]
+Limit = Annotated[int, Meta(ge=1, le=200, description="Maximum items per page. Default: 50.")]
 Cursor = Annotated[
-    str, Meta(min_length=1, max_length=500, description="`next_cursor` of the page before.")
+    str,
+    Meta(
+        min_length=1,
+        max_length=500,
+        description="`next_cursor` of the previous page. Default: the first page.",
+    ),
 ]
-# A query parameter with this in its `Meta` is read in small letters.
+# A query parameter with this in its `Meta` ignores case.
 ANY_CASE: Final = {"any_case": True}
-# The words of other schedulers for states, which core/aliases.py knows; case does not matter.
+# State names of other schedulers (core/aliases.py); case does not matter.
 StatusAlias = Literal[
     "SCHEDULED",
     "ENQUEUED",
@@ -53,7 +58,7 @@ StatusAlias = Literal[
     "cancelled",
     "paused",
 ]
-# What a job may be listed by: its state, what it is doing, or another word for that.
+# Filters for jobs: their state, their activity, or an alias.
 Status = Literal[
     "active",
     "pending",
@@ -65,13 +70,13 @@ Status = Literal[
     StatusAlias,
 ]
 IN_STATES: Final = (
-    "Those in this state; may be given several times. Words of other schedulers are understood, in "
-    "any case."
+    "Filter by status (repeatable). Status names of other schedulers are accepted; case is "
+    "ignored. Default: all."
 )
 
 
 def moment(value: datetime) -> str:
-    """A time as we write it: UTC, with a Z."""
+    """Format a time in UTC, with a Z."""
     return moments.rfc3339(value)
 
 

@@ -1,4 +1,4 @@
-"""Runs, attempts and their output as JSON. Room: api/shapes."""
+"""Schemas of runs, attempts and their output."""
 
 from typing import Annotated, Any, Literal
 
@@ -36,11 +36,11 @@ InStates = Annotated[RunStatus, Meta(description=IN_STATES, extra=ANY_CASE)]
 
 
 class RunView(RunRecord, kw_only=True, frozen=True):
-    """A run as it is now."""
+    """A run and its current state."""
 
 
 class TracebackFrame(Struct, kw_only=True, frozen=True):
-    """One call. `is_own`: the user's code, not Rota's, Python's or a library's."""
+    """One call. `is_own`: code of the user, not of Rota, Python or a library."""
 
     file: str
     line: int
@@ -54,7 +54,7 @@ class TracebackError(Struct, kw_only=True, frozen=True):
 
     `relation` is `raised` for the error that ended the attempt, whose message is `error_message`;
     then `cause` (raised from), `context` (raised while handling) or `member` (of a group; one
-    `depth` deeper). `omitted_frames` were left out of the middle.
+    `depth` deeper). `omitted_frames` counts frames omitted from the middle.
     """
 
     relation: Literal["raised", "cause", "context", "member"]
@@ -66,10 +66,10 @@ class TracebackError(Struct, kw_only=True, frozen=True):
 
 
 class RunDetail(RunView, kw_only=True, frozen=True):
-    """One run with what it was given and what came of it, and the backfill that made it.
+    """One run with its payload, its result and the backfill that created it.
 
-    `submitter` and `address` are who submitted it and from where; null for a run that a job made.
-    `traceback` is of the last attempt; null if no exception ended it.
+    `submitter` and `address` are the caller and its address; null for a run that a job created.
+    `traceback` belongs to the last attempt; null if no exception ended it.
     """
 
     payload: Any
@@ -88,20 +88,25 @@ Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 class RunsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     status: list[InStates] = []
     job_id: Annotated[
-        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None, Meta(description="Of this job.")
+        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None,
+        Meta(description="Filter by job. Default: all."),
     ] = None
-    kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
-    queue: Annotated[Word | None, Meta(description="In this queue.")] = None
+    kind: Annotated[Word | None, Meta(description="Filter by kind. Default: all.")] = None
+    queue: Annotated[Word | None, Meta(description="Filter by queue. Default: all.")] = None
     worker_id: Annotated[
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
-        Meta(description="Executed last by this worker: its id or its name."),
+        Meta(description="Filter by the worker of the last attempt: its id or name. Default: all."),
     ] = None
     graph_run_id: Annotated[
         Annotated[str, Meta(pattern="^run_[0-9a-f]{32}$")] | None,
-        Meta(description="Steps of this graph run."),
+        Meta(description="Filter by graph run: its steps. Default: all."),
     ] = None
-    created_after: Annotated[Moment | None, Meta(description="Made at this time or later.")] = None
-    created_before: Annotated[Moment | None, Meta(description="Made before this time.")] = None
+    created_after: Annotated[
+        Moment | None, Meta(description="Created at or after this time. Default: any.")
+    ] = None
+    created_before: Annotated[
+        Moment | None, Meta(description="Created before this time. Default: any.")
+    ] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -110,7 +115,7 @@ class RunsOfJobQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     status: list[InStates] = []
     trigger: Annotated[
         Literal["tick", "manual", "api", "event", "graph", "backfill", "replay"] | UnsetType,
-        Meta(description="Made by this: `tick` for those of the schedule. Default: any."),
+        Meta(description="Filter by trigger; `tick` is the schedule. Default: all."),
     ] = UNSET
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -122,19 +127,22 @@ class PageQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 
 class CancelDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """With `force` it ends now, whatever its worker does; its result is refused."""
+    """With `force` the run ends immediately; its worker's result is rejected."""
 
     reason: Annotated[
         Annotated[str, Meta(min_length=1, max_length=1000)] | None,
-        Meta(description="Why, for whoever asks later."),
+        Meta(description="Reason, shown with the run. Default: none."),
     ] = None
-    force: Annotated[bool, Meta(description="End it now, whatever its worker does.")] = False
+    force: Annotated[
+        bool,
+        Meta(description="End the run now without waiting for its worker. Default: `false`."),
+    ] = False
 
 
 class ReplayDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     payload: Annotated[
         Any | UnsetType,
-        Meta(description="A payload to use instead. Default: the payload that the run used."),
+        Meta(description="Payload of the new run. Default: the payload of the replayed run."),
     ] = UNSET
 
 
@@ -144,7 +152,7 @@ class RunState(Struct, kw_only=True, frozen=True):
 
 
 class Explained(Struct, kw_only=True, frozen=True):
-    """Why it is where it is, in one sentence."""
+    """Why the run is in its state, in one sentence."""
 
     run_id: str
     status: str
@@ -170,7 +178,7 @@ class Attempts(Struct, kw_only=True, frozen=True):
 
 
 class LogLine(Struct, kw_only=True, frozen=True):
-    """A piece of output as it was written; it may hold several lines, or a part of one."""
+    """A piece of output as written: several lines, or part of one."""
 
     attempt_number: int
     seq: int
@@ -180,22 +188,24 @@ class LogLine(Struct, kw_only=True, frozen=True):
 
 
 class LogsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """`after` is the `cursor` of the page before; `follow` answers a stream of events."""
+    """Selects a page of output, or a stream."""
 
     after: Annotated[
         Annotated[str, Meta(pattern=r"^\d{1,5}\.\d{1,9}$")] | None,
-        Meta(description="`cursor` of the page before."),
+        Meta(description="`cursor` of the previous page. Default: the first page."),
     ] = None
     limit: Annotated[
-        Annotated[int, Meta(ge=1, le=1000)], Meta(description="How many pieces at most.")
+        Annotated[int, Meta(ge=1, le=1000)],
+        Meta(description="Maximum pieces per page. Default: 500."),
     ] = 500
     follow: Annotated[
-        bool, Meta(description="Answer a stream of events that goes on until the run has ended.")
+        bool,
+        Meta(description="Return a stream of events until the run has ended. Default: `false`."),
     ] = False
 
 
 class Logs(Struct, kw_only=True, frozen=True):
-    """`cursor` is where to go on from, also when there is nothing more yet."""
+    """A page of output. Continue from `cursor`, even if there is no more output yet."""
 
     data: list[LogLine]
     cursor: str | None
@@ -203,68 +213,73 @@ class Logs(Struct, kw_only=True, frozen=True):
 
 
 class BulkFilter(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which runs; at least one of these must be said."""
+    """Selects runs. At least one field is required."""
 
     job_id: Annotated[
-        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None, Meta(description="Of this job.")
+        Annotated[str, Meta(pattern="^job_[0-9a-f]{32}$")] | None,
+        Meta(description="Filter by job. Default: all."),
     ] = None
-    kind: Annotated[Word | None, Meta(description="Of this kind.")] = None
-    queue: Annotated[Word | None, Meta(description="In this queue.")] = None
-    error: Annotated[Word, Meta(description="The type of the error.")] | None = None
+    kind: Annotated[Word | None, Meta(description="Filter by kind. Default: all.")] = None
+    queue: Annotated[Word | None, Meta(description="Filter by queue. Default: all.")] = None
+    error: Annotated[Word, Meta(description="Filter by error type. Default: all.")] | None = None
     fingerprint: Annotated[
         Fingerprint | None,
-        Meta(description="Dead letters with this fingerprint of their error. Default: any."),
+        Meta(description="Filter dead letters by error fingerprint. Default: all."),
     ] = None
     since: Annotated[
-        Moment | None, Meta(description="Ended at this time or later; if unfinished, made.")
+        Moment | None,
+        Meta(description="Ended at or after this time; unfinished runs: created. Default: any."),
     ] = None
     until: Annotated[
-        Moment | None, Meta(description="Ended before this time; if unfinished, made.")
+        Moment | None,
+        Meta(description="Ended before this time; unfinished runs: created. Default: any."),
     ] = None
 
 
 class BulkDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """First a dry run, which answers how many and a token; then the same with the token."""
+    """Send a dry run first, which returns the count and a token; then repeat it with the token."""
 
-    filter: Annotated[
-        BulkFilter, Meta(description="Which runs; at least one of its fields must be said.")
-    ]
+    filter: Annotated[BulkFilter, Meta(description="Selects runs; at least one field is required.")]
     dry_run: Annotated[
-        bool, Meta(description="Only count them, and answer the token to do it.")
+        bool, Meta(description="Only count, and return a confirmation token. Default: `false`.")
     ] = False
     token: Annotated[
         Annotated[str, Meta(min_length=1, max_length=500)] | None,
-        Meta(description="The token of a dry run with the same filter."),
+        Meta(
+            description="Token of a dry run with the same filter; required unless `dry_run`. "
+            "Default: none."
+        ),
     ] = None
 
 
 class ReplayManyDraft(BulkDraft, kw_only=True, forbid_unknown_fields=True):
-    """The same, and how fast: what they died of may not bear them all at once."""
+    """Adds a rate limit, so that a recovering dependency is not flooded."""
 
     per_minute: Annotated[
         Annotated[int, Meta(ge=1, le=60_000)] | None,
-        Meta(description="How many may begin in a minute. Default: all at once."),
+        Meta(description="Maximum starts per minute. Default: all at once."),
     ] = None
     before: Annotated[
         Annotated[int, Meta(ge=0, le=10_000_000)],
-        Meta(description="How many were let go by calls before this one, at the same pace."),
+        Meta(description="Runs that earlier calls requeued at the same rate. Default: 0."),
     ] = 0
 
 
 class EditManyDraft(ReplayManyDraft, kw_only=True, forbid_unknown_fields=True):
-    """The same, and how payloads change. Each becomes a new run, and the dead one is dropped."""
+    """Adds a change of the payloads. Each dead letter becomes a new run and is dropped."""
 
     patch: Annotated[
         dict[str, Any],
         Meta(
-            description="A JSON merge patch (RFC 7396) for the payload of each run: its fields "
-            "replace those of the payload, and null removes a field. A dry run needs none."
+            description="JSON merge patch (RFC 7396) for the payload of each run: its fields "
+            "replace those of the payload; null removes a field. Required unless `dry_run`. "
+            "Default: `{}`."
         ),
     ] = {}
 
 
 class BulkDone(Struct, kw_only=True, frozen=True):
-    """`matched` is what the filter finds, `done` what this call did, `token` is for the next."""
+    """`matched` runs fit the filter, this call changed `done`, and `token` is for the next call."""
 
     matched: int
     done: int
@@ -274,7 +289,7 @@ class BulkDone(Struct, kw_only=True, frozen=True):
 class ExecutionsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     worker_id: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)],
-        Meta(description="A worker: its id or its name."),
+        Meta(description="Id or name of a worker."),
     ]
     status: list[InStates] = []
     limit: Limit = 50

@@ -1,4 +1,4 @@
-"""Previews of schedules and backfills as JSON. Room: api/shapes."""
+"""Schemas of schedule previews and of short backfills."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,24 +10,26 @@ from rota.contract.pieces import Priority
 
 
 class PreviewDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A schedule that is not saved yet."""
+    """A schedule to preview."""
 
     schedule: Annotated[
-        ScheduleObject, Meta(description="A schedule in the form of docs/reference/schedules.md.")
+        ScheduleObject, Meta(description="A schedule; see docs/reference/schedules.md.")
     ]
     count: Annotated[
-        Annotated[int, Meta(ge=1, le=100)], Meta(description="How many of the next times to show.")
+        Annotated[int, Meta(ge=1, le=100)],
+        Meta(description="Number of next times to show. Default: 10."),
     ] = 10
     viewer: Annotated[
         Annotated[str, Meta(min_length=1, max_length=64)] | None,
         Meta(
-            description="The zone of whoever looks, an IANA name; each time is shown in it as well."
+            description="IANA time zone of the viewer; each time is also shown in it. Default: the "
+            "zone of the schedule."
         ),
     ] = None
 
 
 class UpcomingView(Struct, kw_only=True, frozen=True):
-    """`local` is what clocks in the schedule's zone show at `at`, with their offset from UTC."""
+    """A next time. `local` is `at` in the schedule's time zone, with its UTC offset."""
 
     at: str
     due_at: str
@@ -52,32 +54,33 @@ class PreviewView(Struct, kw_only=True, frozen=True):
 
 
 class BackfillDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Ticks from `since` on and before `until`, which may not lie in the future.
+    """Ticks from `since` on and before `until`, which must not be in the future.
 
-    `missing` makes runs for those that never ran; `all` runs each again, once for each `name`.
+    `missing` creates runs for ticks that never ran; `all` runs each tick again, once per `name`.
     """
 
-    since: Annotated[Moment, Meta(description="The first tick that counts.")]
-    until: Annotated[
-        Moment, Meta(description="Ticks before this time count; it may not lie in the future.")
-    ]
+    since: Annotated[Moment, Meta(description="Start of the range (inclusive).")]
+    until: Annotated[Moment, Meta(description="End of the range (exclusive); not in the future.")]
     only: Annotated[
-        Literal["missing", "all"], Meta(description="Ticks that never ran, or each of them again.")
+        Literal["missing", "all"],
+        Meta(description="Run ticks that never ran, or all ticks again. Default: `missing`."),
     ] = "missing"
     priority: Annotated[
-        Priority | None, Meta(description="Of the runs that are made; `low` unless it is said.")
+        Priority | None, Meta(description="Priority of the runs. Default: `low`.")
     ] = None
     at_once: Annotated[
-        Annotated[int, Meta(ge=1, le=1000)], Meta(description="How many of them may run at a time.")
+        Annotated[int, Meta(ge=1, le=1000)],
+        Meta(description="Maximum concurrent runs of the backfill. Default: 4."),
     ] = 4
-    name: Annotated[Name, Meta(description="With `all`: each name runs every tick once.")] = (
-        "backfill"
-    )
-    dry_run: Annotated[bool, Meta(description="Only count.")] = False
+    name: Annotated[
+        Name,
+        Meta(description="With `all`, each name runs every tick once. Default: `backfill`."),
+    ] = "backfill"
+    dry_run: Annotated[bool, Meta(description="Only count the ticks. Default: `false`.")] = False
 
 
 class BackfillView(Struct, kw_only=True, frozen=True):
-    """How many ticks there are, have run, have not; `undecided` is the scheduler's own business."""
+    """Counts of ticks; `undecided` ticks are left to the scheduler."""
 
     ticks: int
     exist: int

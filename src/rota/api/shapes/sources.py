@@ -1,4 +1,4 @@
-"""Sources of events as JSON. Room: api/shapes."""
+"""Schemas of event sources."""
 
 from typing import Annotated, Literal
 
@@ -6,31 +6,29 @@ from msgspec import Meta, Struct
 
 
 class SourceView(Struct, kw_only=True, frozen=True):
-    """A source of events, and how far it was read."""
+    """An event source and its progress."""
 
     name: str
     kind: str
     state: Annotated[
         Literal["reading", "failing", "idle"],
         Meta(
-            description="`reading`: a process reads it. `failing`: the last try failed, and it is "
-            "tried again. `idle`: no process does; perhaps none has it in its settings."
+            description="`reading`: a process reads it. `failing`: the last attempt failed and is "
+            "retried. `idle`: no process reads it; check the settings of the schedulers."
         ),
     ]
-    reader: Annotated[str | None, Meta(description="The process that reads it now.")]
-    position: Annotated[
-        str | None, Meta(description="How far it was read, in the source's own words.")
-    ]
+    reader: Annotated[str | None, Meta(description="Process that reads it now.")]
+    position: Annotated[str | None, Meta(description="Position in the source, in its own format.")]
     lag: Annotated[
         int | None,
-        Meta(description="Events that were known to wait behind it; null if it cannot tell."),
+        Meta(description="Unread events; null if the source cannot tell."),
     ]
-    taken: Annotated[int, Meta(description="Events taken so far; one that came again counts once.")]
-    refused: Annotated[int, Meta(description="Messages passed over because they are no events.")]
-    read_at: Annotated[str | None, Meta(description="When it last answered.")]
-    taken_at: Annotated[str | None, Meta(description="When it last had a new event.")]
-    failures: Annotated[int, Meta(description="Failures in a row.")]
-    error: Annotated[str | None, Meta(description="What went wrong last.")]
+    taken: Annotated[int, Meta(description="Events received so far, without duplicates.")]
+    refused: Annotated[int, Meta(description="Messages skipped as invalid.")]
+    read_at: Annotated[str | None, Meta(description="Last successful read.")]
+    taken_at: Annotated[str | None, Meta(description="Time of the last new event.")]
+    failures: Annotated[int, Meta(description="Consecutive failures.")]
+    error: Annotated[str | None, Meta(description="Last error.")]
     error_at: str | None
 
 

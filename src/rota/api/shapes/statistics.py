@@ -1,4 +1,4 @@
-"""Figures of a tenant as JSON. Room: api/shapes."""
+"""Schemas of statistics."""
 
 from typing import Annotated, Literal
 
@@ -8,17 +8,18 @@ from rota.api.shapes.pieces import Moment
 
 
 class StatisticsQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Since when; an hour ago unless it is said, a month ago at most."""
+    """The period of the statistics."""
 
     since: Annotated[
-        Moment | None, Meta(description="An hour ago unless it is said, a month ago at most.")
+        Moment | None,
+        Meta(description="Start of the period, at most a month ago. Default: an hour ago."),
     ] = None
 
 
 class SeriesQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     span: Annotated[
         Literal["hour", "day", "month"],
-        Meta(description="The last hour by minutes, day by hours, or month by days."),
+        Meta(description="Last hour by minute, day by hour, or month by day. Default: `hour`."),
     ] = "hour"
 
 
@@ -29,7 +30,7 @@ class DepthView(Struct, kw_only=True, frozen=True):
 
 
 class StatisticsView(Struct, kw_only=True, frozen=True):
-    """`is_estimate`: there were too many runs to count each."""
+    """Statistics of a tenant. `is_estimate`: there were too many runs to count each."""
 
     since: str
     now: str
@@ -47,7 +48,7 @@ class StatisticsView(Struct, kw_only=True, frozen=True):
 
 
 class BucketView(Struct, kw_only=True, frozen=True):
-    """Runs that ended from `start` on. The percentiles of their lags are to a twentieth."""
+    """Runs that ended from `start` on. The percentiles of their waits are accurate to 5 %."""
 
     start: str
     runs: dict[str, int]

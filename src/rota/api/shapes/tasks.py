@@ -1,4 +1,4 @@
-"""Tasks as JSON. Room: api/shapes."""
+"""Schemas of tasks."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,13 +12,13 @@ Window = Literal["1h", "24h", "7d", "30d"]
 class TasksQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     q: Annotated[
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
-        Meta(description="Part of the kind or of the description, in any case. Default: all."),
+        Meta(description="Part of the kind or description; case is ignored. Default: all."),
     ] = None
     served: Annotated[
         bool | UnsetType,
         Meta(
-            description="`true`: tasks that a live worker serves; `false`: those that no live "
-            "worker serves. Default: both."
+            description="`true`: tasks that a live worker serves; `false`: tasks without a live "
+            "worker. Default: both."
         ),
     ] = UNSET
     limit: Limit = 50
@@ -29,8 +29,8 @@ class TaskQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     window: Annotated[
         Window,
         Meta(
-            description="How far the figures go back: the last hour by minutes, 24 hours or 7 days "
-            "by hours, 30 days by days. Default: `24h`."
+            description="Period of the figures: the last hour by minute, 24 hours or 7 days by "
+            "hour, 30 days by day. Default: `24h`."
         ),
     ] = "24h"
 
@@ -38,11 +38,11 @@ class TaskQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 class TaskItem(Struct, kw_only=True, frozen=True):
     """A task in the list.
 
-    `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate` are
-    of the runs that ended in the last hour. `scheduled` counts submissions for a later instant.
-    `last_run_at` is the end of the last run among the newest 32,000 of your tenant.
-    `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or
-    are scheduled than are counted.
+    `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate`
+    cover runs that ended in the last hour. `scheduled` counts submissions for a later time.
+    `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`:
+    more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled
+    than are counted.
     """
 
     kind: str
@@ -94,13 +94,13 @@ class TaskBucket(Struct, kw_only=True, frozen=True):
 class TaskView(Struct, kw_only=True, frozen=True):
     """A task and its figures.
 
-    `description`, `payload_schema` and `default_policy` are what a worker told when it started.
-    `default_policy` holds the options declared on the handler; `null` if there are none.
-    `runs`, `ended`, `failed`, the rates and the percentiles are of the runs that ended from `since`
-    on. Ticks that never became a run do not count. `duration_*` is the time of the last attempt,
-    `wait_*` the time from when a run could start until it started; the percentiles are accurate to
-    a twentieth. `is_estimate`: there were too many runs to count each. `is_partial`: more runs wait
-    or are scheduled than are counted. `jobs` are the newest 50 of this kind.
+    A worker reports `description`, `payload_schema` and `default_policy` when it starts.
+    `default_policy` contains the options declared on the handler; null without options. `runs`,
+    `ended`, `failed`, the rates and the percentiles cover runs that ended from `since` on. Ticks
+    without a run do not count. `duration_*` is the time of the last attempt, `wait_*` the time from
+    when a run could start until it started; the percentiles are accurate to 5 %. `is_estimate`:
+    there were too many runs to count each. `is_partial`: more runs wait or are scheduled than are
+    counted. `jobs` are the newest 50 of this kind.
     """
 
     kind: str

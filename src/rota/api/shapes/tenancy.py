@@ -1,4 +1,4 @@
-"""Tenants, keys, secrets, calendars and the audit log as JSON. Room: api/shapes."""
+"""Schemas of tenants, keys, users, secrets, calendars and the audit log."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,18 +17,26 @@ RoleName = Literal["viewer", "operator", "admin", "platform"]
 class TenantDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[Name, Meta(description="Unique among the tenants.")]
     weight: Annotated[
-        Weight, Meta(description="Its share of busy workers, next to the others.")
+        Weight,
+        Meta(description="Share of busy workers relative to other tenants. Default: 1."),
     ] = 1
-    quotas: Annotated[QuotasDraft | None, Meta(description="What it may have at most.")] = None
+    quotas: Annotated[
+        QuotasDraft | None,
+        Meta(description="Quotas of the tenant. Default: the default of each quota."),
+    ] = None
 
 
 class TenantEdit(Struct, kw_only=True, forbid_unknown_fields=True):
     weight: Annotated[
-        Weight | UnsetType, Meta(description="Its share of busy workers, next to the others.")
+        Weight | UnsetType,
+        Meta(description="Share of busy workers relative to other tenants. Default: unchanged."),
     ] = UNSET
     quotas: Annotated[
         QuotasDraft | UnsetType,
-        Meta(description="All of them anew: what is absent has its default again."),
+        Meta(
+            description="Replaces all quotas; an omitted quota gets its default. Default: "
+            "unchanged."
+        ),
     ] = UNSET
 
 
@@ -43,20 +51,21 @@ class TenantView(Struct, kw_only=True, frozen=True):
 
 
 class KeyDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """`lifetime` is 90 days unless it is said, and a year at most."""
+    """An API key to create."""
 
-    name: Annotated[Name, Meta(description="What it is for.")]
-    role: Annotated[RoleName, Meta(description="What it may do; none above your own.")]
+    name: Annotated[Name, Meta(description="Purpose of the key.")]
+    role: Annotated[RoleName, Meta(description="Role of the key; at most your own.")]
     user_id: Annotated[
-        Name | None, Meta(description="Who is named in the audit log instead of the key.")
+        Name | None,
+        Meta(description="User named in the audit log. Default: none; the log names the key."),
     ] = None
     lifetime: Annotated[
-        Duration | None, Meta(description="90 days unless it is said, a year at most.")
+        Duration | None, Meta(description="Lifetime, at most a year. Default: 90 days.")
     ] = None
 
 
 class KeyView(Struct, kw_only=True, frozen=True):
-    """A key without its secret, which nobody can show again."""
+    """A key without its secret, which cannot be shown again."""
 
     key_id: str
     name: str
@@ -70,14 +79,14 @@ class KeyView(Struct, kw_only=True, frozen=True):
 
 
 class KeyMade(KeyView, kw_only=True, frozen=True):
-    """The only time that the key itself is shown."""
+    """A new key with its secret, which is shown only once."""
 
     key: str
 
 
 class UserView(Struct, kw_only=True, frozen=True):
-    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 200; `keys`
-    are those that are valid.
+    """A user of jobs and keys. `jobs` counts jobs that are not deleted, up to 200; `keys` counts
+    valid keys.
     """
 
     user_id: str
@@ -86,7 +95,7 @@ class UserView(Struct, kw_only=True, frozen=True):
 
 
 class KeysRevoked(Struct, kw_only=True, frozen=True):
-    """The keys that were valid until now."""
+    """The revoked keys."""
 
     user_id: str
     key_ids: list[str]
@@ -95,7 +104,7 @@ class KeysRevoked(Struct, kw_only=True, frozen=True):
 class SecretDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     value: Annotated[
         Annotated[str, Meta(min_length=SHORTEST, max_length=64_000)],
-        Meta(description="The secret. A shorter one could not be kept out of logs.", extra=SECRET),
+        Meta(description="The secret. Shorter values cannot be masked in logs.", extra=SECRET),
     ]
 
 
@@ -106,10 +115,10 @@ class SecretView(Struct, kw_only=True, frozen=True):
 
 
 class CalendarDraft(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A calendar in the form of docs/reference/schedules.md; its name is in the path."""
+    """A calendar; the path contains its name."""
 
     calendar: Annotated[
-        CalendarObject, Meta(description="A calendar in the form of docs/reference/schedules.md.")
+        CalendarObject, Meta(description="A calendar; see docs/reference/schedules.md.")
     ]
 
 
@@ -122,25 +131,28 @@ class CalendarView(Struct, kw_only=True, frozen=True):
 
 class AuditQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     thing: Annotated[
-        Name | None, Meta(description="What was changed: `job`, `run`, `key` and so on.")
+        Name | None,
+        Meta(description="Filter by type of object: `job`, `run`, `key` and so on. Default: all."),
     ] = None
     thing_id: Annotated[
-        Name | None, Meta(description="The id or the name of what was changed.")
+        Name | None, Meta(description="Filter by id or name of the object. Default: all.")
     ] = None
-    actor: Annotated[Name | None, Meta(description="Who changed it.")] = None
-    action: Annotated[Name | None, Meta(description="How, as in `job.pause`.")] = None
-    since: Annotated[Moment | None, Meta(description="At this time or later.")] = None
-    until: Annotated[Moment | None, Meta(description="Before this time.")] = None
+    actor: Annotated[Name | None, Meta(description="Filter by author. Default: all.")] = None
+    action: Annotated[
+        Name | None, Meta(description="Filter by action, such as `job.pause`. Default: all.")
+    ] = None
+    since: Annotated[Moment | None, Meta(description="At or after this time. Default: any.")] = None
+    until: Annotated[Moment | None, Meta(description="Before this time. Default: any.")] = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 class AuditView(Struct, kw_only=True, frozen=True):
-    """Who did what, when and from where.
+    """One entry of the audit log.
 
-    `source` is the client's address. `origin` is what made the change: `code` (an app that declares
-    jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction`
-    (`rota.within`); null for entries of earlier releases.
+    `source` is the client's address. `origin` is the means of the change: `code` (an app that
+    declares jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction`
+    (`rota.in_transaction`); null for entries of earlier releases.
     """
 
     id: int
