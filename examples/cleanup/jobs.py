@@ -1,4 +1,4 @@
-"""Deletes old rows at night, a few at a time, so that nobody waits for a lock."""
+"""Deletes old rows at night in small batches, so that no lock is held for long."""
 
 import os
 import sqlite3
@@ -15,9 +15,9 @@ BATCH = 500
 
 @app.job(cron="30 3 * * *", timezone="Europe/Berlin", overlap="skip", timeout="2h")
 def delete_old_sessions(ctx: rota.SyncContext, days: int = 90) -> int:
-    """Delete what nobody used for so many days; return how many rows that were."""
+    """Delete sessions that were not used for this many days; return the number of rows."""
     before = (datetime.now(UTC) - timedelta(days=days)).isoformat()
-    # A later attempt goes on counting where an earlier one was stopped.
+    # A retry resumes the count of the previous attempt.
     deleted = ctx.resume() or 0
     with closing(sqlite3.connect(DATABASE)) as database:
         (left,) = database.execute(
@@ -26,13 +26,13 @@ def delete_old_sessions(ctx: rota.SyncContext, days: int = 90) -> int:
         total = deleted + left
         while left > 0:
             with database:
-                found = database.execute(
+                batch = database.execute(
                     "delete from sessions where rowid in"
                     " (select rowid from sessions where used_at < ? limit ?)",
                     (before, BATCH),
                 )
-            deleted, left = deleted + found.rowcount, left - found.rowcount
+            deleted, left = deleted + batch.rowcount, left - batch.rowcount
             ctx.checkpoint(deleted)
             ctx.progress(deleted / total, f"{deleted} of {total} rows")
-    ctx.log.info("%s sessions from before %s are gone", deleted, before)
+    ctx.log.info("deleted %s sessions last used before %s", deleted, before)
     return deleted

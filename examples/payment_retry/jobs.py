@@ -1,4 +1,4 @@
-"""Charges a customer exactly once, whatever fails in between."""
+"""Charges a customer exactly once, even if the provider or the worker fails."""
 
 import asyncio
 import json
@@ -21,9 +21,9 @@ DECLINED = 402
     timeout="30s",
 )
 async def charge(ctx: rota.Context, customer: str, cents: int) -> str:
-    """Charge, and write it into the books.
+    """Charge the customer and record the charge in the books.
 
-    The provider gets the same key on every attempt, so a charge whose answer was lost is not made
+    The provider gets the same key on every attempt, so a charge whose response was lost is not made
     twice. The books are in Rota's database: the row and the end of the run are one transaction.
     """
     receipt = await asyncio.to_thread(ask, ctx.idempotency_key, customer, cents)
@@ -49,6 +49,6 @@ def ask(key: str, customer: str, cents: int) -> str:
             return str(json.load(answer)["receipt"])
     except urllib.error.HTTPError as error:
         if error.code == DECLINED:
-            # Asking again does not help: it goes to the dead letters, where somebody looks at it.
+            # A retry would not help: the run becomes a dead letter.
             raise rota.Fail(f"the card of {customer} was declined") from error
         raise

@@ -1,4 +1,4 @@
-"""Asks an HTTP interface for new orders, without missing one and without asking too often."""
+"""Polls an HTTP API for new orders, without missing one and within its rate limit."""
 
 import json
 import os
@@ -17,24 +17,24 @@ TOO_MANY = 429
 
 @app.job(every="1m", overlap="skip", retries=5, timeout="50s", args={"source": ORDERS})
 def fetch_orders(ctx: rota.SyncContext, source: str) -> int:
-    """Take over page after page. A page is handed on before its end is kept as the place to go on
-    from: after a crash it is handed on again, and its key makes that one and the same job.
+    """Fetch all new pages. The orders of a page are submitted before the cursor is stored: after a
+    crash they are submitted again, and their unique keys prevent duplicates.
     """
-    after, taken = ctx.resume() or 0, 0
+    after, fetched = ctx.resume() or 0, 0
     while page := get(f"{source}?after={after}"):
         for order in page:
             book.options(unique={"key": f"order {order['id']}", "while": "live"}).submit(
                 order["id"], order["cents"]
             )
-        after, taken = page[-1]["id"], taken + len(page)
+        after, fetched = page[-1]["id"], fetched + len(page)
         ctx.checkpoint(after)
         ctx.log.info("orders up to %s", after)
-    return taken
+    return fetched
 
 
 @app.job()
 async def book(order: int, cents: int) -> str:
-    """What is done with each order."""
+    """Process one order."""
     return f"order {order}: {cents / 100:.2f}"
 
 
@@ -46,6 +46,6 @@ def get(url: str) -> list[dict[str, Any]]:
     except urllib.error.HTTPError as error:
         if error.code != TOO_MANY:
             raise
-        # The other side says when to come again; a retry before that would be in vain.
+        # The API says when to retry; an earlier retry would fail again.
         wait = timedelta(seconds=int(error.headers.get("Retry-After", "30")))
-        raise rota.Retry("asked too often", after=wait) from error
+        raise rota.Retry("too many requests", after=wait) from error

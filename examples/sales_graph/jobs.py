@@ -1,7 +1,7 @@
-"""A graph: find the shops of a day, add up each of them, write one report; ring if it fails.
+"""Runs a graph: find the shops of a day, add up the sales of each, write one report.
 
-A broken file of one shop does not stop the report of the others: one in ten may fail. The report
-says how many are missing.
+Up to 10% of the shops may fail without failing the report, which says how many are missing. If the
+graph fails, `ring` raises an alarm.
 """
 
 import csv
@@ -20,10 +20,10 @@ def folder() -> Path:
 
 @app.job()
 def find_shops(day: str) -> list[str]:
-    found = sorted(file.stem for file in (folder() / day).glob("*.csv"))
-    if not found:
-        raise rota.Fail(f"there are no sales of {day}")
-    return found
+    shops = sorted(file.stem for file in (folder() / day).glob("*.csv"))
+    if not shops:
+        raise rota.Fail(f"no sales files for {day}")
+    return shops
 
 
 @app.job(retries={"max": 1, "base": "100ms"})
@@ -34,7 +34,7 @@ def add_up(day: str, shop: str) -> dict[str, Any]:
 
 @app.job()
 def write_report(day: str, totals: list[dict[str, Any] | None], missing: int) -> int:
-    lines = [f"{each['shop']}: {each['cents'] / 100:.2f}" for each in totals if each is not None]
+    lines = [f"{one['shop']}: {one['cents'] / 100:.2f}" for one in totals if one is not None]
     lines.append(f"missing: {missing}")
     (folder() / f"{day}.txt").write_text("\n".join(lines))
     return len(lines) - 1

@@ -1,11 +1,11 @@
 """Rota: distributed cron, job queue and job graphs in one service, on PostgreSQL.
 
-The public names for people who write jobs stand here, and nothing else. Each is loaded when it is
-first used: importing rota loads no database driver, no HTTP and no event loop. ARCHITECTURE.md
-draws the house.
+This module holds the public names for job authors and nothing else. Each name is loaded on first
+use: importing rota loads no database driver, no HTTP library and no event loop. ARCHITECTURE.md
+explains the design.
 """
 
-# As type checkers know it; importing `typing` takes longer than all the rest.
+# Type checkers recognise this name; importing `typing` would take longer than everything else here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rota import testing
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rota.sdk.client import ApiError, AsyncClient, Client, Unreachable, Unreadable
     from rota.sdk.graph.building import step
     from rota.sdk.graph.graph import Graph, index, item
-    from rota.sdk.transaction import within
+    from rota.sdk.transaction import in_transaction, within
 
 __all__ = [
     "MB",
@@ -65,6 +65,7 @@ __all__ = [
     "Unreachable",
     "Unreadable",
     "event",
+    "in_transaction",
     "index",
     "item",
     "job",
@@ -73,7 +74,7 @@ __all__ = [
     "within",
 ]
 
-# Where each name lives.
+# Module -> the public names it defines.
 _HOMES = {
     "rota.core.errors": (
         "Conflict",
@@ -98,23 +99,23 @@ _HOMES = {
     "rota.sdk.client": ("ApiError", "AsyncClient", "Client", "Unreachable", "Unreadable"),
     "rota.sdk.graph.building": ("step",),
     "rota.sdk.graph.graph": ("Graph", "index", "item"),
-    "rota.sdk.transaction": ("within",),
+    "rota.sdk.transaction": ("in_transaction", "within"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name, and keep it."""
-    from importlib import import_module  # noqa: PLC0415 — as light as can be
+    """Load a public name on first use and cache it."""
+    from importlib import import_module  # noqa: PLC0415 — keeps `import rota` fast
 
     if name == "testing":
-        found: object = import_module("rota.testing")
+        value: object = import_module("rota.testing")
     elif name in _HOME_OF:
-        found = getattr(import_module(_HOME_OF[name]), name)
+        value = getattr(import_module(_HOME_OF[name]), name)
     else:
         raise AttributeError(f"module 'rota' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

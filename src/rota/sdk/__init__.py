@@ -1,10 +1,14 @@
-"""Sdk: what people who write jobs type. Floor 4.
+"""Provides the Python SDK: declaring, submitting and testing jobs, and calling the API.
 
-app          functions become jobs: declared, submitted, served
-client       every operation of the API, over HTTP
-transaction  jobs that are submitted inside the caller's own database transaction
-testing      what people need to test their jobs and executors
-webhooks     signed webhooks, for those who receive them
+app            turns functions into jobs: declares, submits and serves them
+graph          builds graphs of jobs in Python
+client         calls every operation of the API over HTTP
+transaction    submits jobs inside the caller's own database transaction
+code           reads and writes job manifests (rota.yaml)
+importing      converts schedules of cron, Kubernetes, Celery and APScheduler
+outside        reports runs of commands that another scheduler starts (`rota exec`)
+testing        helpers to test jobs, executors and event sources
+webhooks       verifies and signs webhooks
 
-The public names are those of `rota` itself; what is in here may move.
+The public names are exported from `rota`; modules in this package may move.
 """

@@ -1,11 +1,11 @@
-"""For those who receive signed webhooks, from Rota or from others. Room: sdk.
+"""Verifies and signs webhooks, for receivers of webhooks from Rota or from other senders.
 
     from rota.sdk import webhooks
 
     received = webhooks.verify(request.headers, body, secret)    # raises InvalidSignature
 
-Give it the bytes as they came: a body that was read as JSON and written again has another
-signature. Light: it needs nothing but the standard library. The scheme is in core/signatures.py.
+Pass the body as received: a body that was decoded and encoded again has a different signature.
+Imports only the standard library. core/signatures.py implements the signature scheme.
 """
 
 import secrets
@@ -30,13 +30,14 @@ def verify(
     now: datetime | None = None,
     tolerance: timedelta = TOLERANCE,
 ) -> Received:
-    """What was received, if it is signed with `secret` and not older than `tolerance`.
+    """Return the webhook if it is signed with `secret` and not older than `tolerance`.
 
-    Several secrets are accepted while one replaces another. `now` is for tests. Compare the `id`
-    with those of the last minutes: the same request may come twice.
+    Pass several secrets during a rotation. `now` is for tests. Compare the `id` with the ids of the
+    last minutes: the same request may arrive twice.
     """
     if not isinstance(body, bytes):
-        raise InvalidInput("body", type(body).__name__, "the bytes of the request, as they came")
+        wanted = "expected bytes: pass the request body as received"
+        raise InvalidInput("body", type(body).__name__, wanted)
     at = SystemClock().now() if now is None else now
     return signatures.verify(headers, body, keys_of(secret), now=at, tolerance=tolerance)
 
@@ -48,18 +49,19 @@ def sign(
     id: str,  # noqa: A002 - the name of the header
     now: datetime | None = None,
 ) -> dict[str, str]:
-    """The headers of a signed request; for senders of your own, and for tests of a receiver."""
+    """Return the headers of a signed request, for your own senders and for tests of a receiver."""
     at = SystemClock().now() if now is None else now
     return signatures.headers_for(body, keys_of(secret), id=id, at=at)
 
 
 def new_secret() -> str:
-    """A secret to share with the receiver of a webhook."""
+    """Generate a secret to share with the receiver of a webhook."""
     return signatures.secret_of(secrets.token_bytes(NEW))
 
 
 def keys_of(secret: str | Sequence[str]) -> list[bytes]:
-    keys = [signatures.key_of(each) for each in ([secret] if isinstance(secret, str) else secret)]
+    texts = [secret] if isinstance(secret, str) else secret
+    keys = [signatures.key_of(text) for text in texts]
     if not keys:
-        raise InvalidInput("secret", [], "at least one secret")
+        raise InvalidInput("secret", [], "expected at least one secret")
     return keys

@@ -1,6 +1,6 @@
-"""Plug-ins that bring events: one folder per kind of source. Room: sources.
+"""Plug-ins that read events from other systems: one package per kind of source.
 
-Each keeps the contract of core/source.py and knows neither the store nor the flow nor the others.
-What all of them read their options with is options.py. A kind whose library is an extra imports it
-when it is made, and says which extra is missing.
+Each implements the contract of core/source.py and imports neither the store nor the engine nor
+other sources. All of them read their options with options.py. A kind whose library is an optional
+extra imports it when a source is created, and names the extra if it is missing.
 """

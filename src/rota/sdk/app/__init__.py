@@ -1,15 +1,16 @@
-"""Functions become jobs: declared, submitted, served. Room: sdk/app.
+"""Turns functions into jobs: declares, submits and serves them.
 
-app.py         `App`: collects jobs, and knows where the server is
-job.py         `Job`: a declared function, which is still a function and can be submitted
-declaring.py   what is said about a job, read and checked
-arguments.py   the parameters of a function, and the payload that carries them
-contexts.py    `ctx`: what a function learns about its attempt
-serving.py     what a worker calls
-sending.py     the way to the server
-submission.py  what was submitted: its state and its result
+app.py         `App`: collects jobs and holds the connection settings
+job.py         `Job`: a declared function; it can be called and submitted
+declaring.py   reads and checks the options of a decorator
+arguments.py   converts between a function's arguments and a payload
+contexts.py    `ctx`: the attempt as its function sees it
+waiting.py     jobs that are triggered by events
+serving.py     adapts a function to the Python executor's handlers
+sending.py     sends submissions to the server
+submission.py  a submitted job: its state and its result
 
-Nothing here talks to a database, and the client of the API is loaded when the first job is sent.
+Nothing here talks to a database. The API client is loaded with the first submission.
 """
 
 from rota.sdk.app.app import App

@@ -1,8 +1,8 @@
-"""Collects jobs, and knows where the server is. Room: sdk/app.
+"""Collects the jobs of an application and holds its connection settings.
 
-A worker is told `module:app`: it serves the app's handlers and registers its schedules
-(node/registering.py). A program that only submits imports the same module; nothing is connected
-before the first submission.
+A worker that is started with `module:app` serves the app's handlers and registers its schedules
+(node/registering.py). A program that only submits imports the same module; the app connects with
+the first submission.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,11 +25,11 @@ AnyJob = Job[..., Any, ..., Any]
 
 
 class App:
-    """Jobs that are deployed together. The name is part of their kinds.
+    """Collects jobs that are deployed together. The app's name is the prefix of their kinds.
 
-    `url` and `key` are for submitting; without them it is `ROTA_URL` and `ROTA_API_KEY`, then what
-    `rota up` made in this folder. Options that are given here hold for jobs that do not say
-    otherwise. `tenant` is where a worker registers the schedules.
+    `url` and `key` are used to submit. Default: `ROTA_URL` and `ROTA_API_KEY`, then the address and
+    key that `rota up` wrote into this folder. `tenant` is the tenant in which a worker registers
+    the schedules. All other options are defaults for the app's jobs.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class App:
         self.sender: Sender = ClientSender(url, key)
         self._jobs: dict[str, AnyJob] = {}
         self._graphs: dict[Graph, None] = {}
-        for each in jobs:
-            self.add(each)
+        for job in jobs:
+            self.add(job)
 
     def __repr__(self) -> str:
         return f"<app {self.name} of {len(self._jobs)} jobs>"
@@ -64,13 +64,13 @@ class App:
         return Decorator(declaring.read(given), adopt=self.add)
 
     def add(self, job: AnyJob) -> None:
-        """Take in a job that was declared with `rota.job`."""
+        """Add a job that was declared with `rota.job`."""
         if not isinstance(job, Job):
-            raise InvalidInput("jobs", job, "functions that were declared with rota.job")
+            raise InvalidInput("jobs", job, "expected functions declared with @rota.job()")
         if job.home.app is self:
             return
         if job.home.app is not None:
-            wanted = f"a job of no other app: it belongs to {job.home.app.name!r}"
+            wanted = f"it already belongs to app {job.home.app.name!r}; a job has one app"
             raise InvalidInput("jobs", job.__name__, wanted)
         declared = job.declared
         kind = declared.kind or f"{self.name}.{job.__name__}"
@@ -92,17 +92,18 @@ class App:
 
     def graph(self, /, *bare: Never, **given: Unpack[Declaration]) -> "GraphDecorator":
         """Declare a graph of this app: a function whose calls of jobs are its steps."""
-        from rota.sdk.graph.graph import GraphDecorator  # noqa: PLC0415 — who has none needs none
+        from rota.sdk.graph.graph import GraphDecorator  # noqa: PLC0415 — only apps with graphs
 
         if bare:
-            raise InvalidInput("graph", bare[0], "parentheses after it: @app.graph()")
+            raise InvalidInput("graph", bare[0], "add parentheses: @app.graph()")
         return GraphDecorator(self, given)
 
     def add_graph(self, graph: "Graph") -> None:
-        """Take in a graph."""
-        for each in self._graphs:
-            if each.label == graph.label and each is not graph:
-                raise InvalidInput("name", graph.label, "a name that no other graph of it has")
+        """Add a graph to this app."""
+        for known in self._graphs:
+            if known.label == graph.label and known is not graph:
+                wanted = f"another graph of app {self.name!r} has this name; names must be unique"
+                raise InvalidInput("name", graph.label, wanted)
         graph.app = self
         self._graphs[graph] = None
 
@@ -111,47 +112,50 @@ class App:
         return tuple(self._graphs)
 
     def include(self, module: ModuleType) -> None:
-        """Take in all jobs that a module has declared with `rota.job`, and its graphs."""
-        from rota.sdk.graph.graph import Graph  # noqa: PLC0415 — as above
+        """Add all jobs that a module declares with `rota.job`, and its graphs."""
+        from rota.sdk.graph.graph import Graph  # noqa: PLC0415 — only apps with graphs
 
-        found = [each for each in vars(module).values() if isinstance(each, Job)]
-        graphs = [each for each in vars(module).values() if isinstance(each, Graph)]
+        jobs = [value for value in vars(module).values() if isinstance(value, Job)]
+        graphs = [value for value in vars(module).values() if isinstance(value, Graph)]
         for graph in graphs:
             if not graph.has_app:
                 self.add_graph(graph)
-        if not found and not graphs:
-            raise InvalidInput("module", module.__name__, "a module with a function under rota.job")
-        for each in found:
-            # What another module has already put into an app is only imported there.
-            if each.home.app is None:
-                self.add(each)
+        if not jobs and not graphs:
+            wanted = "expected a module with at least one function declared with @rota.job()"
+            raise InvalidInput("module", module.__name__, wanted)
+        for job in jobs:
+            # A job that already has an app was only imported into this module.
+            if job.home.app is None:
+                self.add(job)
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """The queues that its jobs wait in."""
-        usual = self.defaults.get("queue", "default")
-        found = {each.declared.options.get("queue", usual) for each in self}
-        return tuple(sorted(found.union(*(graph.queues for graph in self._graphs))))
+        """The queues that this app's jobs and graphs use."""
+        default = self.defaults.get("queue", "default")
+        queues = {job.declared.options.get("queue", default) for job in self}
+        return tuple(sorted(queues.union(*(graph.queues for graph in self._graphs))))
 
     def declarations(self) -> list[dict[str, Any]]:
-        """Its scheduled jobs and graphs, each as a request."""
-        everything = (*self, *self._graphs)
-        found = [said for each in everything if (said := each.declaration()) is not None]
-        names = [said["name"] for said in found]
+        """The app's scheduled jobs and graphs, each as a request body."""
+        members = (*self, *self._graphs)
+        requests = [request for one in members if (request := one.declaration()) is not None]
+        names = [request["name"] for request in requests]
         for name in names:
             if names.count(name) > 1:
-                raise InvalidInput("name", name, "a job and a graph of different names")
-        return found
+                wanted = "a job and a graph of this app have the same name; rename one of them"
+                raise InvalidInput("name", name, wanted)
+        return requests
 
     def close(self) -> None:
-        """Let connections go; the next submission makes new ones."""
+        """Close the connections; the next submission opens new ones."""
         if isinstance(self.sender, ClientSender):
             self.sender.close()
 
     def _refuse_taken_name(self, job: AnyJob, kind: str) -> None:
-        wanted = job.declared.name or kind
+        name = job.declared.name or kind
         if job.declared.schedule is None:
             return
-        for each in self:
-            if each.declared.schedule is not None and each.name == wanted:
-                raise InvalidInput("name", wanted, f"a name that {each.__name__} does not have")
+        for known in self:
+            if known.declared.schedule is not None and known.name == name:
+                wanted = f"the job of function {known.__name__} has this name; names must be unique"
+                raise InvalidInput("name", name, wanted)

@@ -1,8 +1,8 @@
-"""The parameters of a job's function, and the payload that carries them. Room: sdk/app.
+"""Converts between the arguments of a job's function and the payload that carries them.
 
-The payload is an object with one field for each argument. What is submitted is checked against the
-annotations before it is sent, and once more by the worker, which may know another version of the
-function. A parameter with a default may be left out; the function's own default holds then.
+The payload is an object with one field for each argument. The SDK checks the arguments against the
+annotations before it submits, and the worker checks the payload again, because it may run another
+version of the function. A parameter with a default may be omitted; the function's default applies.
 """
 
 import contextlib
@@ -27,34 +27,37 @@ NAMELESS: Final = frozenset(
         inspect.Parameter.VAR_KEYWORD,
     }
 )
-_AT: Final = re.compile(r"^(?P<said>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?$", re.DOTALL)
-_FIELD: Final = re.compile(r"^Object (?P<what>missing|contains unknown).* field `(?P<name>.+)`$")
+_MESSAGE: Final = re.compile(r"^(?P<text>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?$", re.DOTALL)
+_FIELD: Final = re.compile(r"^Object (?P<problem>missing|contains unknown).* field `(?P<name>.+)`$")
 
 
 class Arguments:
-    """What a function takes. `context` is the name of the parameter that gets the context."""
+    """The parameters of a function. `context` is the name of the context parameter, if any."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        named = getattr(function, "__qualname__", repr(function))
-        signature, hints = _described(function, named)
-        self.context = _context_of(signature, hints)
-        parameters = [each for each in signature.parameters.values() if each.name != self.context]
-        for each in parameters:
-            if each.kind in NAMELESS:
-                wanted = f"parameters of {named} that can be given by name, without * and /"
-                raise InvalidInput("job", str(each), wanted)
-        self.names = tuple(each.name for each in parameters)
+        function_name = getattr(function, "__qualname__", repr(function))
+        signature, hints = _inspect_function(function, function_name)
+        self.context = _find_context_parameter(signature, hints)
+        parameters = [one for one in signature.parameters.values() if one.name != self.context]
+        for parameter in parameters:
+            if parameter.kind in NAMELESS:
+                wanted = (
+                    f"every parameter of {function_name} must be passable by name; "
+                    "positional-only parameters, *args and **kwargs are not supported"
+                )
+                raise InvalidInput("job", str(parameter), wanted)
+        self.names = tuple(parameter.name for parameter in parameters)
         self.returns = hints.get("return", Any)
         self._signature = signature.replace(parameters=parameters)
-        self._shape = _shape(parameters, hints, named)
+        self._struct = _build_struct(parameters, hints, function_name)
 
     def payload(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], *, whole: bool = False
     ) -> dict[str, Any]:
-        """These arguments as JSON knows them; `InvalidInput` names the one that is wrong. If it is
-        to be `whole`, those with a default are written out.
+        """Convert arguments to a JSON payload; `InvalidInput` names the wrong argument. With
+        `whole`, the payload includes the defaults of omitted parameters.
         """
-        bound = self._bound(args, kwargs, whole=whole)
+        bound = self._bind(args, kwargs, whole=whole)
         plain = {name: _plain(name, value) for name, value in bound.items()}
         self.read(plain)
         for name, value in plain.items():
@@ -69,87 +72,90 @@ class Arguments:
         unknown: type[Any],
         whole: bool = False,
     ) -> dict[str, Any]:
-        """The arguments by name, where some hold what is not known yet; the others are checked."""
-        bound = self._bound(args, kwargs, whole=whole)
-        hints = {field.name: field.type for field in msgspec.structs.fields(self._shape)}
+        """Bind arguments of which some contain placeholders of type `unknown`, and check the
+        others.
+        """
+        bound = self._bind(args, kwargs, whole=whole)
+        hints = {field.name: field.type for field in msgspec.structs.fields(self._struct)}
         for name, value in bound.items():
-            if not _holds(value, unknown):
+            if not _contains(value, unknown):
                 try:
                     msgspec.convert(_plain(name, value), hints[name], str_keys=True)
                 except msgspec.ValidationError as error:
                     raise refusal(error, value, within=name) from None
         return bound
 
-    def _bound(
+    def _bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], *, whole: bool
     ) -> dict[str, Any]:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
-            given = ", ".join([*map(cut, args), *(f"{k}={cut(v)}" for k, v in kwargs.items())])
-            wanted = f"arguments for {self._signature}: {error}"
-            raise InvalidInput("arguments", f"({given})", wanted) from None
+            shown = ", ".join([*map(cut, args), *(f"{k}={cut(v)}" for k, v in kwargs.items())])
+            wanted = f"expected arguments for {self._signature}: {error}"
+            raise InvalidInput("arguments", f"({shown})", wanted) from None
         if whole:
             bound.apply_defaults()
         return bound.arguments
 
     def read(self, payload: Any) -> dict[str, Any]:
-        """The arguments in a payload, as the annotations want them."""
-        given = {} if payload is None else payload
+        """Convert a payload to arguments of the annotated types."""
+        fields = {} if payload is None else payload
         try:
-            found = msgspec.convert(given, self._shape, str_keys=True)
+            struct = msgspec.convert(fields, self._struct, str_keys=True)
         except msgspec.ValidationError as error:
-            raise refusal(error, given) from None
-        return {name: value for name in self.names if (value := getattr(found, name)) is not UNSET}
+            raise refusal(error, fields) from None
+        return {name: value for name in self.names if (value := getattr(struct, name)) is not UNSET}
 
     def schema(self) -> dict[str, Any] | None:
-        """The payload as JSON Schema, with the defaults; None if a type has none."""
+        """The payload as JSON Schema, with the defaults; None if a type cannot be described."""
         try:
-            made = msgspec.json.schema(self._shape)
+            document = msgspec.json.schema(self._struct)
         except TypeError:
             return None
-        known = made.pop("$defs", {})
-        shape: dict[str, Any] = known.pop("Arguments", {})
-        for name, field in shape.get("properties", {}).items():
+        definitions = document.pop("$defs", {})
+        schema: dict[str, Any] = definitions.pop("Arguments", {})
+        for name, field in schema.get("properties", {}).items():
             default = self._signature.parameters[name].default
             if default is not inspect.Parameter.empty and default is not None:
                 with contextlib.suppress(TypeError, ValueError, RecursionError):
                     field["default"] = msgspec.to_builtins(default, str_keys=True)
-        shape.pop("title", None)
-        return shape | ({"$defs": known} if known else {})
+        schema.pop("title", None)
+        return schema | ({"$defs": definitions} if definitions else {})
 
     def result(self, value: Any) -> Any:
-        """A result as JSON has it, as the function returned it where the annotation says so."""
-        # What was completed in a transaction of its own may have no result, whatever is annotated.
+        """Convert a JSON result to the annotated return type."""
+        # A run that was completed in its own transaction may have no result despite the annotation.
         if value is None or self.returns is Any:
             return value
         try:
             return msgspec.convert(value, self.returns, str_keys=True)
         except msgspec.ValidationError as error:
-            raise InvalidInput("result", value, f"a value as annotated: {error}") from None
+            wanted = f"expected a value of the annotated return type: {error}"
+            raise InvalidInput("result", value, wanted) from None
 
 
-def _described(
-    function: Callable[..., Any], named: str
+def _inspect_function(
+    function: Callable[..., Any], function_name: str
 ) -> tuple[inspect.Signature, dict[str, Any]]:
-    # The annotations of an object with __call__ are those of its method.
-    face = function
+    # The annotations of a callable object are on its __call__ method.
+    annotated = function
     if not inspect.isroutine(function) and not isinstance(function, functools.partial):
-        face = getattr(function, "__call__", function)  # noqa: B004 — its own method is wanted
+        annotated = getattr(function, "__call__", function)  # noqa: B004 — the method is needed
     try:
-        return inspect.signature(function), typing.get_type_hints(face, include_extras=True)
+        return inspect.signature(function), typing.get_type_hints(annotated, include_extras=True)
     except (TypeError, ValueError) as error:
-        raise InvalidInput("job", named, f"a function: {error}") from None
+        raise InvalidInput("job", function_name, f"expected a function: {error}") from None
     except NameError as error:
-        wanted = f"annotations that can be resolved where it is defined: {error}"
-        raise InvalidInput("job", named, wanted) from None
+        wanted = f"its annotations must be resolvable in the module that defines it: {error}"
+        raise InvalidInput("job", function_name, wanted) from None
 
 
-def _context_of(signature: inspect.Signature, hints: Mapping[str, Any]) -> str | None:
+def _find_context_parameter(signature: inspect.Signature, hints: Mapping[str, Any]) -> str | None:
     for name in signature.parameters:
         hint = hints.get(name)
-        # `rota.Context | None` is what a function says that is also called without one.
-        if name == "ctx" or any(_is_context(each) for each in (hint, *typing.get_args(hint))):
+        # A function that is also called without a context annotates `rota.Context | None`.
+        if name == "ctx" or any(_is_context(part) for part in (hint, *typing.get_args(hint))):
             return name
     return None
 
@@ -158,44 +164,45 @@ def _is_context(hint: Any) -> bool:
     return isinstance(hint, type) and hint in CONTEXTS
 
 
-def _shape(
-    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], named: str
+def _build_struct(
+    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], function_name: str
 ) -> type[msgspec.Struct]:
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for each in parameters:
-        hint = hints.get(each.name, Any)
-        _refuse_unknown(hint, each.name, named)
-        if each.default is inspect.Parameter.empty:
-            fields.append((each.name, hint))
+    for parameter in parameters:
+        hint = hints.get(parameter.name, Any)
+        _refuse_unknown(hint, parameter.name, function_name)
+        if parameter.default is inspect.Parameter.empty:
+            fields.append((parameter.name, hint))
         else:
-            fields.append((each.name, Union[hint, UnsetType], UNSET))  # noqa: UP007 — built here
+            # A union that is built at run time.
+            fields.append((parameter.name, Union[hint, UnsetType], UNSET))  # noqa: UP007
     return msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=True)
 
 
-def _refuse_unknown(hint: Any, name: str, named: str) -> None:
-    """A type that no JSON becomes is found where it is declared, not when the first run fails."""
-    wanted = f"types that JSON can carry in {named}"
+def _refuse_unknown(hint: Any, name: str, function_name: str) -> None:
+    """Refuse a type that has no JSON form at declaration time, before the first run fails."""
+    wanted = f"parameters of {function_name} must have types that JSON can represent"
     try:
-        known = msgspec.inspect.type_info(hint)
+        info = msgspec.inspect.type_info(hint)
         msgspec.json.Decoder(hint)
     except TypeError as error:
         raise InvalidInput(name, hint, f"{wanted}: {error}") from None
-    if isinstance(known, msgspec.inspect.CustomType):
-        raise InvalidInput(name, hint, f"{wanted}: a dataclass or a Struct, for example")
+    if isinstance(info, msgspec.inspect.CustomType):
+        raise InvalidInput(name, hint, f"{wanted}, such as a dataclass or a msgspec Struct")
 
 
-def _holds(value: Any, unknown: type[Any]) -> bool:
-    """Whether something of this type is in a value."""
+def _contains(value: Any, unknown: type[Any]) -> bool:
+    """Whether a value contains an object of this type."""
     found = False
 
-    def seen(each: Any) -> Any:
+    def visit(part: Any) -> Any:
         nonlocal found
-        if not isinstance(each, unknown):
+        if not isinstance(part, unknown):
             raise NotImplementedError
         found = True
 
     try:
-        msgspec.to_builtins(value, str_keys=True, enc_hook=seen)
+        msgspec.to_builtins(value, str_keys=True, enc_hook=visit)
     except (TypeError, ValueError, RecursionError, NotImplementedError):
         return False
     return found
@@ -205,27 +212,28 @@ def _plain(name: str, value: Any) -> Any:
     try:
         return msgspec.to_builtins(value, str_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(name, value, f"a value that JSON can carry: {error}") from None
+        wanted = f"expected a value that JSON can represent: {error}"
+        raise InvalidInput(name, value, wanted) from None
 
 
 def refusal(
     error: msgspec.ValidationError, payload: Any, *, within: str | None = None
 ) -> InvalidInput:
-    """What msgspec says, with the argument that it is about."""
-    found = _AT.match(str(error))
-    said = found["said"] if found else str(error)
-    path = (found["path"] if found else None) or ""
+    """Convert an error of msgspec to `InvalidInput` with the path of the argument."""
+    message = _MESSAGE.match(str(error))
+    text = message["text"] if message else str(error)
+    path = (message["path"] if message else None) or ""
     if within is not None:
         payload = {within: payload}
         path = f"{within}{'' if not path or path.startswith('[') else '.'}{path}"
     top = re.split(r"[.\[]", path, maxsplit=1)[0]
     value = payload.get(top) if isinstance(payload, Mapping) and top else payload
-    about = _FIELD.match(said)
-    if about is None:
-        words = said.replace("`", "")
-        return InvalidInput(path or "arguments", value, words[:1].lower() + words[1:])
-    where = f"{path}.{about['name']}" if path else about["name"]
-    if about["what"] == "missing":
-        return InvalidInput(where, None, "a value: it is needed and was not given")
-    inner = value.get(about["name"]) if isinstance(value, Mapping) else value
-    return InvalidInput(where, inner, "left out: there is no such parameter")
+    field = _FIELD.match(text)
+    if field is None:
+        wanted = text.replace("`", "")
+        return InvalidInput(path or "arguments", value, wanted[:1].lower() + wanted[1:])
+    where = f"{path}.{field['name']}" if path else field["name"]
+    if field["problem"] == "missing":
+        return InvalidInput(where, None, "a value is required")
+    inner = value.get(field["name"]) if isinstance(value, Mapping) else value
+    return InvalidInput(where, inner, "unknown parameter")

@@ -1,7 +1,7 @@
-"""What a function learns about its attempt: `ctx`. Room: sdk/app.
+"""Defines `ctx`: the attempt as its function sees it.
 
-The engine's own context, and `log` beside it. The wrapper is made for functions that ask for a
-context, and the logger when it is first used: a job that needs neither pays for neither.
+It is the engine's context plus `log`. The wrapper is created only for functions that take a
+context, and the logger on first use, so that other jobs do not pay for them.
 """
 
 import logging
@@ -23,12 +23,12 @@ class Context(executor.Context, Protocol):
 
     @property
     def log(self) -> logging.Logger:
-        """Its records go to the log of the attempt, from any thread."""
+        """A logger that writes to the attempt's log. Usable from any thread."""
         ...
 
 
 class SyncContext(Protocol):
-    """One attempt, for `def` jobs: nothing is awaited. Once the attempt was asked to stop,
+    """One attempt, for `def` jobs: its methods block. Once the attempt was asked to stop,
     `progress`, `checkpoint`, `resume` and `transaction` raise `rota.AttemptCancelled`.
     """
 
@@ -40,17 +40,17 @@ class SyncContext(Protocol):
     def kind(self) -> str: ...
     @property
     def attempt(self) -> int:
-        """1 for the first; it only grows."""
+        """The attempt's number: 1 for the first. It only grows."""
         ...
 
     @property
     def idempotency_key(self) -> str:
-        """The same for all attempts of the run."""
+        """A key that is the same for all attempts of the run."""
         ...
 
     @property
     def traceparent(self) -> str | None:
-        """This attempt in its run's trace; None if nothing is traced."""
+        """This attempt's span in the trace of its run; None if tracing is off."""
         ...
 
     @property
@@ -68,43 +68,43 @@ class SyncContext(Protocol):
 
     @property
     def log(self) -> logging.Logger:
-        """Its records go to the log of the attempt, from any thread."""
+        """A logger that writes to the attempt's log. Usable from any thread."""
         ...
 
     def write(self, stream: Stream, chunk: bytes) -> None: ...
 
     def progress(self, fraction: float, message: str = "") -> None:
-        """Tell how far it got, from 0 to 1."""
+        """Report progress as a fraction from 0 to 1."""
 
     def checkpoint(self, value: object) -> None:
-        """Store where to go on from; durable once this returns."""
+        """Store a value from which a later attempt resumes; durable once this returns."""
 
     def resume(self) -> Any:
         """The last checkpoint of an earlier attempt, or None."""
 
     def hand_out(self, items: Sequence[object]) -> None:
-        """Give a map more items, as its source; durable once this returns."""
+        """Add items to the map for which this job is the source; durable once this returns."""
 
     def members(self, step: str) -> Iterator[Member]:
-        """All members of a map of this graph run, in their order."""
+        """All members of a map step of this graph run, in order."""
         ...
 
     def transaction(self, result: object = None) -> AbstractContextManager[BlockingConnection]:
-        """A connection in a transaction that also completes the run with this result: both happen,
-        or neither (E2). An error inside it, or a request to stop, rolls it back. Not with
-        `isolation="process"`.
+        """A connection in a transaction that also completes the run with this result: both commit
+        or neither does (E2). An error in the block, or a request to stop, rolls it back. Not
+        available with `isolation="process"`.
         """
         ...
 
 
-# An annotation with one of these asks for the context.
+# A parameter annotated with one of these receives the context.
 CONTEXTS: Final = frozenset(
     {Context, SyncContext, executor.Context, apart.SyncContext, apart.ChildContext}
 )
 
 
 class Given:
-    """A context of the engine, with `log`."""
+    """The engine's context, extended by `log`."""
 
     __slots__ = ("_context", "_log")
 
@@ -126,9 +126,9 @@ class Given:
 
 
 def attempt_logger(context: Any) -> logging.Logger:
-    """A logger of this attempt alone; Python keeps it nowhere, so it goes when the attempt goes."""
-    logger = logging.Logger(context.kind)  # noqa: LOG001 — getLogger would keep one for each
-    logger.parent = logging.root  # whose level is the worker's
+    """Create a logger for one attempt; it is not registered, so it is freed with the attempt."""
+    logger = logging.Logger(context.kind)  # noqa: LOG001 — getLogger would keep every logger
+    logger.parent = logging.root  # its level is the worker's
     logger.propagate = False
     logger.addHandler(Records(lambda: context))
     return logger

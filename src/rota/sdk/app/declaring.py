@@ -1,7 +1,7 @@
-"""What is said about a job, read and checked where it is said. Room: sdk/app.
+"""Reads and checks the options of a job's decorator when the decorator is called.
 
-The names are those of the API (docs/reference/api.md), so that a decorator, a request and a file
-say the same thing in the same words. Durations may be `timedelta` and times `datetime`.
+The names are those of the API (docs/reference/api.md), so that a decorator, a request and a
+manifest use the same fields. Durations may be `timedelta` and times `datetime`.
 """
 
 import difflib
@@ -24,17 +24,18 @@ from rota.core.time.schedule import Immediate
 from rota.runtime.clock import SystemClock
 
 Duration = str | timedelta
-# The ways to say when; each is a rule of a schedule.
+# The options that define when a job runs; each is a rule of a schedule.
 RULES: Final = ("cron", "rrule", "every", "at", "after", "on")
 CLOCK: Final = SystemClock()
 NOT_IN_A_PROCESS: Final = (
-    "no `isolation='process'` beside it: a child process has no connection to Rota's database, so "
-    "it cannot complete its run in ctx.transaction(); leave the isolation out, or use at_least_once"
+    "it cannot be combined with `isolation='process'`: a child process has no connection to Rota's "
+    "database, so it cannot complete its run in ctx.transaction(); remove the isolation, or use "
+    "at_least_once"
 )
 
 
 class Options(TypedDict, total=False):
-    """How runs are carried out; an app may say it for all of its jobs."""
+    """Options of runs. An app may set them for all of its jobs."""
 
     queue: str
     priority: int | Literal["high", "medium", "normal", "low"]
@@ -54,7 +55,7 @@ class Options(TypedDict, total=False):
 
 
 class Sending(Options, total=False):
-    """What may be said about one submission."""
+    """Options of one submission."""
 
     name: str
     unique: Mapping[str, Any]
@@ -62,7 +63,7 @@ class Sending(Options, total=False):
 
 
 class Declaration(Options, total=False):
-    """What may be said about a job."""
+    """Options of a job's declaration."""
 
     name: str
     kind: str
@@ -82,8 +83,8 @@ class Declaration(Options, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A declaration that was read. `options` are fields of a request, as JSON has them; `args` are
-    the arguments of the scheduled runs.
+    """A checked declaration. `options` are fields of a request as JSON values; `args` are the
+    arguments of the scheduled runs.
     """
 
     kind: str | None = None
@@ -96,15 +97,16 @@ class Declared:
 
 
 def read(given: Mapping[str, Any]) -> Declared:
-    """Read what a decorator was given."""
+    """Read the arguments of a decorator."""
     refuse_unknown(given, Declaration.__annotations__)
     schedule = schedule_of(given)
     args = given.get("args", {})
     if args and schedule is None:
-        raise InvalidInput("args", args, "a schedule to go with them: they are for its runs")
-    for text in ("name", "kind"):
-        if given.get(text) is not None:
-            check_name(given[text], text)
+        wanted = "they are the arguments of scheduled runs and need a schedule, such as cron="
+        raise InvalidInput("args", args, wanted)
+    for field_name in ("name", "kind"):
+        if given.get(field_name) is not None:
+            check_name(given[field_name], field_name)
     if given.get("isolation") == "process" and given.get("guarantee") == Guarantee.EXACTLY_ONCE:
         raise InvalidInput("guarantee", given["guarantee"], NOT_IN_A_PROCESS)
     return Declared(
@@ -119,63 +121,70 @@ def read(given: Mapping[str, Any]) -> Declared:
 
 
 def sending_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what is said about one submission."""
+    """Read the options of one submission."""
     refuse_unknown(given, Sending.__annotations__)
     return options_of(given, tuple(Sending.__annotations__))
 
 
 def defaults_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what an app says about all of its jobs."""
+    """Read the options that an app sets for all of its jobs."""
     refuse_unknown(given, Options.__annotations__)
     return options_of(given, tuple(Options.__annotations__))
 
 
 def options_of(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The options among what was given, as JSON has them; None counts as not said."""
-    said = {name: plainly(given[name]) for name in names if given.get(name) is not None}
-    draft = read_input(JobDraft, {name: said[name] for name in said if name != "idempotency_key"})
+    """Select the options from the arguments, as JSON values; None counts as omitted."""
+    options = {name: plainly(given[name]) for name in names if given.get(name) is not None}
+    fields = {name: value for name, value in options.items() if name != "idempotency_key"}
+    draft = read_input(JobDraft, fields)
     policy_of(draft, USUAL)
     plain_values(draft)
-    if "labels" in said:
-        check_labels(said["labels"])
+    if "labels" in options:
+        check_labels(options["labels"])
     for name in ("queue", "user_id", "name"):
-        if name in said:
-            check_name(said[name], name)
-    return said
+        if name in options:
+            check_name(options[name], name)
+    return options
 
 
 def schedule_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
-    """When it runs, in the one form that the engine reads; None if nothing is said about it."""
+    """Build the schedule in the form that the engine reads; None if the job has none."""
     rules = [rule for rule in RULES if given.get(rule) is not None]
     if given.get("schedule") is not None:
-        both = [*rules, *(["timezone"] if given.get("timezone") else [])]
-        if both:
-            raise InvalidInput(both[0], given[both[0]], "it inside `schedule`, or no `schedule`")
-        said = plainly(given["schedule"])
-        if not isinstance(said, dict):
-            raise InvalidInput("schedule", said, "an object, such as {'cron': '0 2 * * *'}")
+        outside = [*rules, *(["timezone"] if given.get("timezone") else [])]
+        if outside:
+            name = outside[0]
+            wanted = f"it cannot be combined with `schedule`; move {name} into `schedule`"
+            raise InvalidInput(name, given[name], wanted)
+        plain = plainly(given["schedule"])
+        if not isinstance(plain, dict):
+            wanted = "expected an object, such as {'cron': '0 2 * * *'}"
+            raise InvalidInput("schedule", plain, wanted)
     elif rules:
         names = [*rules, *(["timezone"] if given.get("timezone") else [])]
-        said = {"event" if name == "on" else name: plainly(given[name]) for name in names}
+        plain = {"event" if name == "on" else name: plainly(given[name]) for name in names}
         for name in ("every", "after"):
-            if isinstance(said.get(name), int | float):
-                durations.parse(said[name], field=name)  # which says what is wrong with it
+            if isinstance(plain.get(name), int | float):
+                durations.parse(plain[name], field=name)  # raises with a precise message
     elif given.get("timezone") is not None:
-        raise InvalidInput("timezone", given["timezone"], "a schedule that it is about")
+        wanted = "it needs a schedule, such as cron= or every="
+        raise InvalidInput("timezone", given["timezone"], wanted)
     else:
         return None
     with within("schedule"):
-        # A time may lie in the past: the module of a job that has run must still be imported. What
-        # depends on the moment, such as the end of `after`, is read again when it is stored.
-        is_times = [rule for rule in (*RULES, "fixed_delay", "event") if rule in said] == ["at"]
-        read = read_saved_schedule(said) if is_times else read_schedule(said, now=CLOCK.now())
-        if isinstance(read.rules[0], Immediate):
-            raise InvalidInput("immediate", True, "a rule with times; `submit` runs it at once")
-    return dict(said)
+        # A time may lie in the past: the module of a job that has run must remain importable.
+        # Parts that depend on the current time, such as the end of `after`, are read again when
+        # the schedule is stored.
+        is_times = [rule for rule in (*RULES, "fixed_delay", "event") if rule in plain] == ["at"]
+        schedule = read_saved_schedule(plain) if is_times else read_schedule(plain, now=CLOCK.now())
+        if isinstance(schedule.rules[0], Immediate):
+            wanted = "expected a rule with times; to run the job at once, call its submit()"
+            raise InvalidInput("immediate", True, wanted)
+    return dict(plain)
 
 
 def plainly(value: Any) -> Any:
-    """A value as JSON has it, with durations and times as the engine writes them."""
+    """Convert a value to JSON values, with durations and times in the engine's notation."""
     match value:
         case timedelta():
             return durations.iso(value)
@@ -196,5 +205,6 @@ def refuse_unknown(given: Mapping[str, Any], known: Iterable[str]) -> None:
     for name in given:
         if name not in names:
             close = difflib.get_close_matches(name, names, n=1)
-            meant = f"; did you mean {close[0]}?" if close else ""
-            raise InvalidInput(name, given[name], f"one of {', '.join(names)}{meant}")
+            suggestion = f"; did you mean {close[0]}?" if close else ""
+            wanted = f"unknown option; known options: {', '.join(names)}{suggestion}"
+            raise InvalidInput(name, given[name], wanted)

@@ -1,7 +1,7 @@
-"""A function that was declared as a job. Room: sdk/app.
+"""Wraps a function that was declared as a job.
 
-It is still the function: calling it calls it, here and now. `submit`, `at` and `after` have the
-same parameters without the context, and hand them to a server. What serves it is serving.py.
+Calling a job calls its function, in this process. `submit`, `at` and `after` take the same
+parameters without the context and send them to the server. serving.py runs it on a worker.
 """
 
 import asyncio
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
     from rota.sdk.app.app import App
     from rota.sdk.graph.steps import Linked, Step, Steps
 
-# What the function is called with and gives, what is submitted, and what comes of it.
+# C, F: parameters and return value of a call. P, R: parameters and result of a submission.
 C = ParamSpec("C")
 F = TypeVar("F")
 P = ParamSpec("P")
 R = TypeVar("R")
 Q = ParamSpec("Q")
 T = TypeVar("T")
-# As many as the API takes in one request.
+# The limit of the API for one request.
 MOST_AT_ONCE: Final = 1_000
 
 
 @dataclass(slots=True)
 class Home:
-    """The app that a job belongs to, once it does; shared by a job and its variants."""
+    """The app of a job, or None before it is added to one. A job and its variants share it."""
 
     app: "App | None" = None
 
 
 class Job(Generic[C, F, P, R]):
-    """A declared function. `options` gives a variant of it; both are the same job."""
+    """A declared function. `options` returns a variant with other options of the same job."""
 
     def __init__(self, function: Callable[C, F], declared: Declared) -> None:
         functools.update_wrapper(self, function)
@@ -76,7 +76,7 @@ class Job(Generic[C, F, P, R]):
     def __call__(self, *args: C.args, **kwargs: C.kwargs) -> F:
         graph = BUILDING.get()
         if graph is not None:
-            # In a graph a call is a step, and what it gives stands for the result.
+            # While a graph is built, a call adds a step and returns a placeholder for its result.
             return cast("F", graph.step_of(self, args, kwargs))
         return self.function(*args, **kwargs)
 
@@ -92,36 +92,39 @@ class Job(Generic[C, F, P, R]):
     @property
     def app(self) -> "App":
         if self.home.app is None:
-            wanted = 'a job of an app: rota.App("…", jobs=[…]) or app.include(module)'
+            wanted = (
+                'the job belongs to no app; add it with rota.App("…", jobs=[…]) '
+                "or app.include(module)"
+            )
             raise InvalidInput("job", self.__name__, wanted)
         return self.home.app
 
     @property
     def kind(self) -> str:
-        """By which workers know it: `<app>.<function>` unless it was said."""
+        """The kind under which workers serve the job. Default: `<app>.<function>`."""
         return self.declared.kind or f"{self.app.name}.{self.__name__}"
 
     @property
     def name(self) -> str:
-        """The name of the scheduled job: the kind unless it was said."""
+        """The name of the scheduled job. Default: the kind."""
         return self.declared.name or self.kind
 
     @property
     def handler(self) -> Call:
-        """What a worker calls, with a context and what `arguments.read` makes of a payload."""
+        """The function that a worker calls with a context and the result of `arguments.read`."""
         return call_of(self.function, self.arguments)
 
     def draft(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
-        """The request that `submit` would send. Wrong arguments raise `InvalidInput`."""
+        """The request body that `submit` would send. Wrong arguments raise `InvalidInput`."""
         return self._draft(args, kwargs)
 
     def declaration(self) -> dict[str, Any] | None:
-        """The scheduled job as a request; None if nothing was said about when."""
+        """The scheduled job as a request body; None if it has no schedule."""
         declared = self.declared
         if declared.schedule is None:
             return None
         options = {**self.app.defaults, **declared.options}
-        options.pop("unique", None)  # that is about submissions
+        options.pop("unique", None)  # applies to submissions only
         return {
             **options,
             "name": self.name,
@@ -136,55 +139,57 @@ class Job(Generic[C, F, P, R]):
         return self.arguments.payload((), self.declared.args)
 
     def step(self, *args: Any, **kwargs: Any) -> "Step":
-        """A step of the graph that is being built; as calling it, for type checkers that want to
-        know of `when`, `map` and `options`, and that values of other steps may be arguments.
+        """Add a step to the graph that is being built. The same as calling the job, but typed: type
+        checkers know `when`, `map` and `options` and accept values of other steps as arguments.
         """
         return current().step_of(self, args, kwargs)
 
     def as_step(self) -> "Step":
-        """The step of a job that is only named, as in `extract >> load`."""
+        """The step of a job that is used without a call, as in `extract >> load`."""
         return current().bare(self)
 
     @property
     def said(self) -> dict[str, Any]:
-        """What was said about its runs: by the app, the declaration, and `options`."""
+        """The options of its runs, from the app, the declaration and `options`."""
         return {**self.app.defaults, **self.declared.options, **self._sending}
 
     def options(self, **given: Unpack[Sending]) -> "Job[C, F, P, R]":
-        """The same job, submitted in another way: `charge.options(queue="slow").submit(7)`."""
+        """Return this job with other options: `charge.options(queue="slow").submit(7)`."""
         variant = copy.copy(self)
-        variant._sending = {**self._sending, **declaring.sending_of(given)}  # noqa: SLF001 — our own
+        merged = {**self._sending, **declaring.sending_of(given)}
+        variant._sending = merged  # noqa: SLF001 — of the same class
         return variant
 
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
-        """Run it as soon as a worker is free."""
+        """Submit a run that starts as soon as a worker is free."""
         return self._send(self._draft(args, kwargs))
 
     def at(self, when: datetime | str, /, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
-        """Run it once, at this time: an aware datetime, or a text with its offset."""
+        """Submit a run for this time: an aware datetime, or a string with a UTC offset."""
         moment = moments.rfc3339(moments.parse(when, field="when"))
         return self._send(self._draft(args, kwargs, schedule={"at": moment}))
 
     def after(self, delay: str | timedelta, /, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
-        """Run it once, after this time: a timedelta, or a text such as 10m."""
+        """Submit a run that starts after this delay: a timedelta, or a string such as 10m."""
         schedule = declaring.schedule_of({"after": delay})
         return self._send(self._draft(args, kwargs, schedule=schedule))
 
     def submit_many(
         self, calls: Iterable[Sequence[Any] | Mapping[str, Any]]
     ) -> list[Submission[R]]:
-        """Submit up to 1,000 calls, all or none; each is a tuple of arguments, or a mapping of
-        them by name.
+        """Submit up to 1,000 calls in one transaction. Each call is a tuple of positional arguments
+        or a mapping of arguments by name.
         """
-        drafts = [self._draft_of(place, call) for place, call in enumerate(calls)]
+        drafts = [self._draft_of(index, call) for index, call in enumerate(calls)]
         if not drafts:
             return []
         if len(drafts) > MOST_AT_ONCE:
-            raise InvalidInput("calls", f"{len(drafts)} calls", f"at most {MOST_AT_ONCE} at once")
+            wanted = f"at most {MOST_AT_ONCE} calls per submission"
+            raise InvalidInput("calls", f"{len(drafts)} calls", wanted)
         if "idempotency_key" in self._sending:
-            wanted = "left out: it is for one submission; `unique` may be for many"
+            wanted = "an idempotency key identifies one submission; for several, use `unique`"
             raise InvalidInput("idempotency_key", self._sending["idempotency_key"], wanted)
-        return [self._submission(made) for made in self.app.sender.create_many(drafts)]
+        return [self._submission(created) for created in self.app.sender.create_many(drafts)]
 
     async def submit_async(self, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
         return await asyncio.to_thread(self.submit, *args, **kwargs)
@@ -211,37 +216,38 @@ class Job(Generic[C, F, P, R]):
         *,
         schedule: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        said = self.said
-        said.pop("idempotency_key", None)  # a header of the request, not a field
+        options = self.said
+        options.pop("idempotency_key", None)  # a header of the request, not a field
         if schedule is not None:
-            said["schedule"] = schedule
-        return {**said, "kind": self.kind, "payload": self.arguments.payload(args, kwargs)}
+            options["schedule"] = schedule
+        return {**options, "kind": self.kind, "payload": self.arguments.payload(args, kwargs)}
 
-    def _draft_of(self, place: int, call: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-        with within(f"calls[{place}]"):
+    def _draft_of(self, index: int, call: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+        with within(f"calls[{index}]"):
             if isinstance(call, Mapping):
                 return self._draft((), call)
             if isinstance(call, str) or not isinstance(call, Sequence):
-                raise InvalidInput("arguments", call, "a tuple, or a mapping by name")
+                wanted = "expected a tuple of arguments, or a mapping of arguments by name"
+                raise InvalidInput("arguments", call, wanted)
             return self._draft(call, {})
 
     def _send(self, draft: Mapping[str, Any]) -> Submission[R]:
         key = self._sending.get("idempotency_key")
         return self._submission(self.app.sender.create(draft, idempotency_key=key))
 
-    def _submission(self, made: Made) -> Submission[R]:
+    def _submission(self, created: Made) -> Submission[R]:
         return Submission(
-            job_id=made.job_id,
-            run_id=made.run_id,
-            deduplicated=made.deduplicated,
+            job_id=created.job_id,
+            run_id=created.run_id,
+            deduplicated=created.deduplicated,
             sender=self.app.sender,
             convert=self.arguments.result,
         )
 
 
 class Decorator:
-    """Turns a function into a `Job`. The context, if it takes one, is its first parameter: then
-    type checkers know that `submit` goes without it.
+    """Turns a function into a `Job`. If the function takes the context as its first parameter, type
+    checkers know that `submit` omits it.
     """
 
     def __init__(
@@ -267,19 +273,20 @@ class Decorator:
 
     def __call__(self, function: Callable[..., Any], /) -> Job[..., Any, ..., Any]:
         if isinstance(function, Job):
-            raise InvalidInput("job", function.__name__, "a function that is not a job yet")
-        made: Job[..., Any, ..., Any] = Job(function, self._declared)
-        self._adopt(made)
-        return made
+            wanted = "it is already a job; expected a plain function"
+            raise InvalidInput("job", function.__name__, wanted)
+        job: Job[..., Any, ..., Any] = Job(function, self._declared)
+        self._adopt(job)
+        return job
 
 
 def refuse_bare(functions: Sequence[object]) -> None:
-    """`@app.job` without parentheses is an easy slip."""
+    """Refuse a decorator without parentheses, such as `@app.job`."""
     if functions:
-        raise InvalidInput("job", functions[0], "parentheses after it: @app.job(), @rota.job()")
+        raise InvalidInput("job", functions[0], "add parentheses: @app.job() or @rota.job()")
 
 
 def job(*bare: Never, **given: Unpack[Declaration]) -> Decorator:
-    """Declare a job for an app that collects it later: `rota.App("…", jobs=[…])`."""
+    """Declare a job and add it to an app later: `rota.App("…", jobs=[…])`."""
     refuse_bare(bare)
-    return Decorator(declaring.read(given), adopt=lambda _made: None)
+    return Decorator(declaring.read(given), adopt=lambda _job: None)

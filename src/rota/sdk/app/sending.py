@@ -1,7 +1,7 @@
-"""The way from a submitted job to the server. Room: sdk/app.
+"""Sends submitted jobs to the server.
 
-A `Sender` is all that a job needs of a server; the usual one is the client of the API, which is
-loaded and connected when the first job is sent. Tests put another in its place.
+A `Sender` is everything that a job needs from a server. The default is the API client, which is
+loaded and connected with the first submission. Tests replace it.
 """
 
 import threading
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Made(Protocol):
-    """A job that the server has written."""
+    """A job that the server has created."""
 
     @property
     def job_id(self) -> str: ...
@@ -37,7 +37,9 @@ class Run(Protocol):
 
 
 class Sender(Protocol):
-    """Safe to use from any thread. A draft has the fields of `POST /v1/jobs`."""
+    """The server, as a job sees it. Safe to use from any thread. A draft has the fields of
+    `POST /v1/jobs`.
+    """
 
     def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> Made: ...
     def create_many(self, drafts: Sequence[Mapping[str, Any]]) -> Sequence[Made]: ...
@@ -50,22 +52,22 @@ class Sender(Protocol):
 
 
 class ClientSender:
-    """Sends over HTTP. Without a URL and a key it looks for them as every client does."""
+    """Sends over HTTP. Finds the URL and the key as every client does if they are None."""
 
     def __init__(self, url: str | None = None, key: str | None = None) -> None:
         self._url = url
         self._key = key
         self._lock = threading.Lock()
-        self._made: Client | None = None
+        self._client: Client | None = None
 
     @property
     def client(self) -> "Client":
         with self._lock:
-            if self._made is None:
+            if self._client is None:
                 from rota.sdk.client import Client  # noqa: PLC0415 — declaring jobs needs no HTTP
 
-                self._made = Client(self._url, self._key)
-            return self._made
+                self._client = Client(self._url, self._key)
+            return self._client
 
     def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> Made:
         return self.client.create_job(**draft, idempotency_key=idempotency_key)
@@ -85,6 +87,6 @@ class ClientSender:
 
     def close(self) -> None:
         with self._lock:
-            if self._made is not None:
-                self._made.close()
-                self._made = None
+            if self._client is not None:
+                self._client.close()
+                self._client = None

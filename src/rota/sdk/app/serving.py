@@ -1,8 +1,8 @@
-"""What a worker calls: a job's function behind the handlers of the executor. Room: sdk/app.
+"""Adapts a job's function to the handlers that the Python executor calls.
 
-The check turns a payload into arguments before the attempt begins; the call gives them to the
-function, with the context if it asks for one. What it returns is written as JSON by the engine;
-what it yields are the items of a map (executors/python/sources.py).
+The handler's check converts a payload to arguments before the attempt begins. The call passes them
+to the function, with the context if the function takes one. The engine writes the return value as
+JSON; yielded values are the items of a map (executors/python/sources.py).
 """
 
 import inspect
@@ -17,58 +17,58 @@ Call = Callable[[Any, dict[str, Any]], Any]
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to await."""
-    faces = (function, getattr(function, "__call__", None))  # noqa: B004 — its own method is wanted
-    return any(inspect.iscoroutinefunction(each) for each in faces)
+    """Whether calling the function returns an awaitable."""
+    method = getattr(function, "__call__", None)  # noqa: B004 — the method itself is needed
+    return any(inspect.iscoroutinefunction(callee) for callee in (function, method))
 
 
 def call_of(function: Callable[..., Any], arguments: Arguments) -> Call:
-    """The function as a handler: of a context, and of what `arguments.read` made of the payload."""
+    """Build a handler that takes a context and the arguments that `arguments.read` returned."""
     if sources.yields_async(function):
-        return _yielding_async(function, arguments.context)
+        return _wrap_async_generator(function, arguments.context)
     if sources.yields(function):
-        return _yielding(function, arguments.context)
+        return _wrap_generator(function, arguments.context)
     return (
-        _awaited(function, arguments.context)
+        _wrap_coroutine(function, arguments.context)
         if is_async(function)
-        else _called(function, arguments.context)
+        else _wrap_function(function, arguments.context)
     )
 
 
-def _awaited(function: Callable[..., Awaitable[Any]], context: str | None) -> Call:
-    async def bare(_context: Any, given: dict[str, Any]) -> Any:
-        return await function(**given)
+def _wrap_coroutine(function: Callable[..., Awaitable[Any]], context: str | None) -> Call:
+    async def without_context(_context: Any, args: dict[str, Any]) -> Any:
+        return await function(**args)
 
-    async def informed(attempt: Any, given: dict[str, Any]) -> Any:
-        return await function(**{str(context): Given(attempt)}, **given)
+    async def with_context(attempt: Any, args: dict[str, Any]) -> Any:
+        return await function(**{str(context): Given(attempt)}, **args)
 
-    return bare if context is None else informed
-
-
-def _called(function: Callable[..., Any], context: str | None) -> Call:
-    def bare(_context: Any, given: dict[str, Any]) -> Any:
-        return function(**given)
-
-    def informed(attempt: Any, given: dict[str, Any]) -> Any:
-        return function(**{str(context): Given(attempt)}, **given)
-
-    return bare if context is None else informed
+    return without_context if context is None else with_context
 
 
-def _yielding_async(function: Callable[..., AsyncIterator[Any]], context: str | None) -> Call:
-    async def source(attempt: Any, given: dict[str, Any]) -> AsyncIterator[Any]:
-        async for item in function(**_with(context, attempt), **given):
+def _wrap_function(function: Callable[..., Any], context: str | None) -> Call:
+    def without_context(_context: Any, args: dict[str, Any]) -> Any:
+        return function(**args)
+
+    def with_context(attempt: Any, args: dict[str, Any]) -> Any:
+        return function(**{str(context): Given(attempt)}, **args)
+
+    return without_context if context is None else with_context
+
+
+def _wrap_async_generator(function: Callable[..., AsyncIterator[Any]], context: str | None) -> Call:
+    async def source(attempt: Any, args: dict[str, Any]) -> AsyncIterator[Any]:
+        async for item in function(**_context_argument(context, attempt), **args):
             yield item
 
     return source
 
 
-def _yielding(function: Callable[..., Iterator[Any]], context: str | None) -> Call:
-    def source(attempt: Any, given: dict[str, Any]) -> Iterator[Any]:
-        yield from function(**_with(context, attempt), **given)
+def _wrap_generator(function: Callable[..., Iterator[Any]], context: str | None) -> Call:
+    def source(attempt: Any, args: dict[str, Any]) -> Iterator[Any]:
+        yield from function(**_context_argument(context, attempt), **args)
 
     return source
 
 
-def _with(context: str | None, attempt: Any) -> dict[str, Any]:
+def _context_argument(context: str | None, attempt: Any) -> dict[str, Any]:
     return {} if context is None else {context: Given(attempt)}

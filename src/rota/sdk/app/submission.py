@@ -1,7 +1,7 @@
-"""What was submitted: where it stands, and what came of it. Room: sdk/app.
+"""Represents a submitted job: its state and its result.
 
-Waiting asks the server now and then, seldom once it takes long. It is for scripts and tests: a
-program that serves people had better ask later, by the id.
+Waiting for a result polls the server, less often the longer it takes. It is meant for scripts and
+tests; a program that serves users should store the id and ask later.
 """
 
 import asyncio
@@ -29,32 +29,32 @@ ENDED: Final = frozenset(state.value for state in FINAL)
 
 @dataclass(eq=False)
 class RunFailed(RotaError):
-    """A run that ended without a result; `status` says how, `reason` why if anybody knows."""
+    """A run ended without a result. `status` is its final state, `reason` its error if known."""
 
     run_id: str
     status: str
     reason: str | None = None
 
     def __str__(self) -> str:
-        why = f": {self.reason}" if self.reason else ""
-        return f"the run {self.run_id} is {self.status}{why}"
+        reason = f": {self.reason}" if self.reason else ""
+        return f"run {self.run_id} is {self.status}{reason}"
 
 
 @dataclass(eq=False)
 class NotFinished(RotaError, TimeoutError):
-    """A result was waited for, and did not come in time. The run goes on."""
+    """A run did not end within the timeout. The run continues."""
 
     job_id: str
     waited: timedelta
 
     def __str__(self) -> str:
-        return f"the job {self.job_id} has no result after {durations.words(self.waited)}"
+        return f"job {self.job_id} has no result after {durations.words(self.waited)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission(Generic[R]):
-    """A job that the server has accepted. `run_id` is None until the time of a later one comes;
-    `deduplicated` means that an equal one was there already, and this is that one.
+    """A job that the server has accepted. `run_id` is None until the time of a delayed run has
+    come. `deduplicated` is true if this is an existing job that an equal submission created.
     """
 
     job_id: str
@@ -64,14 +64,14 @@ class Submission(Generic[R]):
     convert: Callable[[Any], R] = field(repr=False, compare=False)
 
     def status(self) -> str:
-        """The state of its run, or `scheduled` while there is none."""
+        """The state of its run, or `scheduled` before the run exists."""
         run = self._run()
         return "scheduled" if run is None else run.status
 
     def result(self, timeout: str | float | timedelta | None = None) -> R:
-        """Wait for the end, and return what the function returned.
+        """Wait for the run to end and return the function's result.
 
-        Raises `RunFailed` if it ended in another way, `NotFinished` if `timeout` passes first.
+        Raises `RunFailed` if the run did not succeed, `NotFinished` if `timeout` passes first.
         """
         for pause in self._pauses(timeout):
             if (ended := self._ended()) is not None:
@@ -80,7 +80,7 @@ class Submission(Generic[R]):
         raise NotFinished(self.job_id, span(timeout) or timedelta())
 
     def cancel(self, reason: str | None = None) -> None:
-        """Ask its run to stop; nothing happens if there is none yet."""
+        """Ask the run to stop. Does nothing before the run exists."""
         run_id = self._run_id()
         if run_id is not None:
             self.sender.cancel(run_id, reason=reason)
@@ -92,9 +92,9 @@ class Submission(Generic[R]):
         self,
         timeout: str | float | timedelta | None = None,  # noqa: ASYNC109 — as in `result`
     ) -> R:
-        """`result` for async code: the loop goes on while this waits."""
+        """`result` for async code; it does not block the event loop."""
         for pause in self._pauses(timeout):
-            # A thread for each question, not for the whole wait: there are few of them.
+            # One thread per poll, not for the whole wait: the default pool has few threads.
             if (ended := await asyncio.to_thread(self._ended)) is not None:
                 return self._result_of(ended)
             await CLOCK.sleep(pause)
@@ -121,10 +121,10 @@ class Submission(Generic[R]):
 
     @staticmethod
     def _pauses(timeout: str | float | timedelta | None) -> Iterator[float]:
-        """How long to rest after each look; the last look is at the end of the time."""
-        limit, begun, pause = span(timeout), CLOCK.monotonic(), SOONEST
+        """Yield the pause after each poll; the last poll is at the end of the timeout."""
+        limit, started, pause = span(timeout), CLOCK.monotonic(), SOONEST
         while True:
-            left = None if limit is None else begun + limit.total_seconds() - CLOCK.monotonic()
+            left = None if limit is None else started + limit.total_seconds() - CLOCK.monotonic()
             yield pause if left is None else max(0.0, min(pause, left))
             if left is not None and left <= 0:
                 return
@@ -132,7 +132,7 @@ class Submission(Generic[R]):
 
 
 def span(timeout: str | float | timedelta | None) -> timedelta | None:
-    """How long to wait: seconds, a timedelta, or a text such as 30s."""
+    """Convert a timeout to a timedelta: seconds, a timedelta, or a string such as 30s."""
     match timeout:
         case None | timedelta():
             return timeout

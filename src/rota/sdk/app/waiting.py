@@ -1,8 +1,8 @@
-"""Jobs that wait for events: what is said about it, and what the function is given. Room: sdk/app.
+"""Declares jobs that are triggered by events, and builds their payloads.
 
-A function with a parameter `event` gets the event, as a mapping; where several come together,
-`events` gets a list of them. With `args` it is given those instead, in which `{"$":
-"event.data.order"}` stands for a value of the event.
+A parameter `event` receives the event as a mapping; for triggers that combine several events, a
+parameter `events` receives a list of them. With `args` the function receives those instead, and
+`{"$": "event.data.order"}` is replaced by a value of the event.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ EVENT: Final = "event"
 
 
 def event(
-    type: str | None = None,  # noqa: A002 — the name that it has everywhere
+    type: str | None = None,  # noqa: A002 — the field's name in API and manifests
     *,
     where: str | None = None,
     debounce: Duration | Mapping[str, Any] | None = None,
@@ -30,14 +30,14 @@ def event(
     all_of: Sequence[str | Mapping[str, Any]] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """What a job waits for, for `@app.job(on=rota.event("order.paid"))`.
+    """Describe the events that trigger a job: `@app.job(on=rota.event("order.paid"))`.
 
-    `where` is an expression over `event`. `debounce` runs once after so much quiet; `batch` is
-    `{"size": 100, "within": "10s"}`; `all_of` lists several to wait for, with `within` and perhaps
-    `key` beside it.
+    `where` is an expression over `event`. `debounce` runs the job once after this long without an
+    event. `batch` collects events: `{"size": 100, "within": "10s"}`. `all_of` lists several events
+    to wait for; it takes `within` and optionally `key`.
     """
-    given = {"type": type, "where": where, "debounce": debounce, "batch": batch, "all_of": all_of}
-    return {name: value for name, value in {**given, **more}.items() if value is not None}
+    fields = {"type": type, "where": where, "debounce": debounce, "batch": batch, "all_of": all_of}
+    return {name: value for name, value in {**fields, **more}.items() if value is not None}
 
 
 def is_waiting(schedule: Mapping[str, Any] | None) -> bool:
@@ -45,18 +45,18 @@ def is_waiting(schedule: Mapping[str, Any] | None) -> bool:
 
 
 class Later:
-    """Stands for a value that only the event knows."""
+    """A placeholder for a value that comes from the event."""
 
 
 def payload_of(
     arguments: Arguments, schedule: Mapping[str, Any], args: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """The payload of a job that waits for events; None lets each run have its event."""
+    """The payload of a job that events trigger; None passes each run its event."""
     if not args:
         single = is_single(read_trigger(schedule[EVENT]))
         name = "event" if single else "events"
         if name not in arguments.names:
-            wanted = f"a parameter {name} of the function, or a value for each that it has"
+            wanted = f"the function needs a parameter `{name}`, or `args` with all its parameters"
             raise InvalidInput("args", {}, wanted)
         arguments.partly((), {name: Later()}, unknown=Later)
         return None

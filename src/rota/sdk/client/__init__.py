@@ -1,12 +1,13 @@
-"""Rota's API from Python: every operation as a method, typed. Room: sdk/client.
+"""Calls Rota's API from Python: every operation is a typed method.
 
-blocking.py       Client
-asynchronous.py   AsyncClient, which needs aiohttp and loads it when it is first asked for
-methods.py        an operation as a method of both clients
-requests.py       a call before it is sent         answers.py    what came back
-patience.py       whether it is tried again        errors.py     what goes wrong
-finding.py        where the API is, and the key    streams.py    logs and feed as they come
-generated/        operations and shapes, rendered from the API's catalogue by `make generate`
+blocking.py       `Client`
+asynchronous.py   `AsyncClient`; it needs aiohttp, which is loaded on first use
+calls.py          the code that both clients share
+methods.py        turns the description of an operation into a method of both clients
+requests.py       builds requests                    answers.py    reads responses
+patience.py       decides about retries              errors.py     the errors of a client
+finding.py        finds the server and the key       streams.py    follows logs and the feed
+generated/        operations and response types, rendered from the API by `make generate`
 """
 
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name != "AsyncClient":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rota.sdk.client.asynchronous import AsyncClient  # noqa: PLC0415 - aiohttp takes its time
+    from rota.sdk.client.asynchronous import AsyncClient  # noqa: PLC0415 - aiohttp loads slowly
 
     return AsyncClient

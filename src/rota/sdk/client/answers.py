@@ -1,4 +1,4 @@
-"""What came back: the shape that was asked for, or an error with its fields. Room: sdk/client."""
+"""Reads responses of the API: a value of the requested type, or an error with its fields."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -19,7 +19,7 @@ MOST_SHOWN: Final = 200
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """RFC 9457, as far as it is there."""
+    """A problem document (RFC 9457); every field is optional."""
 
     title: str = ""
     detail: str = ""
@@ -29,7 +29,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 def read_answer(request: Request[T], body: bytes, place: Place) -> T:
-    """The answer in its shape."""
+    """Decode the body of a successful response."""
     if request.answer is NoneType:
         return cast("T", None)
     if request.answer is str:
@@ -37,8 +37,8 @@ def read_answer(request: Request[T], body: bytes, place: Place) -> T:
     try:
         return cast("T", decoder(cast("Any", request.answer)).decode(body))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        asked = f"{request.method} {request.path}"
-        raise Unreadable(url=place.url, reason=f"{error} (of {asked})") from None
+        operation = f"{request.method} {request.path}"
+        raise Unreadable(url=place.url, reason=f"{error} (in {operation})") from None
 
 
 @cache
@@ -47,21 +47,22 @@ def decoder(shape: Any) -> "msgspec.json.Decoder[Any]":
 
 
 def problem_of(status: int, headers: Mapping[str, str], body: bytes, place: Place) -> ApiError:
-    """What an answer that is no success says."""
-    told = read_problem(body)
-    if told is None:
-        said = " ".join(body[:MOST_SHOWN].decode(errors="replace").split())
-        moved = headers.get("location")
-        told = Problem(detail=f"{status}: {said}" if said else "")
-        if moved:
-            told = Problem(detail=f"the API has moved to {moved[:MOST_SHOWN]}; give that address")
+    """Build the error for an unsuccessful response."""
+    problem = read_problem(body)
+    if problem is None:
+        text = " ".join(body[:MOST_SHOWN].decode(errors="replace").split())
+        location = headers.get("location")
+        problem = Problem(detail=f"{status}: {text}" if text else "")
+        if location:
+            detail = f"the API has moved to {location[:MOST_SHOWN]}; use that address"
+            problem = Problem(detail=detail)
     return ApiError(
         status=status,
-        code=told.code,
-        title=told.title,
-        detail=told.detail,
-        errors=told.errors,
-        request_id=told.request_id or headers.get("x-request-id"),
+        code=problem.code,
+        title=problem.title,
+        detail=problem.detail,
+        errors=problem.errors,
+        request_id=problem.request_id or headers.get("x-request-id"),
         retry_after=seconds(headers.get("retry-after")),
         hint=place.hint if status == UNAUTHENTICATED else None,
         has_no_key=status == UNAUTHENTICATED and place.key is None,
@@ -76,20 +77,20 @@ def read_problem(body: bytes) -> Problem | None:
 
 
 def seconds(said: str | None) -> float | None:
-    """Retry-After in seconds; the form with a date, which the API does not use, is not read."""
+    """Parse Retry-After in seconds. The API does not use the form with a date: it gives None."""
     said = (said or "").strip()
     return float(said) if said.isascii() and said.isdigit() else None
 
 
 def headers_of(request: Request[Any], place: Place, content: bytes | None) -> dict[str, str]:
-    """What is sent besides the body; the same for every try."""
-    given = {"Accept": "application/json, */*;q=0.5"}
+    """Build the headers of a request; they are the same for every try."""
+    headers = {"Accept": "application/json, */*;q=0.5"}
     if place.key is not None:
-        given["Authorization"] = f"Bearer {place.key}"
+        headers["Authorization"] = f"Bearer {place.key}"
     if content is not None:
-        given["Content-Type"] = "application/json"
+        headers["Content-Type"] = "application/json"
     if request.idempotency_key is not None:
-        given["Idempotency-Key"] = request.idempotency_key
+        headers["Idempotency-Key"] = request.idempotency_key
     if request.if_match is not None:
-        given["If-Match"] = f'"{request.if_match}"'
-    return given
+        headers["If-Match"] = f'"{request.if_match}"'
+    return headers

@@ -1,7 +1,7 @@
-"""The client for asyncio. Room: sdk/client.
+"""Provides `AsyncClient`, the API client for asyncio.
 
-The same as the blocking one, on aiohttp. A client belongs to the event loop in which it is first
-used; nothing connects before.
+It has the same operations as the blocking client and uses aiohttp. A client belongs to the event
+loop of its first call, and connects with that call.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
@@ -26,16 +26,16 @@ from rota.sdk.client.streams import FeedEvent, LogStream, Stream
 
 T = TypeVar("T")
 P = ParamSpec("P")
-# What fails before anything was sent.
+# Errors that occur before anything was sent.
 BEFORE: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 LOST: Final = (aiohttp.ClientError, TimeoutError, OSError)
 
 
 class AsyncClient(calls.ClientBase, AsyncSender, Operations):
-    """Every operation of the API as a coroutine, under its name there.
+    """Calls every operation of the API; each is a coroutine named like the operation.
 
-    `timeout` is in seconds, for one try; `retries` is how many more there may be. `origin` is what
-    the audit log names as the origin of changes: `cli`, `import`, or None for `api`.
+    `timeout` is in seconds, for one try. `retries` is the number of further tries. `origin` is
+    recorded in the audit log as the origin of changes: `cli` or `import`. Default: `api`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
         await self.close()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._is_closed = True
         if self._session is not None:
             await self._session.close()
@@ -72,7 +72,7 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
     async def pages(
         self, operation: Callable[P, Awaitable[Page[T]]], /, *args: P.args, **given: P.kwargs
     ) -> AsyncIterator[Page[T]]:
-        """The pages of a list, one after the other: `client.pages(client.list_jobs, kind="x")`."""
+        """Iterate over the pages of a list: `client.pages(client.list_jobs, kind="x")`."""
         page = await operation(*args, **given)
         yield page
         while page.next is not None:
@@ -82,29 +82,29 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
     async def each(
         self, operation: Callable[P, Awaitable[Page[T]]], /, *args: P.args, **given: P.kwargs
     ) -> AsyncIterator[T]:
-        """The things of a list, over all of its pages: `client.each(client.list_jobs)`."""
+        """Iterate over the items of a list on all pages: `client.each(client.list_jobs)`."""
         async for page in self.pages(operation, *args, **given):
-            for each in page.items:
-                yield each
+            for item in page.items:
+                yield item
 
     async def send_event(self, type: str, data: Any = None, /, **more: Any) -> EventTaken:  # noqa: A002
-        """Hand in one event: `client.send_event("order.paid", {"order": 7}, id="7")`. `more` are
-        the other fields of `send_events`.
+        """Send one event: `client.send_event("order.paid", {"order": 7}, id="7")`. `more` are the
+        other fields of `send_events`.
         """
         return (await self.send_events(type=type, data=data, **more)).events[0]
 
     def follow_logs(self, run_id: str, *, after: str | None = None) -> AsyncGenerator[LogLine]:
-        """What a run writes, as it comes, until the run has ended and all was told.
+        """Follow the log of a run until the run has ended and all lines were delivered.
 
-        `after` is the `cursor` of `get_logs`. A broken connection is made again, and nothing is
-        left out or told twice.
+        `after` is the `cursor` of `get_logs`. Reconnects when the connection breaks; every line is
+        delivered exactly once.
         """
         return self._follow(calls.logs_request(run_id), LogStream(after))
 
     def follow_feed(self, *, after: str | None = None) -> AsyncGenerator[FeedEvent]:
-        """What happens, as it happens, without end; `after` is the id of an event to go on from.
+        """Follow the feed of all events without end. `after` is the id of the last event seen.
 
-        A broken connection is made again; an event may then be told twice.
+        Reconnects when the connection breaks; an event may then be delivered twice.
         """
         return self._follow(calls.feed_request(), calls.feed_stream(after))
 
@@ -135,15 +135,15 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
 
     async def _follow(self, request: Request[Any], stream: Stream[T]) -> AsyncGenerator[T]:
         target = self._place.prefix + request.target
-        given = headers_of(request, self._place, None) | {"Accept": calls.STREAM}
+        headers = headers_of(request, self._place, None) | {"Accept": calls.STREAM}
         patience = self._patience()
         while True:
             try:
-                async with aclosing(self._chunks(target, given | stream.begin())) as chunks:
+                async with aclosing(self._chunks(target, headers | stream.begin())) as chunks:
                     async for chunk in chunks:
                         patience.reset()
-                        for each in stream.take(chunk):
-                            yield each
+                        for value in stream.take(chunk):
+                            yield value
                         if stream.is_over:
                             return
             except (ApiError, Unreachable) as error:
@@ -151,11 +151,11 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
                 if pause is None:
                     raise
                 await self._clock.sleep(pause)
-            for each in stream.cut():
-                yield each
+            for value in stream.cut():
+                yield value
 
     async def _chunks(self, target: str, headers: Mapping[str, str]) -> AsyncGenerator[bytes]:
-        """The bytes of a stream; it always ends with an error, because only events can end it."""
+        """Yield the bytes of a stream. Always ends with an error: only an event ends a stream."""
         silence = max(self._timeout, calls.SILENCE)
         async with self._ask("GET", target, headers=headers, read=silence) as answer:
             async for chunk in answer.content.iter_any():
@@ -166,12 +166,12 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
     async def _ask(
         self, method: str, target: str, *, headers: Mapping[str, str], read: float, **given: Any
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """One try."""
+        """Make one try."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout, sock_read=read)
-        # Not to be quoted again: a name may have a % in it.
+        # Already quoted: a name may contain a %.
         url = URL(self._place.origin + target, encoded=True)
         try:
-            async with self._opened().request(
+            async with self._open_session().request(
                 method, url, headers=headers, timeout=timeout, allow_redirects=False, **given
             ) as answer:
                 if answer.status not in GOOD:
@@ -182,12 +182,12 @@ class AsyncClient(calls.ClientBase, AsyncSender, Operations):
             was_sent = not isinstance(error, BEFORE)
             raise calls.unreachable(self._place, error, was_sent=was_sent) from None
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._is_closed:
             raise RuntimeError("this client is closed")
         if self._session is None:
             self._session = aiohttp.ClientSession(headers=self._identity)
-            # It would send some requests again without a word, and a deletion that was carried out
-            # would look like one of something that never was. Patience decides about that.
+            # aiohttp would silently repeat some requests, and a repeated deletion would answer
+            # "not found". patience.py decides about retries.
             self._session._retry_connection = False  # noqa: SLF001 - there is no argument for it
         return self._session

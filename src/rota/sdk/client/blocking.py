@@ -1,6 +1,7 @@
-"""The client that waits for its answers. Room: sdk/client.
+"""Provides `Client`, the blocking API client.
 
-Connections are kept, and shared by threads (urllib3). Nothing connects before the first call.
+It keeps connections open and shares them between threads (urllib3). It connects with the first
+call.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -26,15 +27,15 @@ from rota.sdk.client.streams import FeedEvent, LogStream, Stream
 T = TypeVar("T")
 P = ParamSpec("P")
 CHUNK: Final = 65_536
-# What fails before anything was sent.
+# Errors that occur before anything was sent.
 BEFORE: Final = (NewConnectionError, ConnectTimeoutError)
 
 
 class Client(calls.ClientBase, BlockingSender, Operations):
-    """Every operation of the API as a method, under its name there.
+    """Calls every operation of the API; each is a method named like the operation.
 
-    `timeout` is in seconds, for one try; `retries` is how many more there may be. `origin` is what
-    the audit log names as the origin of changes: `cli`, `import`, or None for `api`.
+    `timeout` is in seconds, for one try. `retries` is the number of further tries. `origin` is
+    recorded in the audit log as the origin of changes: `cli` or `import`. Default: `api`.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Client(calls.ClientBase, BlockingSender, Operations):
         origin: str | None = None,
     ) -> None:
         super().__init__(url, key, timeout=timeout, retries=retries)
-        # Nobody sets it: waiting for it is how a thread rests.
+        # Never set: the client waits for it to sleep.
         self._never = Flag()
         self._identity = calls.identify(origin)
         self._pool = urllib3.connection_from_url(
@@ -66,14 +67,14 @@ class Client(calls.ClientBase, BlockingSender, Operations):
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._is_closed = True
         self._pool.close()
 
     def pages(
         self, operation: Callable[P, Page[T]], /, *args: P.args, **given: P.kwargs
     ) -> Iterator[Page[T]]:
-        """The pages of a list, one after the other: `client.pages(client.list_jobs, kind="x")`."""
+        """Iterate over the pages of a list: `client.pages(client.list_jobs, kind="x")`."""
         page = operation(*args, **given)
         yield page
         while page.next is not None:
@@ -83,35 +84,35 @@ class Client(calls.ClientBase, BlockingSender, Operations):
     def each(
         self, operation: Callable[P, Page[T]], /, *args: P.args, **given: P.kwargs
     ) -> Iterator[T]:
-        """The things of a list, over all of its pages: `client.each(client.list_jobs)`."""
+        """Iterate over the items of a list on all pages: `client.each(client.list_jobs)`."""
         for page in self.pages(operation, *args, **given):
             yield from page.items
 
     def send_event(self, type: str, data: Any = None, /, **more: Any) -> EventTaken:  # noqa: A002
-        """Hand in one event: `client.send_event("order.paid", {"order": 7}, id="7")`. `more` are
-        the other fields of `send_events`.
+        """Send one event: `client.send_event("order.paid", {"order": 7}, id="7")`. `more` are the
+        other fields of `send_events`.
         """
         return (self.send_events(type=type, data=data, **more)).events[0]
 
     def follow_logs(self, run_id: str, *, after: str | None = None) -> Generator[LogLine]:
-        """What a run writes, as it comes, until the run has ended and all was told.
+        """Follow the log of a run until the run has ended and all lines were delivered.
 
-        `after` is the `cursor` of `get_logs`. A broken connection is made again, and nothing is
-        left out or told twice.
+        `after` is the `cursor` of `get_logs`. Reconnects when the connection breaks; every line is
+        delivered exactly once.
         """
         return self._follow(calls.logs_request(run_id), LogStream(after))
 
     def follow_feed(self, *, after: str | None = None) -> Generator[FeedEvent]:
-        """What happens, as it happens, without end; `after` is the id of an event to go on from.
+        """Follow the feed of all events without end. `after` is the id of the last event seen.
 
-        A broken connection is made again; an event may then be told twice.
+        Reconnects when the connection breaks; an event may then be delivered twice.
         """
         return self._follow(calls.feed_request(), calls.feed_stream(after))
 
     def _send(self, request: Request[T]) -> T:
         request = calls.with_key(request)
         content = request.content()
-        given: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "method": request.method,
             "url": self._place.prefix + request.target,
             "body": content,
@@ -120,7 +121,7 @@ class Client(calls.ClientBase, BlockingSender, Operations):
         patience = self._patience()
         while True:
             try:
-                answer = self._ask(read=self._timeout, **given)
+                answer = self._ask(read=self._timeout, **arguments)
                 return read_answer(request, answer.data, self._place)
             except (ApiError, Unreachable) as error:
                 if isinstance(error, ApiError) and patience.is_done(request, error):
@@ -132,11 +133,11 @@ class Client(calls.ClientBase, BlockingSender, Operations):
 
     def _follow(self, request: Request[Any], stream: Stream[T]) -> Generator[T]:
         target = self._place.prefix + request.target
-        given = headers_of(request, self._place, None) | {"Accept": calls.STREAM}
+        headers = headers_of(request, self._place, None) | {"Accept": calls.STREAM}
         patience = self._patience()
         while True:
             try:
-                for chunk in self._chunks(target, given | stream.begin()):
+                for chunk in self._chunks(target, headers | stream.begin()):
                     patience.reset()
                     yield from stream.take(chunk)
                     if stream.is_over:
@@ -149,7 +150,7 @@ class Client(calls.ClientBase, BlockingSender, Operations):
             yield from stream.cut()
 
     def _chunks(self, target: str, headers: dict[str, str]) -> Iterator[bytes]:
-        """The bytes of a stream; it always ends with an error, because only events can end it."""
+        """Yield the bytes of a stream. Always ends with an error: only an event ends a stream."""
         silence = max(self._timeout, calls.SILENCE)
         answer = self._ask(
             method="GET", url=target, headers=headers, read=silence, preload_content=False
@@ -159,12 +160,12 @@ class Client(calls.ClientBase, BlockingSender, Operations):
         except HTTPError as error:
             raise calls.unreachable(self._place, error, was_sent=True) from None
         finally:
-            # The rest of a stream is not worth reading: its connection is not used again.
+            # Do not drain the stream: its connection is not reused.
             answer.close()
         raise calls.ended(self._place)
 
     def _ask(self, *, headers: dict[str, str], read: float, **given: Any) -> BaseHTTPResponse:
-        """One try."""
+        """Make one try."""
         if self._is_closed:
             raise RuntimeError("this client is closed")
         timeout = urllib3.Timeout(connect=self._timeout, read=read)

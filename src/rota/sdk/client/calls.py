@@ -1,4 +1,4 @@
-"""What the two clients have in common besides their sockets. Room: sdk/client."""
+"""Holds the code that both API clients share: arguments, headers and special requests."""
 
 import os
 from dataclasses import replace
@@ -19,16 +19,16 @@ from rota.sdk.client.streams import FeedStream
 
 T = TypeVar("T")
 TIMEOUT: Final = 30.0
-# A stream says something every 15 seconds.
+# Seconds without data after which a stream counts as broken; the server sends every 15 seconds.
 SILENCE: Final = 60.0
 CONNECTIONS: Final = 10
 STREAM: Final = "text/event-stream"
 
 
 class ClientBase:
-    """What both clients know before they connect.
+    """Checks and holds the arguments of a client.
 
-    `timeout` is in seconds, for one try; `retries` is how many more there may be.
+    `timeout` is in seconds, for one try. `retries` is the number of further tries.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class ClientBase:
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
     ) -> None:
-        # Not `timeout <= 0`: NaN is no time either.
+        # Not `timeout <= 0`, which NaN would pass.
         if not timeout > 0:
-            raise InvalidInput("timeout", timeout, "more than 0 seconds are needed")
+            raise InvalidInput("timeout", timeout, "must be more than 0 seconds")
         if retries < 0:
-            raise InvalidInput("retries", retries, "0 or more are needed")
+            raise InvalidInput("retries", retries, "must be 0 or more")
         self._place = find(url, key, environment=os.environ)
         self._retries = retries
         self._timeout = timeout
@@ -62,13 +62,13 @@ class ClientBase:
 
 
 def identify(origin: str | None) -> dict[str, str]:
-    """What every request says about its client: its name and release, and its origin."""
-    said = {"User-Agent": f"rota/{version('rota')}"}
-    return said if origin is None else {**said, ORIGIN_HEADER: origin}
+    """Build the headers that identify the client: its name, release and origin."""
+    headers = {"User-Agent": f"rota/{version('rota')}"}
+    return headers if origin is None else {**headers, ORIGIN_HEADER: origin}
 
 
 def with_key(request: Request[T]) -> Request[T]:
-    """The same request, with a key by which the API knows it again."""
+    """Add an idempotency key, by which the API recognises a repeated request."""
     if request.idempotency_key is not None:
         checked_key(request.idempotency_key)
         return replace(request, repeat="by_key")
@@ -92,7 +92,7 @@ def feed_request() -> Request[None]:
 
 
 def feed_stream(after: str | None) -> FeedStream:
-    from rota.runtime.clock import SystemClock  # noqa: PLC0415 - it brings asyncio with it
+    from rota.runtime.clock import SystemClock  # noqa: PLC0415 - it imports asyncio
 
     return FeedStream(after, SystemClock())
 
@@ -107,7 +107,7 @@ def unreachable(place: Place, error: BaseException, *, was_sent: bool) -> Unreac
 
 
 def ended(place: Place) -> Unreachable:
-    """A stream that ended before it was over."""
+    """Build the error for a stream that the server closed too early."""
     return Unreachable(
         url=place.url,
         reason="the stream ended",

@@ -1,7 +1,7 @@
-"""What goes wrong between a client and the API. Room: sdk/client.
+"""Defines the errors of a client.
 
-`ApiError` is what the API answered, `Unreachable` that nothing answered, `Unreadable` that what
-answered is not the API that this client knows.
+`ApiError`: the API answered with an error. `Unreachable`: the server did not answer. `Unreadable`:
+the response does not match the API that this client knows.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 
 
 class FieldError(Struct, frozen=True, kw_only=True):
-    """What is wrong with one field; `pointer` is a JSON pointer into what was sent."""
+    """The error of one field; `pointer` is a JSON pointer into the request."""
 
     pointer: str = ""
     code: str = ""
@@ -25,11 +25,11 @@ class FieldError(Struct, frozen=True, kw_only=True):
 
 @dataclass(eq=False, kw_only=True)
 class ApiError(RotaError):
-    """The API refused, or failed.
+    """The API answered with an error.
 
-    `code` is stable and has a page in docs/problems; it is "unknown" if something on the way
-    answered instead of the API. `retry_after` is in seconds, None where waiting alone does not
-    help. `hint` says what the client knows about it. `has_no_key`: the client found no key to send.
+    `code` is stable and has a page in docs/problems; it is "unknown" if the response came from
+    another server, such as a proxy. `retry_after` is in seconds; None if waiting does not help.
+    `hint` says where the client looked for its key. `has_no_key`: the client found no key to send.
     """
 
     status: int
@@ -43,14 +43,14 @@ class ApiError(RotaError):
     has_no_key: bool = False
 
     def __str__(self) -> str:
-        said = self.detail or self.title or phrase(self.status)
-        return f"{said}; {self.hint}" if self.hint else said
+        message = self.detail or self.title or phrase(self.status)
+        return f"{message}; {self.hint}" if self.hint else message
 
 
 @dataclass(eq=False, kw_only=True)
 class Unreachable(RotaError):
-    """Nothing answered. `may_have_happened`: the request was on its way when the line broke.
-    `address` says where the address came from.
+    """The server did not answer. `may_have_happened`: the connection broke after the request was
+    sent. `address` says where the address came from.
     """
 
     url: str
@@ -62,27 +62,27 @@ class Unreachable(RotaError):
         return self.describe("url=")
 
     def describe(self, argument: str) -> str:
-        """One sentence: which address, where it came from, what is wrong, what to do.
+        """One sentence: the address, its source, the error and the remedy.
 
-        `argument` is how the reader gives another address.
+        `argument` is the option by which the reader sets another address.
         """
         source = "" if self.address is None else f" ({self.address.describe(argument)})"
         doubt = "; the request may have been carried out" if self.may_have_happened else ""
-        remedy = f"start Rota with `rota up`, or give its address as {argument} or ROTA_URL"
+        remedy = f"start Rota with `rota up`, or set its address with {argument} or ROTA_URL"
         return f"cannot reach {self.url}{source}: {self.reason}{doubt}; {remedy}"
 
 
 @dataclass(eq=False, kw_only=True)
 class Unreadable(RotaError):
-    """An answer that this client does not understand."""
+    """The response does not match the API that this client knows."""
 
     url: str
     reason: str
 
     def __str__(self) -> str:
         return (
-            f"{self.url} answered something that this client does not understand: {self.reason}; "
-            "is it a Rota of another version, or something else?"
+            f"cannot read the response of {self.url}: {self.reason}; check that the address is "
+            "that of a Rota server and that its version matches this client"
         )
 
 

@@ -1,14 +1,14 @@
-"""Where the API is and which key opens it. Room: sdk/client.
+"""Finds the address of the API and the key for it.
 
-The address: what is given, then `ROTA_URL`, then the address that a running `rota up` wrote into
-the data folder, then this machine's port 7070. The key: what is given, then `ROTA_API_KEY`, then
-the file `admin.key` in the data folder. That file is read only for a server on this machine, or for
-the one that the same folder names: it is the key of the whole installation, and no business of
-another host.
+The address is, in this order: the `url` argument, `ROTA_URL`, the address that a running `rota up`
+wrote into the data folder, port 7070 of this machine. The key is, in this order: the `key`
+argument, `ROTA_API_KEY`, the file `admin.key` in the data folder. The client reads that file only
+for a server on this machine or for the server that the same folder names: it is the key of the
+whole installation and must not be sent to another host.
 
-The data folder is `ROTA_DATA` if that is set. Otherwise it is `.rota` in the working folder or the
+The data folder is `ROTA_DATA` if set. Otherwise it is `.rota` in the working folder or in the
 nearest parent that has one, up to the home folder or the root. An address counts only if its file
-belongs to this user or to root: in a folder that everybody can write to, anybody could name a
+belongs to this user or to root: in a folder that every user can write to, any user could name a
 server that collects keys.
 """
 
@@ -29,8 +29,8 @@ FOLDER: Final = ".rota"
 KEY_FILE: Final = "admin.key"
 SCHEMES: Final = ("http", "https")
 ROOT_USER_ID: Final = 0
-WANTED_URL: Final = "an address such as http://127.0.0.1:7070 or https://rota.example.com is needed"
-WANTED_KEY: Final = "a key is one line of printable ASCII characters"
+WANTED_URL: Final = "expected an address such as http://127.0.0.1:7070 or https://rota.example.com"
+WANTED_KEY: Final = "expected one line of printable ASCII characters without spaces"
 
 
 class AddressSource(Enum):
@@ -44,7 +44,7 @@ class AddressSource(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The address of the API, and where it came from. `note` says why no better one was found."""
+    """The address of the API and its source. `note` says why the default applies."""
 
     url: str
     source: AddressSource
@@ -52,7 +52,7 @@ class Address:
     note: str = ""
 
     def describe(self, argument: str = "url=") -> str:
-        """Where it came from, for people; `argument` is how they give an address."""
+        """Describe the source; `argument` is the option by which the reader sets an address."""
         match self.source:
             case AddressSource.ARGUMENT:
                 return f"given as {argument}"
@@ -67,7 +67,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A server and a key; `hint` says where the key came from, or where none was found."""
+    """A server and a key; `hint` says where the key came from, or where the client looked."""
 
     address: Address
     key: str | None = field(repr=False)
@@ -85,38 +85,40 @@ class Place:
 
     @property
     def prefix(self) -> str:
-        """What stands before every path, if the API is not at the root of its host."""
+        """The prefix of every path if the API is not at the root of its host."""
         return urlsplit(self.url).path.rstrip("/")
 
 
 def find(url: str | None, key: str | None, *, environment: Mapping[str, str]) -> Place:
-    """The server and the key, from arguments, variables and files."""
+    """Find the server and the key from arguments, environment variables and files."""
     folders = data_folders(environment)
     address = find_address(url, folders, environment)
     if key is not None:
         return Place(address=address, key=checked_key(key), hint="the key was given as key=")
-    if said := environment.get("ROTA_API_KEY"):
-        return Place(address=address, key=checked_key(said), hint="the key came from ROTA_API_KEY")
+    if variable := environment.get("ROTA_API_KEY"):
+        hint = "the key came from ROTA_API_KEY"
+        return Place(address=address, key=checked_key(variable), hint=hint)
     return find_key_file(address, folders)
 
 
 def find_address(url: str | None, folders: list[Path], environment: Mapping[str, str]) -> Address:
     if url:
         return Address(url=checked_url(url), source=AddressSource.ARGUMENT)
-    if said := environment.get("ROTA_URL"):
-        return Address(url=checked_url(said), source=AddressSource.VARIABLE)
-    found = [each for folder in folders if (each := read_address(folder / ADDRESS_FILE))]
-    # Whoever sets ROTA_DATA vouches for the folder.
-    is_vouched_for = data_variable(environment) is not None
-    trusted = [each for each in found if is_vouched_for or is_trusted(each.owner_id)]
-    # The nearest server that runs; else the nearest that left its file behind, to say so.
-    for each in sorted(trusted, key=lambda each: not each.is_running):
+    if variable := environment.get("ROTA_URL"):
+        return Address(url=checked_url(variable), source=AddressSource.VARIABLE)
+    found = [address for folder in folders if (address := read_address(folder / ADDRESS_FILE))]
+    # A folder that ROTA_DATA names is trusted.
+    is_named = data_variable(environment) is not None
+    trusted = [address for address in found if is_named or is_trusted(address.owner_id)]
+    # Prefer the nearest running server, then the nearest stale file, so that the error names it.
+    for address in sorted(trusted, key=lambda address: not address.is_running):
         try:
-            return Address(url=checked_url(each.url), source=AddressSource.FILE, published=each)
+            url = checked_url(address.url)
+            return Address(url=url, source=AddressSource.FILE, published=address)
         except InvalidInput:
             continue
     note = f"no {FOLDER} of this folder or its parents names a running server"
-    if is_vouched_for:
+    if is_named:
         note = f"{folders[0]} names no running server"
     if found:
         note = f"{found[0].file} belongs to another user"
@@ -124,15 +126,15 @@ def find_address(url: str | None, folders: list[Path], environment: Mapping[str,
 
 
 def find_key_file(address: Address, folders: list[Path]) -> Place:
-    """The key in a data folder, for the server that the same folder names or one on this machine.
+    """Read the key from a data folder, for the server that the folder names or one on this machine.
 
-    Without a key, the hint names each place that was looked at.
+    If no key is found, the hint names each place searched.
     """
     if address.published is not None:
         folders = [address.published.file.parent]
     elif not is_here(address.url):
         hint = f"no key was found: no key= was given and ROTA_API_KEY is not set ({FOLDER}/"
-        hint += f"{KEY_FILE} is only for a server on this machine)"
+        hint += f"{KEY_FILE} is used only for a server on this machine)"
         return Place(address=address, key=None, hint=hint)
     files = [folder / KEY_FILE for folder in folders]
     for file in files:
@@ -149,8 +151,8 @@ def data_variable(environment: Mapping[str, str]) -> str | None:
 
 
 def data_folders(environment: Mapping[str, str]) -> list[Path]:
-    """Where `rota up` may keep its data, the nearest first: the working folder and its parents, not
-    beyond the home folder. A parent's counts if it belongs to this user or to root.
+    """The possible data folders of `rota up`, nearest first: in the working folder and its parents
+    up to the home folder. A parent's folder counts if it belongs to this user or to root.
     """
     if (named := data_variable(environment)) is not None:
         return [Path(named).absolute()]
@@ -183,21 +185,22 @@ def is_trusted(owner_id: int) -> bool:
 
 
 def checked_url(url: str) -> str:
-    """The address without a slash at its end. It is not shown if it could hold a password."""
+    """Check an address and remove its trailing slash. Errors hide a URL that has a password."""
     try:
         parts = urlsplit(url.strip())
         is_good = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise InvalidInput("url", url, WANTED_URL) from None
     if "@" in parts.netloc:
-        raise InvalidInput("url", "***", "an address has no user and password; the key is key=")
+        wanted = "must not contain a user or password; pass the key as key="
+        raise InvalidInput("url", "***", wanted)
     if not is_good or parts.query or parts.fragment:
         raise InvalidInput("url", url, WANTED_URL)
     return url.strip().rstrip("/")
 
 
 def checked_key(key: str) -> str:
-    """The key goes into a header, and it is not shown if it cannot."""
+    """Check that a key can be sent in a header. Errors hide the key."""
     key = key.strip()
     if not key or not (key.isascii() and key.isprintable()) or " " in key:
         raise InvalidInput("key", "***", WANTED_KEY)
@@ -214,7 +217,7 @@ def is_here(url: str) -> bool:
 
 
 def read_key(file: Path) -> str | None:
-    """The key in the file; None if there is none that we may read."""
+    """The key in the file; None if the file is missing, unreadable or holds no valid key."""
     try:
         return checked_key(file.read_text(encoding="ascii"))
     except (OSError, UnicodeDecodeError, InvalidInput):

@@ -1,8 +1,8 @@
-"""Makes one description of an operation a method of both clients. Room: sdk/client.
+"""Turns the description of an operation into a method of both clients.
 
-`generated/operations.py` says once, for each operation, which arguments it takes and which request
-they make. A client sends the request: `Client` waits for the answer, `AsyncClient` returns a
-coroutine. A type checker sees the arguments and the answer of both.
+`generated/operations.py` describes each operation once: its arguments and the request that they
+make. A client sends the request: `Client` waits for the response, `AsyncClient` returns a
+coroutine. Type checkers see the arguments and the result of both.
 """
 
 from collections.abc import Callable, Coroutine
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class BlockingSender:
-    """A client whose calls wait for the answer."""
+    """A client whose calls wait for the response."""
 
     def _send(self, request: Request[T]) -> T:
         raise NotImplementedError
@@ -31,14 +31,14 @@ class AsyncSender:
 
 
 class ApiMethod(Generic[P, T]):
-    """A method that sends the request which the decorated function makes of its arguments."""
+    """A method that sends the request that the decorated function builds from its arguments."""
 
     def __init__(self, prepare: Callable[Concatenate[Any, P], Request[T]]) -> None:
         self._prepare = prepare
         update_wrapper(self, prepare)
 
     def __call__(self, client: Any, /, *args: P.args, **given: P.kwargs) -> Any:
-        return client._send(self._prepare(client, *args, **given))  # noqa: SLF001 - its own
+        return client._send(self._prepare(client, *args, **given))  # noqa: SLF001 - of the client
 
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...

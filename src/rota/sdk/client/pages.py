@@ -1,4 +1,4 @@
-"""Lists come in pages. Room: sdk/client."""
+"""Defines `Page`, one page of a list."""
 
 from typing import Generic, TypeVar
 
@@ -8,9 +8,7 @@ T = TypeVar("T")
 
 
 class Page(Struct, Generic[T], frozen=True, kw_only=True):
-    """`next` is the `cursor` of the page after this one; None on the last page, and on lists that
-    have only one.
-    """
+    """One page of a list. `next` is the `cursor` of the next page; None on the last page."""
 
     items: list[T] = field(name="data")
     next: str | None = field(name="next_cursor", default=None)

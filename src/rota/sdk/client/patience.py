@@ -1,9 +1,9 @@
-"""Whether a call is tried again, and when. Room: sdk/client.
+"""Decides whether and when a call is retried; the client does the waiting.
 
-Decides; waiting is up to the client. A call is tried again when nobody answered, or when the answer
-says that it is a matter of time (429, 503 and their Retry-After; 502 and 504 of something on the
-way; the same request still being carried out). It is not when it may have been carried out already
-and nothing would tell the second from the first.
+A call is retried when the server did not answer, or when the response says that the error is
+temporary (429 and 503 with Retry-After; 502 and 504 of a proxy; the same request still in
+progress). It is not retried if it may have been carried out and the server could not recognise the
+repetition.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from rota.sdk.client.errors import ApiError, Unreachable
 from rota.sdk.client.requests import Request
 
 RETRIES: Final = 4
-# Who is asked to wait longer than this tells the caller, who may have better things to do.
+# Seconds. If the server asks for a longer wait, the caller gets the error instead.
 LONGEST_WAIT: Final = 30.0
 PASSING: Final = frozenset({502, 503, 504})
 IN_PROGRESS: Final = "idempotency_in_progress"
@@ -26,7 +26,7 @@ NOT_FOUND: Final = 404
 
 @dataclass(slots=True, kw_only=True)
 class Patience:
-    """The tries of one call."""
+    """The retry state of one call."""
 
     retries: int = RETRIES
     chance: Random
@@ -38,26 +38,26 @@ class Patience:
         self._backoff = Backoff(chance=self.chance, longest=timedelta(seconds=5))
 
     def rest(self, request: Request[Any], error: ApiError | Unreachable) -> float | None:
-        """How many seconds to wait before the next try; None if there is none."""
+        """The seconds to wait before the next try; None if the call is not retried."""
         if not may_repeat(request, error):
             return None
         self.is_in_doubt = self.is_in_doubt or is_open(error)
         pause = self._backoff.pause().total_seconds()
         if self._backoff.failures > self.retries:
             return None
-        told = error.retry_after if isinstance(error, ApiError) else None
-        if told is None:
+        retry_after = error.retry_after if isinstance(error, ApiError) else None
+        if retry_after is None:
             return pause
-        # Everybody who was told the same second comes back spread over a part of the next one.
-        return None if told > LONGEST_WAIT else told + pause / 4
+        # Clients with the same Retry-After come back spread over a part of a second.
+        return None if retry_after > LONGEST_WAIT else retry_after + pause / 4
 
     def is_done(self, request: Request[Any], error: ApiError) -> bool:
-        """Whether what is not found is so because an earlier try has deleted it."""
+        """Whether a deletion got "not found" because an earlier try has succeeded."""
         is_deletion = request.method == "DELETE" and request.answer is NoneType
         return self.is_in_doubt and is_deletion and error.status == NOT_FOUND
 
     def reset(self) -> None:
-        """Something came: what fails next is another failure."""
+        """Start counting failures from zero, because data arrived."""
         self._backoff.reset()
 
 
@@ -67,14 +67,13 @@ def may_repeat(request: Request[Any], error: ApiError | Unreachable) -> bool:
     if not is_open(error):
         return True
     if request.if_match is not None:
-        # The first try may have made the next version: the second would be told of a change that
-        # was its own.
+        # The first try may have created the next version: the second would conflict with it.
         return False
     return request.repeat != "never"
 
 
 def is_passing(error: ApiError | Unreachable) -> bool:
-    """Whether it may go well a moment later."""
+    """Whether the error is temporary."""
     if isinstance(error, Unreachable):
         return True
     if error.status == 429:
@@ -83,7 +82,7 @@ def is_passing(error: ApiError | Unreachable) -> bool:
 
 
 def is_open(error: ApiError | Unreachable) -> bool:
-    """Whether it may have been carried out all the same."""
+    """Whether the request may have been carried out despite the error."""
     if isinstance(error, Unreachable):
         return error.may_have_happened
     return error.status in PASSING

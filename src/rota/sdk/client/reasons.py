@@ -1,7 +1,7 @@
-"""Why a connection did not come about, in a few words. Room: sdk/client.
+"""Describes in a few words why a connection failed.
 
-The libraries tell it in sentences that name their own classes; underneath lies an error of the
-operating system, which says it plainly.
+The messages of the HTTP libraries name their own classes. The innermost cause is an error of the
+operating system, which has a short description.
 """
 
 import os
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 
 def reason_of(error: BaseException) -> str:
-    """The innermost thing that says something."""
-    for each in chain_of(error):
-        match each:
+    """Describe the innermost cause that has a description."""
+    for cause in chain_of(error):
+        match cause:
             case ssl.SSLError():
-                return (getattr(each, "reason", None) or str(each)).replace("_", " ").lower()
-            case TimeoutError() if not each.errno:
-                return "it took too long"
+                return (getattr(cause, "reason", None) or str(cause)).replace("_", " ").lower()
+            case TimeoutError() if not cause.errno:
+                return "timed out"
             case OSError(errno=int(number)) if number > 0:
                 return os.strerror(number).lower()
-            case OSError(strerror=str(said)) if said:
-                return said.lower()
+            case OSError(strerror=str(text)) if text:
+                return text.lower()
             case ConnectionError():
                 return "the connection was closed"
             case _:
@@ -29,10 +29,10 @@ def reason_of(error: BaseException) -> str:
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:
-    """The error, and what led to it, the innermost first."""
-    known: list[BaseException] = []
-    found: BaseException | None = error
-    while found is not None and found not in known:
-        known.append(found)
-        found = found.__cause__ or found.__context__
-    return reversed(known)
+    """The error and its causes, innermost first."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return reversed(chain)

@@ -1,8 +1,8 @@
-"""One call of the API before it is sent: path, query, headers and body as bytes. Room: sdk/client.
+"""Builds a request of the API: path, query, headers and body as bytes.
 
-Whatever came as a keyword is written here in the API's spelling: times as RFC 3339, durations as
-ISO 8601, what was not given not at all. Nothing is checked beyond what the path needs: the API
-does, and says it better.
+Keyword arguments are written in the API's notation: times as RFC 3339, durations as ISO 8601;
+omitted arguments are left out. Only the path is checked here: the API checks the rest and has
+better messages.
 """
 
 import re
@@ -20,9 +20,9 @@ from rota.core.errors import InvalidInput
 from rota.core.time import durations
 
 T = TypeVar("T")
-# A time-out after the request was sent leaves open whether it was carried out. `freely`: to do it
-# again changes nothing. `by_key`: the API knows it again by its idempotency key. `never`: the
-# answer holds a secret, which the API would have to store beside the key.
+# After a timeout it is unknown whether the request was carried out. `freely`: the operation is
+# idempotent. `by_key`: the API recognises a repetition by its idempotency key. `never`: the
+# response contains a secret, which the API would have to store with the key.
 Repeat = Literal["freely", "by_key", "never"]
 
 KEY: Final = re.compile(r"[!-~]{1,255}")
@@ -30,8 +30,8 @@ KEY: Final = re.compile(r"[!-~]{1,255}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T]):
-    """`body` is None where the operation takes none, and has only what was given. `answer` is the
-    shape of the answer: NoneType for none, str for text.
+    """A request. `body` holds the given fields, or is None for operations without a body. `answer`
+    is the type of the response: NoneType for none, str for text.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -40,7 +40,7 @@ class Request(Generic[T]):
     places: tuple[object, ...] = ()
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
-    # A body without fields is not sent if it may be left out.
+    # An optional body without fields is not sent.
     body_required: bool = True
     repeat: Repeat = "freely"
     idempotency_key: str | None = None
@@ -50,33 +50,33 @@ class Request(Generic[T]):
     def target(self) -> str:
         """The path and the query."""
         path = self.path.format(*(segment(place) for place in self.places))
-        given = [
+        pairs = [
             (name, text(value))
-            for name, said in self.query.items()
-            for value in each_of(said)
+            for name, values in self.query.items()
+            for value in each_of(values)
             if value is not None
         ]
-        return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
+        return f"{path}?{urlencode(pairs, quote_via=quote)}" if pairs else path
 
     def content(self) -> bytes | None:
         """The body as JSON."""
         if self.body is None:
             return None
-        given = {name: value for name, value in self.body.items() if value is not UNSET}
-        return encode(given) if given or self.body_required else None
+        fields = {name: value for name, value in self.body.items() if value is not UNSET}
+        return encode(fields) if fields or self.body_required else None
 
 
 def segment(place: object) -> str:
-    """An id or a name in a path."""
-    said = str(place)
-    # The two dots would be taken for the folder above.
-    if said in {"", ".", ".."}:
-        raise InvalidInput("path", said, "an id or a name is needed here")
-    return quote(said, safe="")
+    """Quote an id or a name for a path."""
+    name = str(place)
+    # "." and ".." would be resolved as relative paths.
+    if name in {"", ".", ".."}:
+        raise InvalidInput("path", name, "expected an id or a name")
+    return quote(name, safe="")
 
 
 def each_of(value: object) -> Sequence[object]:
-    """A parameter that may be given several times, or once."""
+    """The values of a parameter that may be repeated."""
     if isinstance(value, str) or not isinstance(value, Sequence | AbstractSet):
         return (value,)
     return tuple(value)
@@ -98,11 +98,12 @@ def encode(value: object) -> bytes:
     try:
         return msgspec.json.encode(value, enc_hook=plain)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise InvalidInput("body", type(value).__name__, f"JSON is needed: {error}") from None
+        wanted = f"expected values that JSON can represent: {error}"
+        raise InvalidInput("body", type(value).__name__, wanted) from None
 
 
 def plain(value: object) -> object:
-    """What msgspec does not write by itself."""
+    """Convert types that msgspec does not encode."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence):
@@ -111,8 +112,8 @@ def plain(value: object) -> object:
 
 
 def checked_key(key: str) -> str:
-    """A key with a line break would be another header."""
+    """Check an idempotency key; one with a line break would inject a header."""
     if not KEY.fullmatch(key):
-        wanted = "1 to 255 printable ASCII characters and no space"
+        wanted = "expected 1 to 255 printable ASCII characters without spaces"
         raise InvalidInput("idempotency_key", key, wanted)
     return key

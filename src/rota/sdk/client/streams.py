@@ -1,7 +1,7 @@
-"""Server-sent events, and what a follower keeps between two connections. Room: sdk/client.
+"""Parses server-sent events and remembers a follower's position between connections.
 
-No sockets here: bytes go in, events come out. A stream remembers the id of the last event, so that
-whoever connects again goes on after it.
+It has no sockets: bytes go in, events come out. A stream remembers the id of the last event, so
+that a new connection continues after it.
 """
 
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 class FeedEvent(Struct, frozen=True, kw_only=True):
-    """Something that happened, as docs/reference/feed.md lists it. `id` is where to go on from.
+    """An event of the feed; docs/reference/feed.md lists the types. To continue after this event,
+    pass its `id` as `after`.
 
-    The type "lagged" says that something was left out: how much of which type is in `missed`, if
-    anybody knows.
+    The type "lagged" means that events were dropped: `missed` counts them by type, if known.
     """
 
     type: str
@@ -46,7 +46,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class EventReader:
-    """Cuts bytes into events, wherever the network has cut them."""
+    """Splits a stream of bytes into events; an event may span several chunks."""
 
     _rest: bytes = b""
     _id: str = ""
@@ -55,7 +55,7 @@ class EventReader:
 
     def take(self, chunk: bytes) -> Iterator[Event]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
-        for line in (each.removesuffix(b"\r") for each in lines):
+        for line in (raw.removesuffix(b"\r") for raw in lines):
             if line:
                 self._read(line)
             elif self._data:
@@ -77,7 +77,7 @@ class EventReader:
 
 
 class Stream(Generic[T]):
-    """What one follower has seen. `is_over` says that nothing more will come."""
+    """The position of one follower. `is_over` is true once the stream has ended."""
 
     def __init__(self, after: str | None) -> None:
         self.after = after
@@ -85,7 +85,7 @@ class Stream(Generic[T]):
         self._reader = EventReader()
 
     def begin(self) -> dict[str, str]:
-        """A new connection: the headers that say where to go on."""
+        """Start a new connection and return the headers that tell where to continue."""
         self._reader = EventReader()
         return {} if self.after is None else {"Last-Event-ID": self.after}
 
@@ -99,12 +99,12 @@ class Stream(Generic[T]):
         raise NotImplementedError
 
     def cut(self) -> Iterator[T]:
-        """The connection broke, and another one will follow: what the reader is told of it."""
+        """Yield what the follower must know about a lost connection; a new one will follow."""
         yield from ()
 
 
 class LogStream(Stream[LogLine]):
-    """The output of a run, up to its end."""
+    """The log of a run, up to its end."""
 
     def read(self, event: Event) -> Iterator[LogLine]:
         if event.type == "end":
@@ -114,7 +114,7 @@ class LogStream(Stream[LogLine]):
 
 
 class FeedStream(Stream[FeedEvent]):
-    """What happens; it never ends by itself."""
+    """The feed of all events; it has no end."""
 
     def __init__(self, after: str | None, clock: Clock) -> None:
         super().__init__(after)
@@ -122,11 +122,11 @@ class FeedStream(Stream[FeedEvent]):
 
     def read(self, event: Event) -> Iterator[FeedEvent]:
         if event.type != "quiet":
-            found = msgspec.json.decode(event.data, type=FeedEvent)
-            yield msgspec.structs.replace(found, id=event.id)
+            feed_event = msgspec.json.decode(event.data, type=FeedEvent)
+            yield msgspec.structs.replace(feed_event, id=event.id)
 
     def cut(self) -> Iterator[FeedEvent]:
-        # Before the first event there is no place to go on from: what happens until the next
-        # connection is lost, and nobody will know how much it was.
+        # Before the first event there is no id to continue from: events until the next connection
+        # are lost, and their number is unknown.
         if self.after is None:
             yield FeedEvent(type="lagged", at=self._clock.now())

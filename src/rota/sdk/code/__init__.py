@@ -1,5 +1,5 @@
-"""Jobs as code: reads and writes rota.yaml. Room: sdk/code.
+"""Reads and writes job manifests (rota.yaml): jobs as code.
 
-What a file would change, and changing it, is the server's (flow/submit/applying.py): here a file
-becomes the request, and what is wrong with it is told by line and column.
+This package turns a file into a request and reports errors by line and column. The server plans
+and applies the changes (flow/submit/applying.py).
 """

@@ -1,4 +1,4 @@
-"""Jobs that are there, as a manifest would declare them. Room: sdk/code."""
+"""Exports existing jobs as declarations for a manifest."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -11,16 +11,16 @@ from rota.sdk.code.writing import Written, slim
 LABEL: Final = "rota.project"
 APP: Final = "rota.app"
 OURS: Final = "rota."
-# Made by the commands that they are about.
+# Jobs of this kind are created by `rota exec`.
 EXEC: Final = "exec"
-# What a file says in a way of its own; of the other fields it says what is not the default.
+# Fields with their own notation in a file. Of the others, the file has those that are not default.
 APART: Final = frozenset({"name", "kind", "schedule", "graph", "labels"})
 DECLARED: Final = tuple(name for name in STORED_FIELDS if name not in APART)
 GRAPH: Final = "graph"
 
 
 def belongs(job: Any, project: str) -> bool:
-    """Whether a job goes into the file: it is this project's or nobody's, and comes again."""
+    """Whether a job is exported: it belongs to this project or to none, and can run again."""
     if APP in job.labels or job.labels.get(LABEL, project) != project or job.kind == EXEC:
         return False
     schedule = job.schedule or {}
@@ -30,18 +30,18 @@ def belongs(job: Any, project: str) -> bool:
 
 
 def declared(job: Any) -> Written:
-    """What the file says about it: only what is not usual."""
+    """The declaration of a job, without default values."""
     body: dict[str, Any] = {"kind": job.kind}
     if job.graph is not None:
         body["graph"] = job.graph
     if job.schedule is not None and not job.schedule.get("on_demand"):
         body["schedule"] = slim(job.schedule)
-    values = {name: _said(name, getattr(job, name)) for name in DECLARED}
+    values = {name: _file_value(name, getattr(job, name)) for name in DECLARED}
     body |= {name: value for name, value in values.items() if value != DEFAULTS[name]}
     if "retries" in body:
         body["retries"] = _retries(job.retries)
     if "limits" in body:
-        body["limits"] = [_given(limit) for limit in job.limits]
+        body["limits"] = [_without_none(limit) for limit in job.limits]
     labels = {key: value for key, value in job.labels.items() if not key.startswith(OURS)}
     if labels:
         body["labels"] = labels
@@ -50,31 +50,31 @@ def declared(job: Any) -> Written:
     return Written(job.name, body)
 
 
-def _said(name: str, value: Any) -> Any:
-    """In a file a limit that there is not has a name; null would be its default."""
+def _file_value(name: str, value: Any) -> Any:
+    """The value for the file: `none` for an absent limit, because null means the default."""
     return NO_LIMIT if value is None and DEFAULTS[name] is not None else value
 
 
 def calendars(jobs: Iterable[Any], known: Iterable[Any]) -> dict[str, Any]:
-    """The calendars that these jobs go by, without what is usual."""
+    """The calendars that these jobs use, without default values."""
     used = {name for job in jobs for name in (job.schedule or {}).get("calendars") or ()}
     return {
-        each.name: {
+        calendar.name: {
             key: value
-            for key, value in each.calendar.items()
+            for key, value in calendar.calendar.items()
             if key != "name" and value not in ([], "UTC")
         }
-        for each in known
-        if each.name in used
+        for calendar in known
+        if calendar.name in used
     }
 
 
 def _retries(retries: Mapping[str, Any]) -> Any:
-    """A number if only that is not usual."""
-    usual = DEFAULTS["retries"]
-    other = {key: value for key, value in retries.items() if value != usual.get(key)}
-    return retries["max"] if set(other) <= {"max"} else other
+    """The retries: a number if only `max` differs from the default."""
+    default = DEFAULTS["retries"]
+    changed = {key: value for key, value in retries.items() if value != default.get(key)}
+    return retries["max"] if set(changed) <= {"max"} else changed
 
 
-def _given(limit: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(limit: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in limit.items() if value is not None}

@@ -1,7 +1,7 @@
-"""Which words a file may have, and where. Room: sdk/code.
+"""Checks a manifest for unknown fields.
 
-The fields of a job are those of the contract, as in the API. `unique` is about submissions, and a
-file declares none.
+The fields of a job are those of the contract, as in the API. `unique` is missing, because it
+applies to submissions and a file declares none.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,10 +17,10 @@ from rota.sdk.code.problems import Wrong, unknown
 from rota.sdk.code.yaml_text import Path, Text
 
 TOP: Final = ("version", "project", "defaults", "calendars", "jobs")
-CALENDAR: Final = tuple(each for each in fields_by_name(CalendarDocument) if each != "name")
-# `name` is the key in the file; `paused` is a state, which only a file declares.
+CALENDAR: Final = tuple(name for name in fields_by_name(CalendarDocument) if name != "name")
+# `name` is the key in the file; `paused` is a state that only a file declares.
 JOB: Final = (*(name for name in FIELDS if name != "name"), "paused")
-# What all jobs may have in common. When a job runs is its own, but for the zone.
+# The fields that `defaults` may set: all but the schedule. The time zone is allowed.
 DEFAULTS: Final = tuple(
     name
     for name in JOB
@@ -32,17 +32,18 @@ RATE: Final = tuple(fields_by_name(RateDraft))
 
 
 def wrongs(text: Text) -> Iterator[Wrong]:
-    """Everything that is in the file and not known."""
-    whole = text.value
-    if not isinstance(whole, dict):
-        yield Wrong(text.spot(()), "a manifest is an object with version, project and jobs")
+    """Yield an error for every unknown field of the file."""
+    root = text.value
+    if not isinstance(root, dict):
+        yield Wrong(text.spot(()), "expected an object with version, project and jobs")
         return
-    yield from _words(text, whole, (), TOP, "field")
-    yield from _job(text, whole.get("defaults"), ("defaults",), DEFAULTS)
-    yield from _calendars(text, whole.get("calendars"))
-    jobs = whole.get("jobs")
+    yield from _unknown_fields(text, root, (), TOP, "field")
+    yield from _job(text, root.get("defaults"), ("defaults",), DEFAULTS)
+    yield from _calendars(text, root.get("calendars"))
+    jobs = root.get("jobs")
     if jobs is not None and not isinstance(jobs, dict):
-        yield Wrong(text.spot(("jobs",)), "jobs is an object: the name of each job and its fields")
+        message = "jobs must be an object that maps the name of each job to its fields"
+        yield Wrong(text.spot(("jobs",)), message)
         return
     for name, job in (jobs or {}).items():
         yield from _job(text, job, ("jobs", name), JOB)
@@ -52,38 +53,40 @@ def _calendars(text: Text, calendars: Any) -> Iterator[Wrong]:
     if calendars is None:
         return
     if not isinstance(calendars, dict):
-        said = "calendars is an object: the name of each calendar and its fields"
-        yield Wrong(text.spot(("calendars",)), said)
+        message = "calendars must be an object that maps the name of each calendar to its fields"
+        yield Wrong(text.spot(("calendars",)), message)
         return
     for name, calendar in calendars.items():
         path = ("calendars", name)
         if not isinstance(calendar, dict):
-            yield Wrong(text.spot(path), f"{name} is an object with fields such as dates")
-        yield from _words(text, calendar, path, CALENDAR, "field of a calendar")
+            yield Wrong(text.spot(path), f"{name} must be an object with fields such as dates")
+        yield from _unknown_fields(text, calendar, path, CALENDAR, "calendar field")
 
 
 def _job(text: Text, job: Any, path: Path, known: tuple[str, ...]) -> Iterator[Wrong]:
     if job is None:
         return
     if not isinstance(job, dict):
-        yield Wrong(text.spot(path), f"{path[-1]} is an object with fields such as kind")
+        yield Wrong(text.spot(path), f"{path[-1]} must be an object with fields such as kind")
         return
-    yield from _words(text, job, path, known, "field of a job")
+    yield from _unknown_fields(text, job, path, known, "job field")
     yield from graphs.wrongs(text, job, path)
-    yield from _words(text, job.get("retries"), (*path, "retries"), RETRIES, "field of retries")
+    retries = job.get("retries")
+    yield from _unknown_fields(text, retries, (*path, "retries"), RETRIES, "retries field")
     limits = job.get("limits")
-    for place, limit in enumerate(limits if isinstance(limits, list) else ()):
-        at = (*path, "limits", place)
-        yield from _words(text, limit, at, LIMIT, "field of a limit")
+    for index, limit in enumerate(limits if isinstance(limits, list) else ()):
+        at = (*path, "limits", index)
+        yield from _unknown_fields(text, limit, at, LIMIT, "limit field")
         if isinstance(limit, dict):
-            yield from _words(text, limit.get("rate"), (*at, "rate"), RATE, "field of a rate")
+            rate = limit.get("rate")
+            yield from _unknown_fields(text, rate, (*at, "rate"), RATE, "rate field")
 
 
-def _words(
-    text: Text, found: Any, path: Path, known: tuple[str, ...], what: str
+def _unknown_fields(
+    text: Text, value: Any, path: Path, known: tuple[str, ...], description: str
 ) -> Iterator[Wrong]:
-    if not isinstance(found, Mapping):
+    if not isinstance(value, Mapping):
         return
-    for word in found:
-        if word not in known:
-            yield Wrong(text.spot((*path, word)), unknown(word, known, what))
+    for name in value:
+        if name not in known:
+            yield Wrong(text.spot((*path, name)), unknown(name, known, description))

@@ -1,6 +1,6 @@
-"""Graphs in files: what is wrong with one by line and column, and those that a file has.
+"""Reads graphs from files and reports their errors by line and column.
 
-Room: sdk/code. A file is a manifest with jobs of the kind graph, one such job, or steps alone.
+A file is a manifest with jobs of kind graph, one such job, or a graph's steps alone.
 """
 
 import re
@@ -17,11 +17,13 @@ from rota.sdk.code.yaml_text import Path, Text
 
 PART: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 KIND: Final = "graph"
-NO_GRAPH: Final = "there is no graph in it: steps, a job with a graph, or jobs of which one has one"
+NO_GRAPH: Final = (
+    "no graph found; expected steps, a job with a graph, or a manifest with such a job"
+)
 
 
 class Found(NamedTuple):
-    """A graph of a file, its name, and where it stands."""
+    """A graph of a file, its name and its path in the file."""
 
     name: str
     raw: Any
@@ -29,62 +31,63 @@ class Found(NamedTuple):
 
 
 def wrongs(text: Text, job: Any, path: Path) -> Iterator[Wrong]:
-    """What is wrong with the graph of a job that stands at a path."""
+    """Yield the errors of the graph of the job at a path."""
     if job.get(KIND) is None:
         return
     if job.get("kind", job.get("job_type", KIND)) != KIND:
-        yield Wrong(text.spot((*path, "kind")), "the kind of a job with a graph is graph")
+        yield Wrong(text.spot((*path, "kind")), "a job with a graph must have kind graph")
         return
-    yield from _wrongs(text, Found("", job[KIND], (*path, KIND)))
+    yield from _graph_errors(text, Found("", job[KIND], (*path, KIND)))
 
 
-def _wrongs(text: Text, found: Found) -> Iterator[Wrong]:
+def _graph_errors(text: Text, found: Found) -> Iterator[Wrong]:
     try:
         read_graph(found.raw)
     except InvalidInput as error:
         spot = text.spot((*found.path, *place_of(error.field)[1:]))
-        yield Wrong(spot, f"{cut(error.value)} is not accepted; {error.wanted}")
+        yield Wrong(spot, f"{cut(error.value)} is invalid: {error.wanted}")
 
 
 def place_of(field: str) -> Path:
-    """`graph.steps[3].needs[1]` as a path."""
+    """Parse a field such as `graph.steps[3].needs[1]` into a path."""
     return tuple(int(part[1]) if part[1] else part[2] for part in PART.finditer(field))
 
 
 def load(file: File) -> list[tuple[str, Graph]]:
-    """The graphs of a file, by name; all that is wrong with it is told by line and column."""
+    """Load the graphs of a file, by name. `FileRefused` lists all errors by line and column."""
     texts = _documents(file)
     if len(texts) != 1:
-        raise FileRefused([Wrong(Spot(str(file), 1, 1), "a file with one document is needed")])
+        message = f"expected one YAML document, found {len(texts)}"
+        raise FileRefused([Wrong(Spot(str(file), 1, 1), message)])
     text = texts[0]
-    found = list(_graphs(text, file.stem))
-    wrong = [each for graph in found for each in _wrongs(text, graph)]
-    if wrong:
-        raise FileRefused(wrong)
-    if not found:
+    graphs = list(_graphs(text, file.stem))
+    errors = [error for graph in graphs for error in _graph_errors(text, graph)]
+    if errors:
+        raise FileRefused(errors)
+    if not graphs:
         raise FileRefused([Wrong(text.spot(()), NO_GRAPH)])
-    return [(each.name, read_graph(each.raw)) for each in found]
+    return [(graph.name, read_graph(graph.raw)) for graph in graphs]
 
 
 def _documents(file: File) -> list[Text]:
     try:
         return yaml_text.read(file.read_bytes().decode("utf-8-sig"), str(file))
     except OSError as error:
-        wanted = f"a file that can be read: {error.strerror}"
+        wanted = f"expected a readable file: {error.strerror}"
         raise InvalidInput("file", str(file), wanted) from None
     except UnicodeDecodeError:
-        raise InvalidInput("file", str(file), "a text file in UTF-8") from None
+        raise InvalidInput("file", str(file), "expected a text file in UTF-8") from None
 
 
 def _graphs(text: Text, name: str) -> Iterator[Found]:
-    whole = text.value
-    if not isinstance(whole, dict):
+    root = text.value
+    if not isinstance(root, dict):
         return
-    if "steps" in whole:
-        yield Found(name, whole, ())
-    elif KIND in whole:
-        yield Found(str(whole.get("name", name)), whole[KIND], (KIND,))
-    jobs = whole.get("jobs")
-    for each, job in jobs.items() if isinstance(jobs, dict) else ():
+    if "steps" in root:
+        yield Found(name, root, ())
+    elif KIND in root:
+        yield Found(str(root.get("name", name)), root[KIND], (KIND,))
+    jobs = root.get("jobs")
+    for job_name, job in jobs.items() if isinstance(jobs, dict) else ():
         if isinstance(job, dict) and job.get(KIND) is not None:
-            yield Found(each, job[KIND], ("jobs", each, KIND))
+            yield Found(job_name, job[KIND], ("jobs", job_name, KIND))

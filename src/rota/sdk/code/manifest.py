@@ -1,7 +1,7 @@
-"""A file, or a folder of files, becomes the jobs of a project. Room: sdk/code.
+"""Loads a manifest: a file, or a folder of files, with the jobs of a project.
 
-What can be told without a server is told here, all at once and by line and column; what only the
-server knows comes back as a pointer into the request, which `locate` turns into a line again.
+Errors that can be found without a server are reported together, by line and column. The server
+reports its errors as pointers into the request, which `Manifest.locate` maps to lines.
 """
 
 import re
@@ -25,7 +25,7 @@ _POINTER: Final = re.compile(r"/(jobs|calendars)/(\d+)(?:/calendar)?(/.*)?")
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A job or a calendar as it is sent, and the document and the path that it stands at."""
+    """A job or a calendar as it is sent, with its document and its path in it."""
 
     name: str
     body: Mapping[str, Any]
@@ -40,39 +40,40 @@ class Manifest:
     calendars: tuple[Thing, ...] = ()
 
     def body(self) -> dict[str, Any]:
-        """The request, as the API takes it."""
+        """The request body for the API."""
         return {
             "project": self.project,
             "jobs": [{"name": job.name, **job.body} for job in self.jobs],
-            "calendars": [{"name": each.name, "calendar": each.body} for each in self.calendars],
+            "calendars": [{"name": one.name, "calendar": one.body} for one in self.calendars],
         }
 
     def locate(self, pointer: str) -> Spot | None:
-        """Where in the files something stands that the API points at; None if it is in none."""
-        found = _POINTER.fullmatch(pointer)
-        things = self.jobs if found is not None and found[1] == "jobs" else self.calendars
-        if found is None or int(found[2]) >= len(things):
+        """The position in the files that a JSON pointer of the API refers to; None if in none."""
+        match = _POINTER.fullmatch(pointer)
+        entries = self.jobs if match is not None and match[1] == "jobs" else self.calendars
+        if match is None or int(match[2]) >= len(entries):
             return None
-        thing = things[int(found[2])]
+        entry = entries[int(match[2])]
         parts: list[str | int] = []
-        for part in (found[3] or "").split("/")[1:]:
+        for part in (match[3] or "").split("/")[1:]:
             plain = part.replace("~1", "/").replace("~0", "~")
             parts.append(int(plain) if plain.isdigit() else plain)
-        return thing.text.spot((*thing.path, *parts))
+        return entry.text.spot((*entry.path, *parts))
 
 
 def load(place: File) -> Manifest:
-    """Read a file, or all `.yaml` files of a folder as one."""
+    """Load a file, or all `.yaml` and `.yml` files of a folder as one manifest."""
     texts = [text for file in _files(place) for text in _documents(file)]
     return combine(texts, str(place))
 
 
 def _files(place: File) -> list[File]:
     if place.is_dir():
-        found = sorted(file for file in place.iterdir() if file.suffix in ENDINGS)
-        if not found:
-            raise InvalidInput("file", str(place), f"a folder with {' or '.join(ENDINGS)} files")
-        return found
+        files = sorted(file for file in place.iterdir() if file.suffix in ENDINGS)
+        if not files:
+            wanted = f"expected a folder with {' or '.join(ENDINGS)} files"
+            raise InvalidInput("file", str(place), wanted)
+        return files
     return [place]
 
 
@@ -82,32 +83,33 @@ def _documents(file: File) -> list[Text]:
     except FileNotFoundError:
         raise UnusableInput("file", str(file), f"no such file: {file}") from None
     except OSError as error:
-        raise InvalidInput(
-            "file", str(file), f"a file that can be read: {error.strerror}"
-        ) from None
+        wanted = f"expected a readable file: {error.strerror}"
+        raise InvalidInput("file", str(file), wanted) from None
     except UnicodeDecodeError:
-        raise InvalidInput("file", str(file), "a text file in UTF-8") from None
-    found = yaml_text.read(text, str(file))
-    if len(found) > 1:
-        spot = found[1].spot(())
-        raise FileRefused([Wrong(spot, "a second document; a file has one, a folder many files")])
-    return found
+        raise InvalidInput("file", str(file), "expected a text file in UTF-8") from None
+    documents = yaml_text.read(text, str(file))
+    if len(documents) > 1:
+        spot = documents[1].spot(())
+        message = "a manifest must have one YAML document per file; move this one to its own file"
+        raise FileRefused([Wrong(spot, message)])
+    return documents
 
 
 def combine(texts: Sequence[Text], place: str) -> Manifest:
-    """The manifest that these documents make together."""
-    wrong = [each for text in texts for each in wrongs(text)]
-    if wrong:
-        raise FileRefused(wrong)
+    """Combine documents into one manifest."""
+    errors = [error for text in texts for error in wrongs(text)]
+    if errors:
+        raise FileRefused(errors)
     if not texts:
-        said = "the file is empty; it needs version, project and jobs"
-        raise FileRefused([Wrong(Spot(place, 1, 1), said)])
-    wrong = [*_versions(texts), *_projects(texts, place), *_twins(texts)]
-    if wrong:
-        raise FileRefused(wrong)
+        message = "the file is empty; version, project and jobs are required"
+        raise FileRefused([Wrong(Spot(place, 1, 1), message)])
+    errors = [*_versions(texts), *_projects(texts, place), *_duplicates(texts)]
+    if errors:
+        raise FileRefused(errors)
     jobs = tuple(job for text in texts for job in _jobs(text))
     if len(jobs) > MOST_JOBS:
-        raise InvalidInput("jobs", f"{len(jobs)} jobs", f"at most {MOST_JOBS:,} in a project")
+        wanted = f"a project has at most {MOST_JOBS:,} jobs"
+        raise InvalidInput("jobs", f"{len(jobs)} jobs", wanted)
     project = next(text.value["project"] for text in texts if "project" in text.value)
     calendars = tuple(
         Thing(name, calendar, text, ("calendars", name))
@@ -121,29 +123,32 @@ def _versions(texts: Sequence[Text]) -> Iterator[Wrong]:
     for text in texts:
         version = text.value.get("version")
         if version is None:
-            yield Wrong(text.spot(()), f"there is no version; this is version: {VERSION}")
+            yield Wrong(text.spot(()), f"version is missing; add `version: {VERSION}`")
         elif version != VERSION or isinstance(version, bool):
-            yield Wrong(text.spot(("version",)), f"version {version!r} is not known; {VERSION} is")
+            message = f"unknown version {version!r}; supported: {VERSION}"
+            yield Wrong(text.spot(("version",)), message)
 
 
 def _projects(texts: Sequence[Text], place: str) -> Iterator[Wrong]:
-    named: dict[str, Spot] = {}
+    projects: dict[str, Spot] = {}
     for text in texts:
         if "project" not in text.value:
             continue
         spot, project = text.spot(("project",)), text.value["project"]
         if not isinstance(project, str) or not 0 < len(project) <= 64:
-            yield Wrong(spot, "project is a text of 1 to 64 characters")
+            yield Wrong(spot, "project must be a string of 1 to 64 characters")
             return
-        named.setdefault(project, spot)
-    if not named:
-        yield Wrong(Spot(place, 1, 1), "there is no project; it says whose jobs these are")
-    elif len(named) > 1:
-        (first, _), (second, spot), *_ = named.items()
-        yield Wrong(spot, f"project {second!r}, and before it {first!r}; a folder has one")
+        projects.setdefault(project, spot)
+    if not projects:
+        message = "project is missing; add the name of the project that owns these jobs"
+        yield Wrong(Spot(place, 1, 1), message)
+    elif len(projects) > 1:
+        (first, _), (second, spot), *_ = projects.items()
+        message = f"project is {second!r} here and {first!r} before; a folder has one project"
+        yield Wrong(spot, message)
 
 
-def _twins(texts: Sequence[Text]) -> Iterator[Wrong]:
+def _duplicates(texts: Sequence[Text]) -> Iterator[Wrong]:
     seen: dict[Path, Spot] = {}
     for text in texts:
         for section, thing in (("jobs", "job"), ("calendars", "calendar")):
@@ -161,22 +166,24 @@ def _jobs(text: Text) -> Iterator[Thing]:
 
 
 def settle(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """A job with the defaults of its file: its own fields win, labels are taken together."""
+    """Apply the defaults of a file to a job: the job's own fields win, labels are merged."""
     job = {**defaults, **own}
     if isinstance(defaults.get("labels"), dict) and isinstance(own.get("labels"), dict):
         job["labels"] = {**defaults["labels"], **own["labels"]}
     for field, other in (("kind", "job_type"), ("retries", "max_retries")):
-        # Two names for one thing: the job's own word is the one.
-        for mine, theirs in ((field, other), (other, field)):
-            if mine in own and theirs not in own:
-                job.pop(theirs, None)
+        # Two names of one field: the one that the job itself uses wins.
+        for used, alias in ((field, other), (other, field)):
+            if used in own and alias not in own:
+                job.pop(alias, None)
     if isinstance(job.get("schedule"), str):
         job["schedule"] = {"cron": job["schedule"]}
-    return _zoned(job, is_own="timezone" in own)
+    return _place_time_zone(job, is_own="timezone" in own)
 
 
-def _zoned(job: dict[str, Any], *, is_own: bool) -> dict[str, Any]:
-    """Put the zone where the API takes it; a zone of the defaults is only for who can use it."""
+def _place_time_zone(job: dict[str, Any], *, is_own: bool) -> dict[str, Any]:
+    """Move the time zone to where the API takes it. A default zone applies only to schedules that
+    can use one.
+    """
     if "timezone" not in job:
         return job
     schedule = job.get("schedule")
@@ -190,6 +197,6 @@ def _zoned(job: dict[str, Any], *, is_own: bool) -> dict[str, Any]:
 
 
 def _follows_clock(schedule: Mapping[str, Any]) -> bool:
-    """Whether its rules are about a wall clock, and say no zone themselves."""
+    """Whether the rules follow a wall clock and do not name a zone themselves."""
     rules = [schedule[rule] for rule in ("cron", "rrule") if schedule.get(rule) is not None]
     return bool(rules) and "TZ=" not in str(rules) and "TZID" not in str(rules)

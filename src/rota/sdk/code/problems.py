@@ -1,4 +1,4 @@
-"""What is wrong with a file, and where. Room: sdk/code."""
+"""Describes the errors of a file and their positions."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ from rota.core.errors import InvalidInput
 
 
 class Spot(NamedTuple):
-    """A place in a file, counted from 1."""
+    """A position in a file; line and column count from 1."""
 
     file: str
     line: int
@@ -27,18 +27,18 @@ class Wrong(NamedTuple):
 
 
 class FileRefused(InvalidInput):
-    """A file that cannot be used: everything that is wrong with it, a line each."""
+    """A file has errors. The message lists all of them, one per line."""
 
     def __init__(self, wrongs: Sequence[Wrong]) -> None:
         super().__init__("file", str(wrongs[0].spot.file), wrongs[0].said)
         self.wrongs = tuple(wrongs)
 
     def __str__(self) -> str:
-        return "\n".join(str(each) for each in self.wrongs)
+        return "\n".join(str(wrong) for wrong in self.wrongs)
 
 
 def unknown(word: str, known: Sequence[str], what: str = "field") -> str:
-    """That nobody knows this word, and which one may have been meant."""
-    near = get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-    return f"unknown {what} {word[:80]!r}; {meant}"
+    """Describe an unknown field and suggest a similar one, or list the known fields."""
+    close = get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    return f"unknown {what} {word[:80]!r}; {hint}"

@@ -1,4 +1,4 @@
-"""A plan in lines for people. Room: sdk/code."""
+"""Renders a plan (what applying a manifest would change) as text."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,19 +9,19 @@ MOST_SHOWN: Final = 120
 
 
 def counted(plan: Any) -> str:
-    """How much there is to do, in one line."""
-    number = dict.fromkeys(SIGNS, 0)
+    """Summarise the changes in one line."""
+    counts = dict.fromkeys(SIGNS, 0)
     for change in plan.changes:
-        number[change.action] += 1
-    said = (
-        f"{plan.project}: {number['create']} to create, {number['update']} to change,"
-        f" {number['prune']} not in the file, {plan.unchanged} as declared"
+        counts[change.action] += 1
+    summary = (
+        f"{plan.project}: {counts['create']} to create, {counts['update']} to update,"
+        f" {counts['prune']} not in the file, {plan.unchanged} unchanged"
     )
-    return f"{said}; calendars to write: {len(plan.calendars)}" if plan.calendars else said
+    return f"{summary}; calendars to write: {len(plan.calendars)}" if plan.calendars else summary
 
 
 def lines(plan: Any, *, prune: bool) -> Iterator[str]:
-    """Everything: each field, and which next runs move."""
+    """Yield all changes with their fields, and the next runs that move."""
     for calendar in plan.calendars:
         yield ""
         yield f"{SIGNS[calendar.action]} calendar {calendar.name}"
@@ -41,7 +41,7 @@ def lines(plan: Any, *, prune: bool) -> Iterator[str]:
 
 
 def terse(plan: Any) -> Iterator[str]:
-    """One line for each calendar and each job."""
+    """Yield one line for each calendar and each job."""
     for calendar in plan.calendars:
         yield f"{SIGNS[calendar.action]} calendar {calendar.name}"
     for change in plan.changes:
@@ -50,14 +50,14 @@ def terse(plan: Any) -> Iterator[str]:
 
 
 def touched(change: Any) -> str:
-    deed = change.action.removeprefix("job.")
-    return f"changed by hand ({deed}) by {change.by} at {change.at}"
+    action = change.action.removeprefix("job.")
+    return f"changed by hand ({action}) by {change.by} at {change.at}"
 
 
 def shown(value: Any) -> str:
-    """A value as JSON, on one line and not longer than it helps."""
+    """Format a value as JSON on one line, shortened if necessary."""
     if value is None:
-        return "nothing"
+        return "none"
     text = json.dumps(value, ensure_ascii=False)
     return (
         text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}… ({len(text)} characters)"
@@ -83,7 +83,7 @@ def _runs(change: Any, *, prune: bool) -> Iterator[str]:
         yield f"      from {_times(change.next_before)}"
         yield f"      to   {_times(change.next_after)}"
     else:
-        yield "    next runs do not move"
+        yield "    next runs are unchanged"
 
 
 def _times(times: Sequence[str]) -> str:

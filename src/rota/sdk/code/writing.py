@@ -1,6 +1,6 @@
-"""Writes a manifest that people can read and go on with. Room: sdk/code.
+"""Writes a manifest as YAML that people can read and edit.
 
-What is written reads back as the same: a text that looks like a number is quoted.
+Reading the file gives the same values: a string that looks like a number is quoted.
 """
 
 import textwrap
@@ -14,9 +14,9 @@ from rota.contract.schedule import read_saved_schedule, write_schedule
 from rota.sdk.code.manifest import VERSION
 from rota.sdk.code.yaml_text import meaning
 
-# A command that is broken into lines is hard to copy.
+# No line breaks: a command on one line is easier to copy.
 WIDTH: Final = 10_000
-# The options of a schedule that says nothing about them.
+# The default options of a schedule.
 USUAL: Final = {
     key: value
     for key, value in write_schedule(read_saved_schedule({"on_demand": True})).items()
@@ -26,7 +26,7 @@ USUAL: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A job for a file, with what is to stand above it as a comment."""
+    """A job for a file, with the comments above it."""
 
     name: str
     body: Mapping[str, Any]
@@ -34,10 +34,10 @@ class Written:
 
 
 class _Dumper(yaml.SafeDumper):
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 — nobody reads &id001
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 — &id001 is hard to read
         return True
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 — theirs
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 — PyYAML's signature
         super().increase_indent(flow, False)
 
 
@@ -46,12 +46,12 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _style(text: str) -> str | None:
-    """Quoted where it could be read as something else, a block where it has lines."""
+    """Quote a text that YAML could read as another type; write several lines as a block."""
     if not all(char.isprintable() or char == "\n" for char in text):
         return '"'
     if "\n" not in text:
         return None if isinstance(meaning(text), str) else '"'
-    # A block shows where its lines end, but for spaces there, and empty lines at its end.
+    # A block cannot show spaces at the ends of lines and empty lines at its end.
     is_plain = not text[0].isspace() and not text.endswith("\n\n") and " \n" not in text
     return "|" if is_plain and not text.endswith(" ") else '"'
 
@@ -67,11 +67,11 @@ def write(
     calendars: Mapping[str, Any] | None = None,
     comments: Sequence[str] = (),
 ) -> str:
-    """The text of a file."""
+    """Render the text of a manifest."""
     head = [f"# {line}".rstrip() for line in comments]
-    head += _dumped({"version": VERSION, "project": project})
-    head += _dumped({"defaults": dict(defaults)}) if defaults else []
-    head += _dumped({"calendars": dict(calendars)}) if calendars else []
+    head += _dump_lines({"version": VERSION, "project": project})
+    head += _dump_lines({"defaults": dict(defaults)}) if defaults else []
+    head += _dump_lines({"calendars": dict(calendars)}) if calendars else []
     return "\n".join([*head, *_lines(jobs)]) + "\n"
 
 
@@ -80,14 +80,14 @@ def _lines(jobs: Sequence[Written]) -> Iterator[str]:
         yield "jobs: {}"
         return
     yield "jobs:"
-    for place, job in enumerate(jobs):
-        if place:
+    for index, job in enumerate(jobs):
+        if index:
             yield ""
         yield from (f"  # {line}".rstrip() for line in job.comments)
-        yield from (textwrap.indent(line, "  ") for line in _dumped({job.name: dict(job.body)}))
+        yield from (textwrap.indent(line, "  ") for line in _dump_lines({job.name: dict(job.body)}))
 
 
-def _dumped(value: Mapping[str, Any]) -> list[str]:
+def _dump_lines(value: Mapping[str, Any]) -> list[str]:
     text = yaml.dump(
         dict(value),
         Dumper=_Dumper,
@@ -100,17 +100,17 @@ def _dumped(value: Mapping[str, Any]) -> list[str]:
 
 
 def slim(schedule: Mapping[str, Any]) -> dict[str, Any]:
-    """A schedule without what it would have anyway."""
-    return _without(schedule, USUAL)
+    """Remove the default values from a schedule."""
+    return _without_defaults(schedule, USUAL)
 
 
-def _without(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for key, value in given.items():
-        if key in usual and value == usual[key]:
+def _without_defaults(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    rest: dict[str, Any] = {}
+    for key, value in values.items():
+        if key in defaults and value == defaults[key]:
             continue
-        if isinstance(value, dict) and isinstance(usual.get(key), dict):
-            kept[key] = _without(value, usual[key])
+        if isinstance(value, dict) and isinstance(defaults.get(key), dict):
+            rest[key] = _without_defaults(value, defaults[key])
         else:
-            kept[key] = value
-    return kept
+            rest[key] = value
+    return rest

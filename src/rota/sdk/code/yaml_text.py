@@ -1,8 +1,8 @@
-"""YAML as plain values, and where in the text each of them stands. Room: sdk/code.
+"""Reads YAML as plain values with the position of each value in the text.
 
-YAML 1.2 where it differs from what PyYAML does: `on`, `no` and `yes` are words, `010` and `1:30`
-are texts, times are texts; only true, false, null and plain numbers are anything else. A key that
-comes twice is refused. Aliases are counted: a few lines must not become a billion values.
+Follows YAML 1.2 where PyYAML differs: `on`, `no`, `yes`, `010`, `1:30` and times are strings; only
+true, false, null and plain numbers have other types. A duplicate key is an error. Values behind
+aliases are counted, so that a few lines cannot expand to a billion values.
 """
 
 import re
@@ -27,7 +27,7 @@ WORDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
 }
-# The tag of a scalar that is not quoted and says nothing about what it is.
+# The tag of a scalar without quotes and without an explicit tag.
 BARE: Final = "bare"
 KNOWN_TAGS: Final = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "map", "seq"))
 
@@ -35,20 +35,20 @@ Path = tuple[str | int, ...]
 
 
 class Text(NamedTuple):
-    """A document: its value, and the spots of its keys and items by their paths."""
+    """A document: its value, and the positions of its keys and items by path."""
 
     value: Any
     spots: Mapping[Path, Spot]
 
     def spot(self, path: Path) -> Spot:
-        """Where a path stands, or the nearest thing around it."""
+        """The position of a path, or of its nearest known parent."""
         while path not in self.spots and path:
             path = path[:-1]
         return self.spots.get(path, Spot("", 1, 1))
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes only; what a scalar means is decided below."""
+    """Composes nodes only; `meaning` decides the type of a scalar."""
 
     def resolve(self, kind: type[Node], value: Any, implicit: Any) -> str:
         if kind is ScalarNode and implicit[0]:
@@ -57,22 +57,23 @@ class _Loader(yaml.SafeLoader):
 
 
 def read(text: str, file: str) -> list[Text]:
-    """All documents of a text; one that cannot be read refuses it."""
+    """Read all documents of a text. Raises `FileRefused` if one cannot be read."""
     if len(text) > MOST_TEXT:
-        raise FileRefused([Wrong(Spot(file, 1, 1), f"a file has at most {MOST_TEXT:,} characters")])
+        message = f"the file has {len(text):,} characters; the limit is {MOST_TEXT:,}"
+        raise FileRefused([Wrong(Spot(file, 1, 1), message)])
     try:
         nodes = list(yaml.compose_all(text, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         spot = Spot(file, mark.line + 1, mark.column + 1) if mark else Spot(file, 1, 1)
-        raise FileRefused([Wrong(spot, f"this is not YAML: {error.problem}")]) from None
+        raise FileRefused([Wrong(spot, f"invalid YAML: {error.problem}")]) from None
     except (yaml.YAMLError, RecursionError) as error:
-        said = str(error).splitlines()[0] if str(error) else "it is nested too deeply"
-        raise FileRefused([Wrong(Spot(file, 1, 1), f"this is not YAML: {said}")]) from None
-    return [_Reading(file).document(node) for node in nodes if node is not None]
+        reason = str(error).splitlines()[0] if str(error) else "nested too deeply"
+        raise FileRefused([Wrong(Spot(file, 1, 1), f"invalid YAML: {reason}")]) from None
+    return [_DocumentReader(file).document(node) for node in nodes if node is not None]
 
 
-class _Reading:
+class _DocumentReader:
     def __init__(self, file: str) -> None:
         self._file = file
         self._spots: dict[Path, Spot] = {}
@@ -85,66 +86,66 @@ class _Reading:
     def _spot(self, node: Node) -> Spot:
         return Spot(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
 
-    def _refuse(self, node: Node, said: str) -> FileRefused:
-        return FileRefused([Wrong(self._spot(node), said)])
+    def _refuse(self, node: Node, message: str) -> FileRefused:
+        return FileRefused([Wrong(self._spot(node), message)])
 
     def _value(self, node: Node, path: Path) -> Any:
         self._values += 1
         if self._values > MOST_VALUES:
-            said = f"with its aliases the file has more than {MOST_VALUES:,} values"
-            raise self._refuse(node, said)
+            message = f"the file, with its aliases expanded, has more than {MOST_VALUES:,} values"
+            raise self._refuse(node, message)
         if len(path) > MOST_DEPTH:
-            raise self._refuse(node, f"more than {MOST_DEPTH} levels")
+            raise self._refuse(node, f"nested too deeply; the limit is {MOST_DEPTH} levels")
         if node.tag not in KNOWN_TAGS and node.tag != BARE:
-            raise self._refuse(node, f"the tag {node.tag[:80]!r} is not known")
+            raise self._refuse(node, f"unknown tag {node.tag[:80]!r}")
         self._spots.setdefault(path, self._spot(node))
         match node:
             case MappingNode():
                 return self._mapping(node, path)
             case SequenceNode():
-                return [self._value(each, (*path, n)) for n, each in enumerate(node.value)]
+                return [self._value(item, (*path, n)) for n, item in enumerate(node.value)]
             case ScalarNode():
                 return node.value if node.tag != BARE else meaning(node.value)
             case _:
-                raise self._refuse(node, "neither a text, a list nor an object")
+                raise self._refuse(node, "expected a scalar, a list or an object")
 
     def _mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
-                raise self._refuse(key, "a key is a text")
+                raise self._refuse(key, "a key must be a string")
             name = str(key.value)
             if name == MERGE and key.tag == BARE:
-                merged = {**self._merged(value, path), **merged}
+                merged = {**self._merge(value, path), **merged}
                 continue
             if name in found:
                 first = self._spots[(*path, name)].line
-                raise self._refuse(key, f"{name[:80]!r} is here twice; first in line {first}")
+                raise self._refuse(key, f"duplicate key {name[:80]!r}; first in line {first}")
             self._spots[(*path, name)] = self._spot(key)
             found[name] = self._value(value, (*path, name))
         return {**{key: value for key, value in merged.items() if key not in found}, **found}
 
-    def _merged(self, node: Node, path: Path) -> dict[str, Any]:
-        """What `<<: *other` brings: the first of several wins."""
+    def _merge(self, node: Node, path: Path) -> dict[str, Any]:
+        """The fields that `<<: *other` adds: the first of several wins."""
         parts = node.value if isinstance(node, SequenceNode) else [node]
         found: dict[str, Any] = {}
         for part in reversed(parts):
             if not isinstance(part, MappingNode):
-                raise self._refuse(part, f"{MERGE} takes an object, or a list of them")
+                raise self._refuse(part, f"{MERGE} needs an object, or a list of objects")
             found |= self._mapping(part, (*path, MERGE))
-            self._forget(path)
+            self._adopt_spots(path)
         return found
 
-    def _forget(self, path: Path) -> None:
-        """Spots of merged fields are kept as those of the fields, where there is no own one."""
+    def _adopt_spots(self, path: Path) -> None:
+        """Use the positions of merged fields for the fields that have no position of their own."""
         start = (*path, MERGE)
-        for each in [each for each in self._spots if each[: len(start)] == start]:
-            self._spots.setdefault((*path, *each[len(start) :]), self._spots.pop(each))
+        for merged in [spot for spot in self._spots if spot[: len(start)] == start]:
+            self._spots.setdefault((*path, *merged[len(start) :]), self._spots.pop(merged))
 
 
 def meaning(text: str) -> Any:
-    """What a scalar without quotes is."""
+    """The value of a scalar without quotes."""
     if text in WORDS:
         return WORDS[text]
     if WHOLE.fullmatch(text):

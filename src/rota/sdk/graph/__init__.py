@@ -1,13 +1,13 @@
-"""Graphs written in Python: functions that call jobs, and `extract >> [a, b] >> load`.
+"""Builds graphs in Python: functions that call jobs, and `extract >> [a, b] >> load`.
 
-Room: sdk/graph. While a graph is built, calling a job gives a step instead of running it, and what
-a step will return is a `Value` that can be passed on, looked into and compared.
+While a graph is built, calling a job adds a step instead of running the function. The step's future
+result is a `Value` that can be passed to other steps, indexed and compared.
 
-values.py    `Value`: what is known only when the graph runs
-steps.py     `Step`: one step, and `Steps`, several that others wait for
-current.py   which graph is being built here and now
-building.py  collects its steps and writes them down
-graph.py     `Graph`: the definition, submitted and scheduled like a job
+values.py    `Value`: a value that is known only when the graph runs
+steps.py     `Step`: one step; `Steps`: several steps that others wait for
+current.py   the graph that is being built in this context
+building.py  collects the steps and writes the definition
+graph.py     `Graph`: the definition; it is submitted and scheduled like a job
 
-What is right about the result is core/graphs; nothing here knows how steps are carried out.
+core/graphs validates the definition; nothing here executes steps.
 """

@@ -1,4 +1,4 @@
-"""Collects the steps of a graph while it is built, and writes them down. Room: sdk/graph."""
+"""Collects the steps of a graph while it is built, and writes its definition."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,21 +22,21 @@ INPUT: Final = Value("input")
 
 
 class Building:
-    """Collects steps, in the order in which they are made."""
+    """Collects steps in the order of their creation."""
 
     def __init__(self) -> None:
         self._steps: list[Step] = []
         self._named: dict[int, Step] = {}
-        # By kind, for whoever plays the graph without a worker.
+        # By kind, for tests that run the graph without a worker.
         self.jobs: dict[str, AnyJob] = {}
 
     def step_of(self, job: "AnyJob", args: Sequence[Any], kwargs: Mapping[str, Any]) -> Step:
-        """A call of a job."""
+        """Add a step for a call of a job."""
         payload = job.arguments.partly(args, kwargs, unknown=Value)
         options = {key: value for key, value in job.said.items() if key in OPTIONS}
         self.jobs[job.kind] = job
         draft = Draft(
-            name=self._free(job.said.get("name") or job.__name__),
+            name=self._free_name(job.said.get("name") or job.__name__),
             kind=job.kind,
             payload=payload,
             options=options,
@@ -44,20 +44,21 @@ class Building:
         return self._add(draft, payload)
 
     def bare(self, job: "AnyJob") -> Step:
-        """A job that is only named: one step, however often it is named."""
+        """The step of a job that is used without a call; every use gives the same step."""
         if id(job) not in self._named:
             self._named[id(job)] = self.step_of(job, (), {})
         return self._named[id(job)]
 
     def sub(self, graph: "Graph", payload: Mapping[str, Any]) -> Step:
-        """A call of another graph."""
-        draft = Draft(name=self._free(graph.label), graph=graph.definition, payload=payload)
+        """Add a step for a call of another graph."""
+        draft = Draft(name=self._free_name(graph.label), graph=graph.definition, payload=payload)
         self.jobs |= graph.jobs
         return self._add(draft, payload)
 
     def of_kind(self, kind: str, payload: Mapping[str, Any], name: str | None) -> Step:
-        """A step of a kind that has no function here."""
-        draft = Draft(name=self._free(name or kind), kind=check_name(kind, "kind"), payload=payload)
+        """Add a step of a kind without a Python function."""
+        step_name = self._free_name(name or kind)
+        draft = Draft(name=step_name, kind=check_name(kind, "kind"), payload=payload)
         return self._add(draft, payload)
 
     def _add(self, draft: Draft, payload: Mapping[str, Any]) -> Step:
@@ -65,41 +66,43 @@ class Building:
         self._steps.append(step)
         return step.after(*steps_in(payload))
 
-    def _free(self, name: str) -> str:
+    def _free_name(self, name: str) -> str:
         """The name, or the first of name_2, name_3 … that no step has."""
         taken = {step.draft.name for step in self._steps}
-        wanted = "".join(char if char.isascii() and char.isalnum() else "_" for char in name)[:60]
+        base = "".join(char if char.isascii() and char.isalnum() else "_" for char in name)[:60]
         number = 1
-        found = wanted
-        while found in taken:
+        free = base
+        while free in taken:
             number += 1
-            found = f"{wanted}_{number}"
-        return found
+            free = f"{base}_{number}"
+        return free
 
     def _rename(self, step: Step, name: object) -> None:
-        if any(each.draft.name == name for each in self._steps if each is not step):
-            raise InvalidInput("name", name, "a name that no other step has")
+        if any(other.draft.name == name for other in self._steps if other is not step):
+            raise InvalidInput("name", name, "another step has this name; names must be unique")
         if not isinstance(name, str):
-            raise InvalidInput("name", name, "a text")
+            raise InvalidInput("name", name, "expected a string")
         step.draft.name = name
 
     def definition(self) -> dict[str, Any]:
-        """What was built, as JSON has it."""
-        sources = [each.draft.map.get("source") for each in self._steps if each.draft.map]
+        """The definition of the graph as JSON values."""
+        sources = [step.draft.map.get("source") for step in self._steps if step.draft.map]
         return {
             "steps": [
-                _plain(each) for each in self._steps if not any(each is one for one in sources)
+                _plain(step)
+                for step in self._steps
+                if not any(step is source for source in sources)
             ]
         }
 
 
 @contextmanager
 def building() -> Iterator[Building]:
-    """Build a graph in this block; a graph inside another is built by itself."""
-    made = Building()
-    token = BUILDING.set(made)
+    """Build a graph in this block; a block inside another builds a graph of its own."""
+    graph = Building()
+    token = BUILDING.set(graph)
     try:
-        yield made
+        yield graph
     finally:
         BUILDING.reset(token)
 
@@ -107,36 +110,36 @@ def building() -> Iterator[Building]:
 def step(
     kind: str, payload: Mapping[str, Any] | None = None, /, *, name: str | None = None
 ) -> Step:
-    """A step of a kind that needs no code, such as `shell` or `http`, with its payload."""
+    """Add a step of a kind without a Python function, such as `shell` or `http`."""
     return current().of_kind(kind, payload or {}, name)
 
 
 def steps_in(value: Any) -> list[Step]:
-    """The steps whose values are somewhere in this."""
-    found: list[Step] = []
+    """The steps whose values occur in this value."""
+    steps: list[Step] = []
 
-    def seen(each: Any) -> Any:
-        if not isinstance(each, Value):
+    def visit(part: Any) -> Any:
+        if not isinstance(part, Value):
             raise NotImplementedError
-        found.extend(each.steps)
+        steps.extend(part.steps)
 
-    msgspec.to_builtins(value, str_keys=True, enc_hook=seen)
-    return found
+    msgspec.to_builtins(value, str_keys=True, enc_hook=visit)
+    return steps
 
 
 def written(value: Any) -> Any:
-    """As JSON has it, with values as places to fill."""
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=_written)
+    """Convert to JSON values; a `Value` becomes a placeholder `{"$": expression}`."""
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=_placeholder)
 
 
-def _written(each: Any) -> Any:
-    if isinstance(each, Value):
-        return {"$": each.text}
-    raise InvalidInput("graph", each, "a value that JSON can carry")
+def _placeholder(part: Any) -> Any:
+    if isinstance(part, Value):
+        return {"$": part.text}
+    raise InvalidInput("graph", part, "expected a value that JSON can represent")
 
 
 def bare(value: Value) -> str:
-    """The expression without the brackets around the whole of it."""
+    """The expression without its outermost parentheses."""
     parts = value.parts
     inner = parts[1:-1] if parts[0] == "(" and parts[-1] == ")" else parts
     return Value(*inner).text
@@ -150,7 +153,7 @@ def _plain(step: Step) -> dict[str, Any]:
     else:
         plain["graph"] = draft.graph
     if draft.needs:
-        plain["needs"] = [each.draft.name for each in draft.needs]
+        plain["needs"] = [needed.draft.name for needed in draft.needs]
     if draft.when is not None:
         plain["when"] = bare(draft.when) if isinstance(draft.when, Value) else draft.when
     if draft.payload:
@@ -162,8 +165,8 @@ def _plain(step: Step) -> dict[str, Any]:
     return plain | draft.options
 
 
-def _map(said: Mapping[str, Any]) -> dict[str, Any]:
-    plain = dict(said)
+def _map(options: Mapping[str, Any]) -> dict[str, Any]:
+    plain = dict(options)
     over, source = plain.get("over"), plain.get("source")
     if isinstance(over, Value):
         plain["over"] = over.text

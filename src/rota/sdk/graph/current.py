@@ -1,7 +1,7 @@
-"""Which graph is being built here and now, if any. Room: sdk/graph.
+"""Holds the graph that is being built in the current thread or task, if any.
 
-Jobs ask when they are called: in a graph a call is a step. It belongs to the thread and task that
-builds, so that jobs that are called elsewhere at the same time just run.
+A job checks it when it is called: while a graph is built, a call adds a step. Jobs that other
+threads or tasks call at the same time run as usual.
 """
 
 from contextvars import ContextVar
@@ -16,7 +16,10 @@ BUILDING: Final[ContextVar["Building | None"]] = ContextVar("rota_graph", defaul
 
 
 def current() -> "Building":
-    found = BUILDING.get()
-    if found is None:
-        raise InvalidInput("graph", ">>", "a graph around it: @app.graph() or with rota.Graph(…)")
-    return found
+    graph = BUILDING.get()
+    if graph is None:
+        wanted = (
+            "steps can be used only in a function under @app.graph() or in `with rota.Graph(…)`"
+        )
+        raise InvalidInput("graph", ">>", wanted)
+    return graph

@@ -1,4 +1,4 @@
-"""A graph of jobs: defined once, then submitted and scheduled like a job. Room: sdk/graph."""
+"""Defines `Graph`: steps that are submitted and scheduled like a job."""
 
 import asyncio
 import inspect
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from rota.sdk.app.app import AnyJob, App
 
 OF_JOBS: Final = ("kind", "isolation", "memory")
-# What the payload of a map's member is made of.
+# Placeholders for a member of a map: its item and its index.
 item: Final[Any] = Value("item")
 index: Final[Any] = Value("index")
 
 
 class Graph:
-    """Steps that wait for each other. Either a function whose calls of jobs are the steps, or a
-    block: `with rota.Graph("nightly", cron="0 2 * * *", app=app): extract >> [a, b] >> load`.
+    """A graph of steps. Its steps come from a function that calls jobs, or from a block:
+    `with rota.Graph("nightly", cron="0 2 * * *", app=app): extract >> [a, b] >> load`.
     """
 
     def __init__(
@@ -48,7 +48,8 @@ class Graph:
     ) -> None:
         for field in OF_JOBS:
             if field in given:
-                raise InvalidInput(field, given.get(field), "left out: it is about one job")
+                wanted = f"a graph has no {field}; set it on the jobs of its steps"
+                raise InvalidInput(field, given.get(field), wanted)
         self.label = check_name(label, "name")
         self.function = function
         self.declared: Declared = declaring.read(given)
@@ -78,45 +79,48 @@ class Graph:
     @property
     def app(self) -> "App":
         if self._app is None:
-            raise InvalidInput("graph", self.label, "a graph of an app: rota.Graph(…, app=app)")
+            wanted = "the graph belongs to no app; add it with rota.Graph(…, app=app)"
+            raise InvalidInput("graph", self.label, wanted)
         return self._app
 
     @app.setter
     def app(self, app: "App") -> None:
         if self._app is not None and self._app is not app:
-            wanted = f"a graph of no other app: it belongs to {self._app.name!r}"
+            wanted = f"it already belongs to app {self._app.name!r}; a graph has one app"
             raise InvalidInput("graphs", self.label, wanted)
         self._app = app
 
     @property
     def name(self) -> str:
-        """The name of the scheduled job: `<app>.<graph>` unless it was said."""
+        """The name of the scheduled job. Default: `<app>.<graph>`."""
         return self.declared.name or f"{self.app.name}.{self.label}"
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """The steps, as JSON has them; `InvalidInput` says what is wrong with them."""
+        """The definition as JSON values. Raises `InvalidInput` if the steps are invalid."""
         if self._built is None:
             if self.function is None:
-                raise InvalidInput("graph", self.label, "steps: they are made in a with block")
-            with building() as made:
+                wanted = "the graph has no steps; add them in a with block"
+                raise InvalidInput("graph", self.label, wanted)
+            with building() as steps:
                 self.function(**self._inputs())
-            self._keep(made)
+            self._store(steps)
         return self._built or {}
 
     @property
     def jobs(self) -> "Mapping[str, AnyJob]":
-        """The jobs that its steps and those of its sub-graphs are of, by kind."""
+        """The jobs of its steps and of the steps of its sub-graphs, by kind."""
         return self._jobs if self.definition else {}
 
-    def _keep(self, made: Building) -> None:
-        self._built, self._jobs = graph_plain(read_graph(made.definition())), made.jobs
+    def _store(self, steps: Building) -> None:
+        self._built, self._jobs = graph_plain(read_graph(steps.definition())), steps.jobs
 
     def __enter__(self) -> Self:
         if self.function is not None or self._built is not None or self._block is not None:
-            raise InvalidInput("graph", self.label, "a graph that has no steps yet")
+            wanted = "its steps are already defined; a graph is built once"
+            raise InvalidInput("graph", self.label, wanted)
         self._block = ExitStack()
-        self._made = self._block.enter_context(building())
+        self._steps = self._block.enter_context(building())
         return self
 
     def __exit__(
@@ -129,36 +133,37 @@ class Graph:
             self._block.close()
         self._block = None
         if error is None:
-            self._keep(self._made)
+            self._store(self._steps)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """In another graph: a sub-graph, as one step. Elsewhere: the function, here and now."""
+        """In another graph: add this graph as one step. Elsewhere: call the function."""
         outer = BUILDING.get()
         if outer is None:
             if self.function is None:
-                raise InvalidInput("graph", self.label, "another graph around it, or submit")
+                wanted = "call it inside another graph, or run it with submit()"
+                raise InvalidInput("graph", self.label, wanted)
             return self.function(*args, **kwargs)
         if self._arguments is None:
             return outer.sub(self, _only_named(args, kwargs))
         return outer.sub(self, self._arguments.partly(args, kwargs, unknown=Value, whole=True))
 
     def draft(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The request that `submit` would send."""
-        said = {**self.app.defaults, **self.declared.options}
+        """The request body that `submit` would send."""
+        options = {**self.app.defaults, **self.declared.options}
         return {
-            **said,
+            **options,
             "kind": KIND,
             "graph": self.definition,
             "payload": self._payload(args, kwargs),
         }
 
     def declaration(self) -> dict[str, Any] | None:
-        """The scheduled job as a request; None if nothing was said about when."""
+        """The scheduled job as a request body; None if it has no schedule."""
         declared = self.declared
         if declared.schedule is None:
             return None
         options = {**self.app.defaults, **declared.options}
-        options.pop("unique", None)  # that is about submissions
+        options.pop("unique", None)  # applies to submissions only
         return {
             **options,
             "name": self.name,
@@ -169,16 +174,16 @@ class Graph:
         }
 
     def submit(self, *args: Any, **kwargs: Any) -> Submission[Any]:
-        """Run it as soon as a worker is free."""
+        """Submit a run that starts as soon as a worker is free."""
         return self._send(self.draft(*args, **kwargs))
 
     def at(self, when: datetime | str, /, *args: Any, **kwargs: Any) -> Submission[Any]:
-        """Run it once, at this time."""
+        """Submit a run for this time: an aware datetime, or a string with a UTC offset."""
         moment = moments.rfc3339(moments.parse(when, field="when"))
         return self._send({**self.draft(*args, **kwargs), "schedule": {"at": moment}})
 
     def after(self, delay: str | timedelta, /, *args: Any, **kwargs: Any) -> Submission[Any]:
-        """Run it once, after this time."""
+        """Submit a run that starts after this delay: a timedelta, or a string such as 10m."""
         schedule = declaring.schedule_of({"after": delay})
         return self._send({**self.draft(*args, **kwargs), "schedule": schedule})
 
@@ -187,16 +192,16 @@ class Graph:
 
     @property
     def queues(self) -> frozenset[str]:
-        """The queues that the graph and its steps wait in."""
-        usual = self.declared.options.get("queue", self.app.defaults.get("queue", "default"))
-        return frozenset({usual, *_queues(self.definition)})
+        """The queues that the graph and its steps use."""
+        default = self.declared.options.get("queue", self.app.defaults.get("queue", "default"))
+        return frozenset({default, *_queues(self.definition)})
 
     def _send(self, draft: Mapping[str, Any]) -> Submission[Any]:
-        made = self.app.sender.create(draft, idempotency_key=None)
+        created = self.app.sender.create(draft, idempotency_key=None)
         return Submission(
-            job_id=made.job_id,
-            run_id=made.run_id,
-            deduplicated=made.deduplicated,
+            job_id=created.job_id,
+            run_id=created.run_id,
+            deduplicated=created.deduplicated,
             sender=self.app.sender,
             convert=lambda result: result,
         )
@@ -213,20 +218,21 @@ class Graph:
 
 def _only_named(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     if args:
-        raise InvalidInput("arguments", args, "arguments by name: they are the graph's input")
+        wanted = "pass arguments by name; they are the graph's input"
+        raise InvalidInput("arguments", args, wanted)
     return dict(kwargs)
 
 
 def _queues(definition: Mapping[str, Any]) -> set[str]:
-    found: set[str] = set()
+    queues: set[str] = set()
     for step in definition["steps"]:
-        found |= {step["queue"]} if "queue" in step else set()
-        found |= _queues(step["graph"]) if "graph" in step else set()
-    return found
+        queues |= {step["queue"]} if "queue" in step else set()
+        queues |= _queues(step["graph"]) if "graph" in step else set()
+    return queues
 
 
 class GraphDecorator:
-    """Turns a function whose calls of jobs are the steps into a `Graph`."""
+    """Turns a function into a `Graph`; its calls of jobs are the steps."""
 
     def __init__(self, app: "App", given: Declaration) -> None:
         self._app = app
@@ -234,6 +240,7 @@ class GraphDecorator:
 
     def __call__(self, function: Callable[..., Any], /) -> Graph:
         if isinstance(function, Graph | Job) or inspect.iscoroutinefunction(function):
-            raise InvalidInput("graph", function, "a plain function: its calls are the steps")
+            wanted = "expected a plain function; its calls of jobs are the steps"
+            raise InvalidInput("graph", function, wanted)
         label = getattr(function, "__name__", type(function).__name__)
         return Graph(label, function, app=self._app, **self._given)

@@ -1,7 +1,7 @@
-"""One step of a graph that is being built. Room: sdk/graph.
+"""Defines a step of a graph that is being built.
 
-A step is also the value that it will return: passing it on makes the next step wait for it. What
-else is said about it (`when`, `map`, `options`) changes it and gives it back.
+A step is also a placeholder for its result: a step that takes it as an argument waits for it.
+`when`, `map`, `options` and `may_fail` change a step and return it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ When = Literal["success", "failure", "always", "none_failed"]
 
 
 class StepOptions(TypedDict, total=False):
-    """How the attempts of a step are made; what is not said, its job says, or its graph."""
+    """Options of a step. Default: the options of its job, then of its graph."""
 
     name: str
     queue: str
@@ -40,7 +40,7 @@ class StepOptions(TypedDict, total=False):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Draft:
-    """A step as far as it is known. `name` is settled, so that values can be written out."""
+    """The fields of a step that is being built. `name` is unique in its graph."""
 
     name: str
     kind: str | None = None
@@ -54,7 +54,7 @@ class Draft:
 
 
 class Step(Value):
-    """A step, and the value that it returns."""
+    """A step, and a placeholder for its result."""
 
     __slots__ = ("_rename", "draft")
 
@@ -74,12 +74,12 @@ class Step(Value):
 
     @property
     def error(self) -> Value:
-        """What went wrong; null if nothing did."""
+        """The error of the step; null if it did not fail."""
         return Value(self, ".error")
 
     @property
     def results(self) -> Value:
-        """Of a map, the results of its members in order."""
+        """The results of a map's members, in order."""
         return Value(self, ".results")
 
     def __repr__(self) -> str:
@@ -91,18 +91,19 @@ class Step(Value):
     def __rrshift__(self, other: "Linked") -> "Step | Steps":
         return Steps(gathered(other)) >> self
 
-    # Any: to a type checker, what a call of a job gave is what its function returns.
+    # Any: to a type checker, a call of a job has the type that its function returns.
     def after(self, *others: Any) -> "Step":
-        """Wait for these, too."""
-        for each in gathered(others):
-            if not any(each is known for known in self.draft.needs):
-                self.draft.needs.append(each)
+        """Wait for these steps too."""
+        for other in gathered(others):
+            if not any(other is known for known in self.draft.needs):
+                self.draft.needs.append(other)
         return self
 
     def when(self, condition: "When | str | Value") -> "Step":
-        """Under which condition it runs: a word, an expression, or a comparison of values."""
+        """Run the step under a condition: a keyword, an expression, or a comparison of values."""
         if not isinstance(condition, str | Value):
-            raise InvalidInput("when", condition, "success, failure, always or an expression")
+            wanted = "expected success, failure, always, none_failed or an expression"
+            raise InvalidInput("when", condition, wanted)
         if isinstance(condition, Value):
             self.after(*condition.steps)
         self.draft.when = condition
@@ -116,17 +117,17 @@ class Step(Value):
         tolerate: int | str | None = None,
         at_once: int | None = None,
     ) -> "Step":
-        """Run once for each item: of a list, of a number (0 to n - 1), or of what a source yields,
-        which is a step of this graph that becomes a part of this one.
+        """Run the step once for each item of a list, for each number from 0 to n - 1, or for each
+        item that `source` yields. The source is a step of this graph and becomes part of this step.
         """
         if isinstance(over, Value):
             self.after(*over.steps)
-        said = {"over": over, "source": source, "tolerate": tolerate, "at_once": at_once}
-        self.draft.map = {key: value for key, value in said.items() if value is not None}
+        options = {"over": over, "source": source, "tolerate": tolerate, "at_once": at_once}
+        self.draft.map = {key: value for key, value in options.items() if value is not None}
         return self
 
     def options(self, **given: Unpack[StepOptions]) -> "Step":
-        """Retries, timeouts, queue, priority, or another name, of this step alone."""
+        """Set retries, timeouts, queue, priority or name of this step."""
         declaring.refuse_unknown(given, StepOptions.__annotations__)
         name = given.pop("name", None)
         if name is not None:
@@ -135,32 +136,32 @@ class Step(Value):
         return self
 
     def may_fail(self) -> "Step":
-        """Its failure does not fail the graph."""
+        """Let the graph succeed even if this step fails."""
         self.draft.may_fail = True
         return self
 
 
 class Steps(list[Step]):
-    """Several steps side by side: what comes after them waits for all."""
+    """Several parallel steps: a step after them waits for all of them."""
 
     def __rshift__(self, other: "Linked") -> "Step | Steps":
-        found = gathered(other)
-        for each in found:
-            each.after(*self)
-        return found[0] if len(found) == 1 else Steps(found)
+        following = gathered(other)
+        for step in following:
+            step.after(*self)
+        return following[0] if len(following) == 1 else Steps(following)
 
     def __rrshift__(self, other: "Linked") -> "Step | Steps":
         return Steps(gathered(other)) >> self
 
 
 def gathered(given: Any) -> list[Step]:
-    """The steps that are meant; a job that is only named is a step without arguments."""
-    from rota.sdk.app.job import Job  # noqa: PLC0415 — it imports what is built here
+    """Flatten steps, jobs and lists of them; a job without a call is a step without arguments."""
+    from rota.sdk.app.job import Job  # noqa: PLC0415 — circular import
 
     if isinstance(given, Step):
         return [given]
     if isinstance(given, Job):
         return [given.as_step()]
     if isinstance(given, Value) or not isinstance(given, Iterable) or isinstance(given, str):
-        raise InvalidInput("graph", given, "a step, a job, or a list of them")
-    return [step for each in given for step in gathered(each)]
+        raise InvalidInput("graph", given, "expected a step, a job, or a list of them")
+    return [step for member in given for step in gathered(member)]

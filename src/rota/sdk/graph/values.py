@@ -1,7 +1,8 @@
-"""Values that are known only when a graph runs. Room: sdk/graph.
+"""Defines placeholders for values that are known only when a graph runs.
 
-Looking into one, calculating and comparing gives another: `found["rows"] > 3` is an expression, not
-an answer. Asking for the answer here and now (`if`, `for`, `len`) is refused with what to do.
+Indexing, arithmetic and comparison give another placeholder: `found["rows"] > 3` is an expression,
+not a bool. Python constructs that need the actual value (`if`, `for`, `len`) raise an error that
+names the alternative.
 """
 
 import json
@@ -19,23 +20,23 @@ ESCAPES: Final = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 
 class Value:
-    """An expression. Its parts are texts, and steps whose names are settled when all are known."""
+    """An expression. Its parts are strings, and steps whose names are inserted at the end."""
 
     __slots__ = ("_parts",)
 
     def __init__(self, *parts: "str | Step") -> None:
         self._parts = parts
 
-    # Any: to a type checker it is what the parameter wants that it is passed to.
+    # Any: a type checker accepts it for a parameter of any type.
     def __getitem__(self, key: str | int) -> Any:
         if isinstance(key, bool) or not isinstance(key, str | int):
-            raise InvalidInput("key", key, "a text or a number: what is inside is JSON")
+            raise InvalidInput("key", key, "expected a string or an integer")
         if isinstance(key, str) and is_name(key):
             return Value(*self.parts, f".{key}")
         return Value(*self.parts, f"[{quoted(key) if isinstance(key, str) else key}]")
 
     def __getattr__(self, name: str) -> Any:
-        # Python itself asks for names with underscores; they are none of a result.
+        # Python itself looks up names with underscores; they are never fields of a result.
         if name.startswith("_"):
             raise AttributeError(name)
         return self[name]
@@ -46,12 +47,12 @@ class Value:
 
     @property
     def text(self) -> str:
-        """The expression, as the definition has it."""
+        """The expression as written in the definition."""
         return "".join(part if isinstance(part, str) else place(part) for part in self.parts)
 
     @property
     def steps(self) -> "list[Step]":
-        """The steps that it is about."""
+        """The steps that the expression refers to."""
         return [part for part in self.parts if not isinstance(part, str)]
 
     def __repr__(self) -> str:
@@ -110,25 +111,24 @@ class Value:
 
     __hash__ = object.__hash__
 
-    def __bool__(self) -> NoReturn:  # noqa: PLE0304 — there is no answer
-        self._refuse(".when(…) on the step that depends on it; & and | instead of and and or")
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304 — the value is unknown
+        self._refuse(".when(…) on the step that depends on it, and & and | instead of and and or")
 
     def __iter__(self) -> Iterator[Any]:
-        self._refuse(".map(over=…) on the step that is to run for each of them")
+        self._refuse(".map(over=…) on the step that runs for each item")
 
-    def __len__(self) -> NoReturn:  # noqa: PLE0303 — nor here
-        self._refuse('.when("len(steps.name.result) > 3") with the expression as a text')
+    def __len__(self) -> NoReturn:  # noqa: PLE0303 — the value is unknown
+        self._refuse('an expression in a string: .when("len(steps.name.result) > 3")')
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
-        self._refuse("one of when, map, options, after, may_fail on a step")
+        self._refuse("when, map, options, after or may_fail on a step")
 
     def __contains__(self, _: object) -> NoReturn:
-        self._refuse('.when("x in steps.name.result") with the expression as a text')
+        self._refuse('an expression in a string: .when("x in steps.name.result")')
 
-    def _refuse(self, wanted: str) -> NoReturn:
-        raise InvalidInput(
-            "graph", self.text, f"a value that is known only when the graph runs: use {wanted}"
-        )
+    def _refuse(self, alternative: str) -> NoReturn:
+        wanted = f"the value is known only when the graph runs; use {alternative}"
+        raise InvalidInput("graph", self.text, wanted)
 
 
 def both(left: object, sign: str, right: object) -> Value:
@@ -140,7 +140,7 @@ def parts_of(value: object) -> "tuple[str | Step, ...]":
 
 
 def literal(value: object) -> str:
-    """A value of Python as an expression writes it."""
+    """Write a Python value as a literal of the expression language."""
     match value:
         case None:
             return "null"
@@ -155,11 +155,12 @@ def literal(value: object) -> str:
         case list() | tuple():
             return f"[{', '.join(map(literal, value))}]"
         case _:
-            raise InvalidInput("graph", value, "null, true, false, a number, a text or a list")
+            wanted = "expected None, a bool, a number, a string or a list"
+            raise InvalidInput("graph", value, wanted)
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, with what an expression has escapes for."""
+    """Quote and escape a string for an expression."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped.translate(ESCAPES)}"'
 
@@ -169,6 +170,6 @@ def is_name(key: str) -> bool:
 
 
 def place(step: "Step") -> str:
-    """Where expressions find a step."""
+    """The expression that refers to a step."""
     name = step.draft.name
     return f"steps.{name}" if is_name(name) else f"steps[{quoted(name)}]"

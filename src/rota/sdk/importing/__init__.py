@@ -1,5 +1,5 @@
-"""Reads the schedules of other systems: crontab, Kubernetes, celery-beat, APScheduler.
+"""Imports schedules of other systems: crontab, Kubernetes, celery-beat, APScheduler.
 
-Room: sdk/importing. Each reader gives the jobs that it could read as a manifest would declare them,
-and says by line what it left out and what could not be carried over. Nothing is guessed silently.
+Each importer returns jobs as a manifest declares them, and reports by line which entries it skipped
+and which settings it could not convert. It never guesses silently.
 """

@@ -1,8 +1,8 @@
-"""Reads the jobs of a scheduler of APScheduler 3. Room: sdk/importing.
+"""Imports the jobs of an APScheduler 3 scheduler.
 
-The library is in the environment of whoever imports, not in ours: triggers are known by what they
-have. Three things are not as in cron: a week begins with Monday = 0, all fields must match, and the
-day field may name weekdays (`last fri`, `2nd mon`).
+Rota does not depend on APScheduler: triggers are recognised by their attributes. It differs from
+cron in three ways: a week begins with Monday = 0, all fields must match, and the day field may name
+weekdays (`last fri`, `2nd mon`).
 """
 
 import re
@@ -16,7 +16,7 @@ from rota.sdk.code.writing import Written
 from rota.sdk.importing.imported import Imported
 from rota.sdk.importing.python_calls import payload_of
 
-NOT_ONE: Final = "a scheduler of APScheduler 3, which has get_jobs()"
+NOT_ONE: Final = "expected a scheduler of APScheduler 3, with a get_jobs() method"
 DAYS: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 NTH: Final = re.compile(r"(1st|2nd|3rd|4th|5th|last)\s+([a-z]{3})", re.IGNORECASE)
 RANGE: Final = re.compile(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?")
@@ -24,7 +24,7 @@ SHORTEST_DEADLINE: Final = timedelta(seconds=30)
 
 
 def read(scheduler: Any, place: str, now: datetime) -> Imported:
-    """The jobs of a scheduler, started or not."""
+    """Import the jobs of a scheduler, started or not."""
     get_jobs = getattr(scheduler, "get_jobs", None)
     if not callable(get_jobs):
         raise InvalidInput("place", place, NOT_ONE)
@@ -48,11 +48,11 @@ def _job(job: Any, found: Imported, where: str) -> Written:
     if payload:
         body["payload"] = payload
     if getattr(job, "args", None):
-        found.note(where, "positional arguments are in the payload as args, named ones as kwargs")
+        found.note(where, "positional arguments become args in the payload, named ones kwargs")
     if getattr(job, "next_run_time", moments) is None:
         body["paused"] = True
     id_ = str(getattr(job, "id", ""))
-    # An id that was drawn says nothing to anybody.
+    # A random id makes a poor name.
     return Written(found.name(job.name if re.fullmatch(r"[0-9a-f]{32}", id_) else id_), body)
 
 
@@ -68,7 +68,7 @@ def _misfire(job: Any) -> dict[str, Any]:
 
 
 def schedule_of(trigger: Any) -> dict[str, Any]:
-    """A cron, interval or date trigger."""
+    """Convert a cron, interval or date trigger to a schedule."""
     if hasattr(trigger, "fields") and hasattr(trigger, "timezone"):
         return _cron(trigger)
     if isinstance(getattr(trigger, "interval", None), timedelta):
@@ -77,13 +77,13 @@ def schedule_of(trigger: Any) -> dict[str, Any]:
         return {"every": every, **_bounds(trigger, start=False)}
     if hasattr(trigger, "run_date"):
         return {"at": moments.rfc3339(_aware(trigger.run_date))}
-    known = "a cron, interval or date trigger"
-    raise InvalidInput("trigger", str(trigger), f"{type(trigger).__name__} is not known; {known}")
+    known = "supported are cron, interval and date triggers"
+    raise InvalidInput("trigger", str(trigger), f"unknown {type(trigger).__name__}; {known}")
 
 
 def _aware(moment: Any) -> datetime:
     if not isinstance(moment, datetime) or moment.tzinfo is None:
-        raise InvalidInput("trigger", moment, "a time with its zone")
+        raise InvalidInput("trigger", moment, "expected a time with a time zone")
     return moment
 
 
@@ -102,16 +102,19 @@ def _bounds(trigger: Any, *, start: bool) -> dict[str, Any]:
 
 
 def _cron(trigger: Any) -> dict[str, Any]:
-    said = {field.name: str(field) for field in trigger.fields}
-    if said.get("week", "*") != "*":
-        raise InvalidInput("trigger", said["week"], "no week of the year: cron has none")
-    day, weekday = _day(said.get("day", "*")), _weekday(said.get("day_of_week", "*"))
+    texts = {field.name: str(field) for field in trigger.fields}
+    if texts.get("week", "*") != "*":
+        wanted = "the week of the year is not supported: cron has no such field"
+        raise InvalidInput("trigger", texts["week"], wanted)
+    day, weekday = _day(texts.get("day", "*")), _weekday(texts.get("day_of_week", "*"))
     if day.endswith(("!",)):
         if weekday != "*":
-            raise InvalidInput("trigger", said["day"], "weekdays in one field, not in two")
+            wanted = "weekdays must be in one field, day or day_of_week"
+            raise InvalidInput("trigger", texts["day"], wanted)
         day, weekday = "*", day.removesuffix("!")
-    words = [said.get("minute", "0"), said.get("hour", "0"), day, said.get("month", "*"), weekday]
-    second, year = said.get("second", "0"), said.get("year", "*")
+    month = texts.get("month", "*")
+    words = [texts.get("minute", "0"), texts.get("hour", "0"), day, month, weekday]
+    second, year = texts.get("second", "0"), texts.get("year", "*")
     if second != "0" or year != "*":
         words.insert(0, second)
     if year != "*":
@@ -123,12 +126,12 @@ def _cron(trigger: Any) -> dict[str, Any]:
 
 
 def _zone(zone: Any) -> str:
-    """A zone of zoneinfo has a key, one of pytz a zone."""
+    """The name of a zone: zoneinfo has it in `key`, pytz in `zone`."""
     return str(getattr(zone, "key", None) or getattr(zone, "zone", None) or zone)
 
 
 def _day(text: str) -> str:
-    """Days of the month as cron has them; those that are weekdays end with a mark."""
+    """Convert the day field to cron; the result ends with `!` if it names weekdays."""
     if text == "last":
         return "L"
     parts = [part.strip() for part in text.split(",")]
@@ -136,9 +139,9 @@ def _day(text: str) -> str:
     if not any(named):
         return ",".join("L" if part == "last" else part for part in parts)
     if not all(named):
-        raise InvalidInput("trigger", text, "days of the month or weekdays, not both")
-    found = [match for match in named if match is not None]
-    return ",".join(_nth(match[1].lower(), match[2].upper()) for match in found) + "!"
+        raise InvalidInput("trigger", text, "expected days of the month or weekdays, not both")
+    matches = [match for match in named if match is not None]
+    return ",".join(_nth(match[1].lower(), match[2].upper()) for match in matches) + "!"
 
 
 def _nth(nth: str, day: str) -> str:
@@ -146,7 +149,7 @@ def _nth(nth: str, day: str) -> str:
 
 
 def _weekday(text: str) -> str:
-    """Weekdays by name: their numbers are others than cron's."""
+    """Convert weekdays to names, because their numbers differ from cron's."""
     if text == "*":
         return text
     days = sorted({day for part in text.split(",") for day in _days(part.strip())})
@@ -154,16 +157,16 @@ def _weekday(text: str) -> str:
 
 
 def _days(part: str) -> Iterator[int]:
-    found = RANGE.fullmatch(part)
-    if found is None:
-        raise InvalidInput("trigger", part, "weekdays such as mon-fri or 0,2")
-    first = 0 if found[1] == "*" else _number(found[1])
+    match = RANGE.fullmatch(part)
+    if match is None:
+        raise InvalidInput("trigger", part, "expected weekdays such as mon-fri or 0,2")
+    first = 0 if match[1] == "*" else _number(match[1])
     last = first
-    if found[2] is not None:
-        last = _number(found[2])
-    elif found[1] == "*" or found[3] is not None:
+    if match[2] is not None:
+        last = _number(match[2])
+    elif match[1] == "*" or match[3] is not None:
         last = len(DAYS) - 1
-    yield from range(first, last + 1, int(found[3] or 1))
+    yield from range(first, last + 1, int(match[3] or 1))
 
 
 def _number(word: str) -> int:
@@ -171,4 +174,4 @@ def _number(word: str) -> int:
         return DAYS.index(word.upper())
     if word.isdigit() and int(word) < len(DAYS):
         return int(word)
-    raise InvalidInput("trigger", word, "a weekday: mon to sun, or 0 for Monday to 6")
+    raise InvalidInput("trigger", word, "expected a weekday: mon to sun, or 0 (Monday) to 6")

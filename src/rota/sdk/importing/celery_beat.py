@@ -1,7 +1,7 @@
-"""Reads the beat_schedule of a Celery app. Room: sdk/importing.
+"""Imports the beat_schedule of a Celery app.
 
-Celery is in the environment of whoever imports, not in ours: the objects are known by what they
-have. A crontab of Celery asks for all of its fields, so two day fields must both match.
+Rota does not depend on Celery: its objects are recognised by their attributes. All fields of a
+Celery crontab must match, so two day fields must both match.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from rota.sdk.importing.imported import Imported
 from rota.sdk.importing.python_calls import payload_of
 
 FIELDS: Final = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
-NOT_CELERY: Final = "a Celery app, which has conf.beat_schedule"
+NOT_CELERY: Final = "expected a Celery app with conf.beat_schedule"
 
 
 def read(app: Any, place: str, now: datetime) -> Imported:
-    """The periodic tasks of an app."""
+    """Import the periodic tasks of an app."""
     conf = getattr(app, "conf", None)
     entries = getattr(conf, "beat_schedule", None)
     if not isinstance(entries, Mapping):
@@ -42,7 +42,7 @@ def _zone(conf: Any) -> str:
 
 def _job(name: str, entry: Any, found: Imported, zone: str, where: str) -> Written:
     if not isinstance(entry, Mapping) or not entry.get("task"):
-        raise InvalidInput("entry", entry, "an entry has a task and a schedule")
+        raise InvalidInput("entry", entry, "expected an entry with a task and a schedule")
     body: dict[str, Any] = {
         "kind": str(entry["task"]),
         "schedule": found.checked(schedule_of(entry.get("schedule"), zone)),
@@ -51,7 +51,7 @@ def _job(name: str, entry: Any, found: Imported, zone: str, where: str) -> Writt
     if payload:
         body["payload"] = payload
     if entry.get("args"):
-        found.note(where, "positional arguments are in the payload as args, named ones as kwargs")
+        found.note(where, "positional arguments become args in the payload, named ones kwargs")
     _options(entry.get("options") or {}, body, found, where)
     return Written(found.name(name), body)
 
@@ -64,11 +64,11 @@ def _options(options: Mapping[str, Any], body: dict[str, Any], found: Imported, 
             length = value if isinstance(value, timedelta) else timedelta(seconds=value)
             body["deadline"] = durations.iso(length)
         else:
-            found.note(where, f"the option {option} is not carried over")
+            found.note(where, f"option {option} is not imported")
 
 
 def schedule_of(schedule: Any, zone: str) -> dict[str, Any]:
-    """A number of seconds, a timedelta, a crontab, or what has a run_every."""
+    """Convert a number of seconds, a timedelta, a crontab, or an object with run_every."""
     if isinstance(schedule, int | float) and not isinstance(schedule, bool):
         return _every(timedelta(seconds=schedule))
     if isinstance(schedule, timedelta):
@@ -76,17 +76,18 @@ def schedule_of(schedule: Any, zone: str) -> dict[str, Any]:
     if all(hasattr(schedule, f"_orig_{field}") for field in FIELDS):
         return _crontab(schedule, zone)
     if hasattr(schedule, "lat") and hasattr(schedule, "event"):
-        raise InvalidInput("schedule", str(schedule), "no time of the sun: a fixed time instead")
+        wanted = "solar schedules are not supported; use a fixed time"
+        raise InvalidInput("schedule", str(schedule), wanted)
     run_every = getattr(schedule, "run_every", None)
     if isinstance(run_every, timedelta):
         return _every(run_every)
-    known = "a number of seconds, a timedelta or a crontab"
-    raise InvalidInput("schedule", schedule, f"{type(schedule).__name__} is not known; {known} is")
+    known = "supported are a number of seconds, a timedelta and a crontab"
+    raise InvalidInput("schedule", schedule, f"unknown {type(schedule).__name__}; {known}")
 
 
 def _every(length: timedelta) -> dict[str, Any]:
     if length < timedelta(seconds=1):
-        raise InvalidInput("schedule", str(length), "an interval of at least a second")
+        raise InvalidInput("schedule", str(length), "the interval must be at least one second")
     return {"every": durations.iso(length)}
 
 
@@ -100,9 +101,9 @@ def _crontab(schedule: Any, zone: str) -> dict[str, Any]:
 
 
 def _field(value: Any) -> str:
-    """A text as cron has it, or a number, or a set of numbers."""
+    """Convert a field: a string in cron notation, a number, or a set of numbers."""
     if isinstance(value, str):
         return value.replace(" ", "")
     if isinstance(value, int):
         return str(value)
-    return ",".join(str(each) for each in sorted(value))
+    return ",".join(str(number) for number in sorted(value))

@@ -1,8 +1,8 @@
-"""Reads crontabs: those of users and those of the system. Room: sdk/importing.
+"""Imports crontabs of users and of the system.
 
-As crontab(5) of Vixie cron and cronie have it: environment lines hold for the lines below them,
-CRON_TZ is the zone of the lines below, an unescaped `%` ends the command and begins its input, a
-line of the system has a user. The rule that either day field is enough is Rota's own as well.
+Follows crontab(5) of Vixie cron and cronie: environment lines and CRON_TZ apply to the lines below
+them, an unescaped `%` ends the command and begins its standard input, and a line of a system
+crontab names a user. As in Rota, a match of either day field is enough.
 """
 
 import re
@@ -23,19 +23,19 @@ SHELL: Final = "/bin/sh"
 SETTING: Final = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z_]\w*))\s*=\s*(.*)""")
 FIELDS: Final = 5
 RANDOM: Final = re.compile(r"(\d*)~(\d*)")
-# Lines that explain the columns to whoever edits the file.
+# Comment lines that explain the columns.
 LEGEND: Final = re.compile(
     r"""[\s|.*+'`,─┬┌│-]*"""
     r"""(?:(?:m\s+h\s+|(?:minute|hour|month|day\s+of\s+\w+)\s*\(|command\s+to|user-?name).*)?""",
     re.IGNORECASE,
 )
-# Read by cron, and not for the command.
+# Variables that cron itself reads; they are not passed to the command.
 OURS: Final = frozenset({"CRON_TZ", "MAILTO", "MAILFROM", "SHELL", "RANDOM_DELAY", "CONTENT_TYPE"})
 MAIL_LABEL: Final = "mailto"
 ADDRESSES_MAX: Final = 8
-# What a payload may not set: an allowed program would load code of its choice.
+# Variables that a payload may not set, because they make an allowed program load other code.
 LOADER: Final = re.compile(r"LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|ROTA_")
-# cron starts it whatever happens, does not try again, and waits for ever.
+# As cron does: no overlap check, no retries, no timeout.
 AS_CRON: Final[Mapping[str, Any]] = {
     "kind": "shell",
     "retries": 0,
@@ -46,7 +46,7 @@ AS_CRON: Final[Mapping[str, Any]] = {
 
 @dataclass(slots=True)
 class _State:
-    """What the lines so far say about those below."""
+    """The settings of the lines so far that apply to the lines below."""
 
     zone: str | None
     env: dict[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crontab:
-    """How to read one. `zone` is the clock of the machine that it was on."""
+    """Describes a crontab. `zone` is the time zone of its machine."""
 
     file: str
     is_system: bool
@@ -63,12 +63,12 @@ class Crontab:
 
 
 def empty(zone: str, now: datetime) -> Imported:
-    """What crontabs are read into: their jobs run as cron would run them."""
+    """Create an empty result for crontabs, with defaults that match cron's behaviour."""
     return Imported(now=now, defaults={**AS_CRON, "timezone": zone})
 
 
 def read(text: str, how: Crontab, found: Imported) -> None:
-    """Add the jobs of a crontab; a line that is wrong is left out, and the others are not."""
+    """Add the jobs of a crontab; lines with errors are skipped and reported."""
     state = _State(zone=how.zone)
     for number, raw in enumerate(text.split("\n"), start=1):
         place, line = f"{how.file}:{number}", raw.strip()
@@ -81,14 +81,14 @@ def read(text: str, how: Crontab, found: Imported) -> None:
 
 def _line(line: str, state: _State, found: Imported, place: str, *, is_system: bool) -> None:
     if not line:
-        # A comment above an empty line is about the file, not about the next command.
+        # A comment above an empty line describes the file, not the next command.
         state.comments.clear()
     elif line.startswith("#"):
-        said = line.lstrip("#").strip()
-        if LEGEND.fullmatch(said):
+        comment = line.lstrip("#").strip()
+        if LEGEND.fullmatch(comment):
             state.comments.clear()
         else:
-            state.comments.append(said)
+            state.comments.append(comment)
     elif setting := SETTING.fullmatch(line):
         _set(setting, state, found, place)
     else:
@@ -102,15 +102,15 @@ def _set(setting: re.Match[str], state: _State, found: Imported, place: str) -> 
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         value = value[1:-1]
     if name == "CRON_TZ":
-        # The lines below a zone that does not exist are nobody's time.
+        # Lines below an unknown zone are skipped.
         state.zone = None
         zones.zone(value)
         state.zone = value
     elif name == "MAILTO" and value:
-        found.note(place, f"MAILTO is kept as the label {MAIL_LABEL} of each job; no mail is sent")
+        found.note(place, f"MAILTO becomes the label {MAIL_LABEL} of each job; Rota sends no mail")
         _refuse_long(addresses_of(value), found, place)
     elif LOADER.match(name):
-        found.note(place, f"{name} is not carried over: a job may not set it")
+        found.note(place, f"{name} is not imported: jobs may not set it")
         return
     state.env[name] = value
 
@@ -123,10 +123,10 @@ def _job(line: str, state: _State, found: Imported, place: str, *, is_system: bo
         user, _, rest = rest.partition(" ") if " " in rest else (rest, "", "")
         rest = rest.strip()
     if not rest:
-        wanted = "a user and a command" if is_system else "a command"
-        raise InvalidInput("line", line, f"a line has a schedule and {wanted}")
+        missing = "a user and a command" if is_system else "a command"
+        raise InvalidInput("line", line, f"expected a schedule followed by {missing}")
     if user is not None:
-        found.note(place, f"jobs of {user} run as the user of the worker, not as {user}")
+        found.note(place, f"jobs of {user} run as the worker's user, not as {user}")
         comments.append(f"as {user}")
     command, stdin = _command(rest)
     body: dict[str, Any] = {"schedule": schedule, "payload": _payload(command, stdin, state)}
@@ -136,36 +136,37 @@ def _job(line: str, state: _State, found: Imported, place: str, *, is_system: bo
 
 
 def _split(line: str) -> tuple[str, str]:
-    """The schedule, and what follows it."""
+    """Split a line into the schedule and the rest."""
     count = 1 if line.startswith("@") else FIELDS
     words = line.split(maxsplit=count)
     expression = " ".join(words[:count])
     if len(words[:count]) < count:
-        raise InvalidInput("line", line, f"a line begins with {FIELDS} fields, or @daily and such")
+        wanted = f"expected {FIELDS} schedule fields, or a name such as @daily"
+        raise InvalidInput("line", line, wanted)
     return expression, re.sub(r"\s+", " ", words[count], count=1) if len(words) > count else ""
 
 
 def _spread(expression: str, found: Imported, place: str) -> str:
-    """`10~30` is a time by chance, drawn when cron starts; here it is one of the job's own."""
+    """Replace random times such as `10~30`, which cron draws when it starts, by Rota's `H`."""
     if "~" not in expression:
         return expression
-    found.note(place, "a time by chance (~) becomes a fixed one of the job's own (H)")
+    found.note(place, "a random time (~) becomes a fixed time derived from the job (H)")
     limits = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 
-    def drawn(match: re.Match[str], low: int, high: int) -> str:
+    def replace(match: re.Match[str], low: int, high: int) -> str:
         first, last = match[1] or str(low), match[2] or str(high)
         return "H" if not match[1] and not match[2] else f"H({first}-{last})"
 
     fields = []
     for word, (low, high) in zip(expression.split(), limits, strict=True):
-        fields.append(RANDOM.sub(lambda m, low=low, high=high: drawn(m, low, high), word))  # type: ignore[misc]
+        fields.append(RANDOM.sub(lambda m, low=low, high=high: replace(m, low, high), word))  # type: ignore[misc]
     return " ".join(fields)
 
 
 def _schedule(expression: str, state: _State, found: Imported) -> Any:
-    """The schedule; only its expression if the rest is as the file's defaults have it."""
+    """The schedule; only the expression if everything else equals the file's defaults."""
     if state.zone is None:
-        raise InvalidInput("CRON_TZ", None, "a zone that exists in the CRON_TZ above it")
+        raise InvalidInput("CRON_TZ", None, "the CRON_TZ above this line is not a known time zone")
     schedule: dict[str, Any] = {"cron": expression, "timezone": state.zone}
     delay = state.env.get("RANDOM_DELAY", "")
     if delay.isdigit() and int(delay):
@@ -177,7 +178,7 @@ def _schedule(expression: str, state: _State, found: Imported) -> Any:
 
 
 def _command(text: str) -> tuple[str, str | None]:
-    """The command and its input: `%` is the end of a line unless it is escaped."""
+    """The command and its standard input: an unescaped `%` is a line break."""
     parts = re.split(r"(?<!\\)%", text)
     command, *lines = [part.replace("\\%", "%") for part in parts]
     if not lines:
@@ -187,15 +188,15 @@ def _command(text: str) -> tuple[str, str | None]:
 
 
 def addresses_of(value: str) -> list[str]:
-    """The addresses of a MAILTO: one, or several with commas."""
-    return [each.strip() for each in value.split(",") if each.strip()]
+    """The addresses of a MAILTO, separated by commas."""
+    return [address.strip() for address in value.split(",") if address.strip()]
 
 
 def _mail_labels(state: _State) -> dict[str, str]:
-    """Who is to be told, for alerts: the first address as `mailto`, then `mailto.2` and so on."""
-    kept = [each for each in addresses_of(state.env.get("MAILTO", "")) if _fits(each)]
-    names = (MAIL_LABEL if place == 1 else f"{MAIL_LABEL}.{place}" for place in count(1))
-    return dict(zip(names, kept[:ADDRESSES_MAX], strict=False))
+    """Labels with the recipients of alerts: `mailto` for the first address, then `mailto.2` …."""
+    addresses = [one for one in addresses_of(state.env.get("MAILTO", "")) if _fits(one)]
+    names = (MAIL_LABEL if number == 1 else f"{MAIL_LABEL}.{number}" for number in count(1))
+    return dict(zip(names, addresses[:ADDRESSES_MAX], strict=False))
 
 
 def _fits(address: str) -> bool:
@@ -203,11 +204,11 @@ def _fits(address: str) -> bool:
 
 
 def _refuse_long(addresses: list[str], found: Imported, place: str) -> None:
-    lost = [each for each in addresses if not _fits(each)]
-    lost += [each for each in addresses if _fits(each)][ADDRESSES_MAX:]
+    lost = [address for address in addresses if not _fits(address)]
+    lost += [address for address in addresses if _fits(address)][ADDRESSES_MAX:]
     if lost:
         limit = f"at most {ADDRESSES_MAX} addresses of {MOST_LABEL} characters are kept"
-        found.note(place, f"{limit}, so these are not: {', '.join(lost)[:200]}")
+        found.note(place, f"{limit}; not kept: {', '.join(lost)[:200]}")
 
 
 def _payload(command: str, stdin: str | None, state: _State) -> dict[str, Any]:

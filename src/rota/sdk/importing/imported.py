@@ -1,4 +1,4 @@
-"""What an importer found, and what it could not bring. Room: sdk/importing."""
+"""Collects the result of an importer: jobs, skipped entries and remarks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from rota.sdk.code.writing import Written
 
 
 class Remark(NamedTuple):
-    """Something to know about a place in the source, such as `crontab:12`."""
+    """A remark about a place in the source, such as `crontab:12`."""
 
     place: str
     said: str
@@ -22,7 +22,9 @@ class Remark(NamedTuple):
 
 @dataclass(slots=True)
 class Imported:
-    """`left_out` is what did not become a job; `notes` what a job does not have any more."""
+    """The result of an import. `left_out` are entries that did not become jobs; `notes` are
+    settings that were changed or not imported.
+    """
 
     now: datetime
     jobs: list[Written] = field(default_factory=list)
@@ -35,12 +37,12 @@ class Imported:
         self.left_out.append(Remark(place, str(said)))
 
     def note(self, place: str, said: str) -> None:
-        """Once: what is so for all of a file need not be said for each line."""
-        if all(each.said != said for each in self.notes):
+        """Add a note unless the same text was added before, such as for an earlier line."""
+        if all(remark.said != said for remark in self.notes):
             self.notes.append(Remark(place, said))
 
     def name(self, wanted: str) -> str:
-        """A name that no job before it has."""
+        """A unique name for a job, derived from the wanted one."""
         wanted = " ".join(wanted.split())[: MOST_NAME - 5] or "job"
         name, number = wanted, 1
         while name in self.names:
@@ -50,6 +52,6 @@ class Imported:
         return name
 
     def checked(self, schedule: Mapping[str, Any]) -> dict[str, Any]:
-        """The schedule, if Rota could keep it; `InvalidInput` says why not."""
+        """Check that Rota supports the schedule; raise `InvalidInput` if not."""
         read_schedule(schedule, now=self.now)
         return dict(schedule)

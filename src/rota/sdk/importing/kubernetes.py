@@ -1,7 +1,7 @@
-"""Reads CronJobs of Kubernetes. Room: sdk/importing.
+"""Imports Kubernetes CronJobs.
 
-A container is not carried over, its command is: it runs on a worker, in that machine's files. What
-else the object says and Rota does not do is told by its line.
+The container's command is imported, not the container: it runs on a worker, with that machine's
+files. Settings that Rota does not support are reported by line.
 """
 
 import re
@@ -19,12 +19,12 @@ from rota.sdk.code.yaml_text import Path, Text
 from rota.sdk.importing.imported import Imported
 
 OVERLAPS: Final = {"Allow": "allow", "Forbid": "skip", "Replace": "cancel_running"}
-# The controller's own: ten seconds, doubled each time, six minutes at most, six times.
+# As the Kubernetes controller: 6 retries, from 10 seconds, doubled each time, at most 6 minutes.
 USUAL_LIMIT: Final = 6
 BACKOFF: Final[Mapping[str, Any]] = {"base": "10s", "cap": "6m"}
 SHORTEST_DEADLINE: Final = 30
 VARIABLE: Final = re.compile(r"\$\((\w+)\)")
-# What is used, or means nothing outside of a cluster.
+# Known fields: they are imported, or have no meaning outside a cluster.
 CRON_JOB: Final = frozenset(
     {"schedule", "timeZone", "concurrencyPolicy", "startingDeadlineSeconds", "suspend"}
     | {"jobTemplate", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}
@@ -41,7 +41,7 @@ CONTAINER: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An object somewhere in the text."""
+    """An object with its path in the file."""
 
     text: Text
     path: Path
@@ -52,7 +52,7 @@ class _Part:
         return f"{spot.file}:{spot.line}"
 
     def part(self, *names: str | int) -> "_Part":
-        """What is under these names; an empty object if nothing is."""
+        """The object at this path; empty if it does not exist."""
         value: Any = self.value
         for name in names:
             try:
@@ -66,12 +66,12 @@ class _Part:
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InvalidInput(name, value, f"{name} is a whole number")
+            raise InvalidInput(name, value, f"{name} must be a whole number, 0 or more")
         return value
 
 
 def read(text: str, file: str, now: datetime) -> Imported:
-    """The CronJobs of a file, which may have many documents and lists of objects."""
+    """Import the CronJobs of a file, which may have several documents and lists of objects."""
     found = Imported(now=now)
     try:
         texts = yaml_text.read(text, file)
@@ -79,8 +79,8 @@ def read(text: str, file: str, now: datetime) -> Imported:
         for wrong in error.wrongs:
             found.leave_out(f"{wrong.spot.file}:{wrong.spot.line}", wrong.said)
         return found
-    for each in texts:
-        for part in _objects(each):
+    for document in texts:
+        for part in _objects(document):
             _object(part, found)
     return found
 
@@ -89,8 +89,8 @@ def _objects(text: Text) -> Iterator[_Part]:
     value = text.value
     if isinstance(value, dict) and str(value.get("kind", "")).endswith("List"):
         items = value.get("items")
-        for place, item in enumerate(items if isinstance(items, list) else ()):
-            yield _Part(text, ("items", place), item if isinstance(item, dict) else {})
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            yield _Part(text, ("items", index), item if isinstance(item, dict) else {})
     else:
         yield _Part(text, (), value if isinstance(value, dict) else {})
 
@@ -98,7 +98,7 @@ def _objects(text: Text) -> Iterator[_Part]:
 def _object(part: _Part, found: Imported) -> None:
     kind = part.value.get("kind")
     if kind != "CronJob":
-        found.note(part.place(), f"{kind or 'something without a kind'} is no CronJob; passed over")
+        found.note(part.place(), f"skipped {kind or 'an object without a kind'}: not a CronJob")
         return
     try:
         found.jobs.append(_cron_job(part, found))
@@ -113,14 +113,14 @@ def _cron_job(part: _Part, found: Imported) -> Written:
     pod = job.part("template", "spec")
     name = part.part("metadata").value.get("name")
     if not isinstance(name, str) or not name:
-        raise InvalidInput("metadata", name, "a CronJob has a name")
+        raise InvalidInput("metadata", name, "a CronJob must have a name")
     body: dict[str, Any] = {
         "kind": "shell",
         "schedule": _schedule(spec, found),
         "payload": _payload(pod, found),
         "overlap": _overlap(spec),
         "retries": {"max": _retries(job), **BACKOFF},
-        # A pod runs as long as it likes, or as long as the whole job may.
+        # A pod has no time limit of its own; activeDeadlineSeconds limits the whole job.
         "timeout": "none",
     }
     limit = job.number("activeDeadlineSeconds")
@@ -131,37 +131,37 @@ def _cron_job(part: _Part, found: Imported) -> Written:
     namespace = part.part("metadata").value.get("namespace")
     if isinstance(namespace, str) and 0 < len(namespace) <= 64:
         body["labels"] = {"namespace": namespace}
-    for each, known in ((spec, CRON_JOB), (job, JOB), (pod, POD)):
-        _tell_rest(each, known, found)
+    for owner, known in ((spec, CRON_JOB), (job, JOB), (pod, POD)):
+        _note_unsupported(owner, known, found)
     return Written(found.name(name), body)
 
 
 def _schedule(spec: _Part, found: Imported) -> dict[str, Any]:
     expression = spec.value.get("schedule")
     if not isinstance(expression, str):
-        raise InvalidInput("schedule", expression, "a CronJob has a schedule")
+        raise InvalidInput("schedule", expression, "a CronJob must have a schedule")
     schedule: dict[str, Any] = {"cron": expression}
     zone = spec.value.get("timeZone")
     if zone is not None:
         schedule["timezone"] = zone
     elif "TZ=" not in expression:
-        found.note(spec.place("schedule"), "without a timeZone the times are taken as UTC")
+        found.note(spec.place("schedule"), "no timeZone; times are in UTC")
     late = spec.number("startingDeadlineSeconds")
     if late is not None:
         if late < SHORTEST_DEADLINE:
-            said = f"startingDeadlineSeconds below {SHORTEST_DEADLINE} becomes {SHORTEST_DEADLINE}"
-            found.note(spec.place("startingDeadlineSeconds"), said)
+            note = f"startingDeadlineSeconds below {SHORTEST_DEADLINE} becomes {SHORTEST_DEADLINE}"
+            found.note(spec.place("startingDeadlineSeconds"), note)
         schedule["misfire"] = {"start_deadline": f"{max(late, SHORTEST_DEADLINE)}s"}
     with within("schedule"):
         return found.checked(schedule)
 
 
 def _overlap(spec: _Part) -> str:
-    said = spec.value.get("concurrencyPolicy", "Allow")
-    if said not in OVERLAPS:
-        known = ", ".join(OVERLAPS)
-        raise InvalidInput("concurrencyPolicy", said, f"concurrencyPolicy is one of {known}")
-    return OVERLAPS[said]
+    policy = spec.value.get("concurrencyPolicy", "Allow")
+    if policy not in OVERLAPS:
+        wanted = f"concurrencyPolicy must be one of {', '.join(OVERLAPS)}"
+        raise InvalidInput("concurrencyPolicy", policy, wanted)
+    return OVERLAPS[policy]
 
 
 def _retries(job: _Part) -> int:
@@ -173,27 +173,27 @@ def _payload(pod: _Part, found: Imported) -> dict[str, Any]:
     containers = pod.value.get("containers")
     if not isinstance(containers, list) or len(containers) != 1:
         count = len(containers) if isinstance(containers, list) else 0
-        wanted = f"a pod with one container becomes a job; this one has {count}"
+        wanted = f"the pod has {count} containers; only pods with one container can be imported"
         raise InvalidInput("jobTemplate", count, wanted)
     container = pod.part("containers", 0)
     env = _env(container, found)
     words = [*_words(container, "command"), *_words(container, "args")]
     if not _words(container, "command"):
         image = container.value.get("image")
-        wanted = f"a command: what the image {image!r} starts by itself is not known here"
+        wanted = f"the container has no command; the default of image {image!r} is unknown"
         raise InvalidInput("jobTemplate", None, wanted)
-    argv = [_filled(word, env, container, found) for word in words]
+    argv = [_substitute(word, env, container, found) for word in words]
     if not argv[0].startswith("/"):
-        # A program is named by its path; env finds one by its name, as a container does.
+        # A shell job names its program by path; env searches PATH, as a container does.
         argv.insert(0, "/usr/bin/env")
-    said = "commands run on a worker, not in their images: what they need must be there"
-    found.note(container.place("image"), said)
+    note = "commands run on a worker, not in their images; install what they need there"
+    found.note(container.place("image"), note)
     payload: dict[str, Any] = {"argv": argv}
     if env:
         payload["env"] = env
     if isinstance(container.value.get("workingDir"), str):
         payload["cwd"] = container.value["workingDir"]
-    _tell_rest(container, CONTAINER, found)
+    _note_unsupported(container, CONTAINER, found)
     return payload
 
 
@@ -204,31 +204,31 @@ def _words(container: _Part, name: str) -> list[str]:
 
 def _env(container: _Part, found: Imported) -> dict[str, str]:
     env: dict[str, str] = {}
-    given = container.value.get("env")
-    for place, each in enumerate(given if isinstance(given, list) else ()):
-        if not isinstance(each, dict) or not isinstance(each.get("name"), str):
+    variables = container.value.get("env")
+    for index, variable in enumerate(variables if isinstance(variables, list) else ()):
+        if not isinstance(variable, dict) or not isinstance(variable.get("name"), str):
             continue
-        if "valueFrom" in each:
-            said = f"the value of {each['name']} is not in the file and not carried over"
-            found.note(container.place("env", place), said)
+        if "valueFrom" in variable:
+            note = f"{variable['name']} is not imported: its value is not in the file (valueFrom)"
+            found.note(container.place("env", index), note)
         else:
-            env[each["name"]] = str(each.get("value") or "")
+            env[variable["name"]] = str(variable.get("value") or "")
     return env
 
 
-def _filled(word: str, env: Mapping[str, str], container: _Part, found: Imported) -> str:
-    """`$(NAME)` is filled by the cluster, not by a shell."""
+def _substitute(word: str, env: Mapping[str, str], container: _Part, found: Imported) -> str:
+    """Replace `$(NAME)`, which Kubernetes substitutes, by the variable's value."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] in env:
             return env[match[1]]
-        found.note(container.place("args"), f"$({match[1]}) is not known here and stays as it is")
+        found.note(container.place("args"), f"$({match[1]}) is unknown and left as it is")
         return match[0]
 
     return VARIABLE.sub(value, word)
 
 
-def _tell_rest(part: _Part, known: frozenset[str], found: Imported) -> None:
+def _note_unsupported(part: _Part, known: frozenset[str], found: Imported) -> None:
     for name in part.value:
         if name not in known:
-            found.note(part.place(name), f"{name} is not carried over")
+            found.note(part.place(name), f"{name} is not imported")

@@ -1,4 +1,4 @@
-"""A call of a Python function as the payload of a job. Room: sdk/importing."""
+"""Converts the arguments of a Python call to the payload of a job."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,13 @@ from rota.core.errors import InvalidInput
 
 
 def payload_of(args: Sequence[Any] | None, kwargs: Mapping[str, Any] | None) -> Any:
-    """Named arguments are the payload; places have no names, so those that have one go beside."""
+    """The payload: the named arguments, or `args` and `kwargs` if there are positional ones."""
     payload: Any = dict(kwargs or {})
     if args:
         payload = {"args": list(args), "kwargs": payload}
     try:
         json.dumps(payload, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise InvalidInput("payload", None, f"arguments that JSON can hold: {error}") from None
+        wanted = f"its arguments must be values that JSON can represent: {error}"
+        raise InvalidInput("payload", None, wanted) from None
     return payload

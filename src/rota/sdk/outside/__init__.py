@@ -1,5 +1,6 @@
-"""Carries out a command and puts it on record as a run. Room: sdk/outside.
+"""Runs a command and records it as a run (`rota exec`).
 
-command.py     the child process: its output passed on, signals, time limit
-recording.py   what is told to the server, and that the command runs whether it hears it or not
+command.py     the child process: forwards its output and signals
+output.py      buffers output that is not yet sent
+recording.py   reports the run to the server; the command runs even if the server is unreachable
 """

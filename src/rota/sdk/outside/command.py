@@ -1,6 +1,7 @@
-"""Runs a command as if nobody were between it and whoever started it. Room: sdk/outside.
+"""Runs a command transparently: as if the caller had started it directly.
 
-Its input is ours, its output is passed on as it comes, and the signals that we get are its signals.
+The command inherits standard input, its output is forwarded at once, and signals to this process
+are forwarded to it.
 """
 
 import os
@@ -18,7 +19,7 @@ FORWARDED: Final = (
     *(signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2),
 )
 CHUNK: Final = 65_536
-# As the shell and timeout(1) have them.
+# Exit codes of the shell and of timeout(1).
 NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
 TIMED_OUT: Final = 124
@@ -28,29 +29,29 @@ Write = Callable[[str, bytes], None]
 
 
 class Command:
-    """A command that was started. `heard` is told what it writes, by the name of the stream."""
+    """A running command. `heard` is called with the stream's name and each chunk of output."""
 
     def __init__(self, argv: Sequence[str], heard: Write) -> None:
         self._early: list[int] | None = []
-        # Before there is a command: a signal that comes while it is started is for it as well.
-        for each in FORWARDED:
-            # What nohup or a shell's background has us ignore, the command ignores as well.
-            if signal.getsignal(each) is not signal.SIG_IGN:
-                signal.signal(each, self._forward)
+        # Install before the start: signals that arrive meanwhile are forwarded too.
+        for number in FORWARDED:
+            # The command inherits ignored signals, such as those of nohup.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._forward)
         self._process = subprocess.Popen(
             list(argv), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
         )
         self._heard = heard
         self._readers = [
-            self._reading("stdout", self._process.stdout, sys.stdout.fileno()),
-            self._reading("stderr", self._process.stderr, sys.stderr.fileno()),
+            self._start_reader("stdout", self._process.stdout, sys.stdout.fileno()),
+            self._start_reader("stderr", self._process.stderr, sys.stderr.fileno()),
         ]
         early, self._early = self._early, None
         for number in early or ():
             self.send(number)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end, at most so long; True if it has ended."""
+        """Wait at most this long for the command to end; True if it has ended."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -62,7 +63,7 @@ class Command:
             self._process.send_signal(number)
 
     def drain(self, seconds: float) -> None:
-        """Read what is left in the pipes. What it left running may hold them open for ever."""
+        """Read the rest of the pipes, at most this long: background children may hold them open."""
         for reader in self._readers:
             reader.join(seconds)
 
@@ -81,7 +82,7 @@ class Command:
         return f"ended by signal {-code}"
 
     def _forward(self, number: int, _frame: FrameType | None) -> None:
-        # A terminal sends Ctrl-C to everybody in front of it: the command has it already.
+        # A terminal sends Ctrl-C to its whole foreground group: the command already received it.
         if number == signal.SIGINT and os.isatty(0):
             return
         if self._early is not None:
@@ -89,7 +90,7 @@ class Command:
         else:
             self.send(number)
 
-    def _reading(self, name: str, pipe: IO[bytes] | None, ours: int) -> Thread:
+    def _start_reader(self, name: str, pipe: IO[bytes] | None, target: int) -> Thread:
         def read() -> None:
             if pipe is None:
                 return
@@ -97,7 +98,7 @@ class Command:
             while chunk := os.read(pipe.fileno(), CHUNK):
                 self._heard(name, chunk)
                 if is_open:
-                    is_open = pass_on(ours, chunk)
+                    is_open = pass_on(target, chunk)
 
         reader = Thread(target=read, name=f"reading {name}", daemon=True)
         reader.start()
@@ -105,7 +106,7 @@ class Command:
 
 
 def pass_on(file: int, chunk: bytes) -> bool:
-    """Write all of it; False if nobody reads any more."""
+    """Write the whole chunk; False if the reader is gone."""
     try:
         while chunk:
             chunk = chunk[os.write(file, chunk) :]
@@ -115,7 +116,7 @@ def pass_on(file: int, chunk: bytes) -> bool:
 
 
 def failure_of(error: OSError, program: str) -> tuple[int, str]:
-    """The exit code and the sentence for a command that could not be started."""
+    """The exit code and the message for a command that could not be started."""
     if isinstance(error, FileNotFoundError):
-        return NOT_FOUND, f"{program}: there is no such command"
+        return NOT_FOUND, f"{program}: command not found"
     return NOT_EXECUTABLE, f"{program}: {error.strerror}"

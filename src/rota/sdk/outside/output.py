@@ -1,7 +1,7 @@
-"""What a command wrote and nobody was told of yet. Room: sdk/outside.
+"""Buffers the output of a command until it is sent to the server.
 
-Filled by the threads that read the pipes, emptied by the one that tells. Bounded: a server that is
-away must not make a cron line eat the memory.
+The threads that read the pipes fill the buffer, the reporting thread empties it. Its size is
+bounded, so that an unreachable server does not make a cron job use up the memory.
 """
 
 import codecs
@@ -12,7 +12,7 @@ MOST: Final = 1_000_000
 MOST_PIECE: Final = 4_000
 MOST_PIECES: Final = 20_000
 AT_ONCE: Final = 100
-CUT: Final = "[the rest of the output was cut: it is over 1 MB]\n"
+CUT: Final = "[output truncated: more than 1 MB]\n"
 
 
 class Output:
@@ -23,10 +23,11 @@ class Output:
         self._size = 0
         self._is_cut = False
         self._sent = 0
-        self._told: list[dict[str, Any]] = []
+        # Taken and not yet confirmed by the server.
+        self._in_flight: list[dict[str, Any]] = []
 
     def write(self, stream: str, chunk: bytes, *, last: bool = False) -> None:
-        """Add what was read; `last` is the end of the stream."""
+        """Add a chunk of output; `last` marks the end of the stream."""
         text = self._decoders[stream].decode(chunk, last).replace("\x00", "\ufffd")
         with self._lock:
             if self._is_cut or not text:
@@ -49,26 +50,27 @@ class Output:
             self._waiting.append((stream, part))
 
     def take(self) -> list[dict[str, Any]]:
-        """The next pieces. Until `told`, they are the same: what was sent in vain is sent again."""
+        """The next pieces to send; the same pieces until `told` confirms them."""
         with self._lock:
-            if not self._told:
+            if not self._in_flight:
                 room = max(0, min(AT_ONCE, MOST_PIECES - self._sent))
                 part, self._waiting = self._waiting[:room], self._waiting[room:]
-                self._told = [
-                    {"seq": self._sent + place, "stream": stream, "text": text}
-                    for place, (stream, text) in enumerate(part)
+                self._in_flight = [
+                    {"seq": self._sent + index, "stream": stream, "text": text}
+                    for index, (stream, text) in enumerate(part)
                 ]
                 self._sent += len(part)
-            return self._told
+            return self._in_flight
 
     def told(self) -> None:
+        """Confirm that the server received the pieces of the last `take`."""
         with self._lock:
-            self._told = []
+            self._in_flight = []
 
     @property
     def is_empty(self) -> bool:
         with self._lock:
-            return not self._told and (not self._waiting or self._sent >= MOST_PIECES)
+            return not self._in_flight and (not self._waiting or self._sent >= MOST_PIECES)
 
 
 def _decoder() -> Any:

@@ -1,7 +1,7 @@
-"""Tells the server of a command, as far as it listens. Room: sdk/outside.
+"""Reports the run of a command to the server.
 
-The command is somebody's cron line: it runs whatever the server does. Nothing here raises for a
-server that is away or refuses; it is said once on standard error.
+The command is typically a line of a crontab and must run even if the server is unreachable or
+refuses. Nothing here raises; a failure is reported once on standard error.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from rota.sdk.outside.output import AT_ONCE, Output
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-# How long to wait before the end is told again, if nobody heard it: a server may be starting anew.
+# Seconds between tries to report the end of a run: the server may be restarting.
 PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
 ITS_FAULT: Final = 500
 
 
 class Recording:
-    """One run. Without one on the server, whatever is told is told to nobody."""
+    """Reports one run. Does nothing if the server has not created the run."""
 
     def __init__(self, client: "Client | None", complain: Callable[[str], None]) -> None:
         self.output = Output()
@@ -28,7 +28,7 @@ class Recording:
         self._client = client
         self._complain = complain
         self._is_silent = False
-        # Nobody sets it: waiting for it is how a thread rests.
+        # Never set: the thread waits for it to sleep.
         self._never = Event()
 
     def begin(self, **draft: Any) -> None:
@@ -42,14 +42,14 @@ class Recording:
         self.run_id = run.run_id
 
     def tell(self) -> bool:
-        """Say that it goes on; True if it is to be cancelled."""
+        """Report that the run continues, with its output; True if it was cancelled."""
         if self._client is None or self.run_id is None:
             return False
         try:
             answer = self._client.tell_external_run(self.run_id, output=self.output.take())
         except RotaError as error:
             if not self._is_silent:
-                self._complain(f"the server does not hear of run {self.run_id}: {error}")
+                self._complain(f"cannot report the progress of run {self.run_id}: {error}")
             self._is_silent = True
             return False
         self._is_silent = False
@@ -57,13 +57,13 @@ class Recording:
         return answer.cancel
 
     def end(self, exit_code: int, why: str) -> None:
-        """Tell the rest and how it ended."""
+        """Report the rest of the output and the exit code."""
         for pause in (*PAUSES, None):
             try:
                 self._end(exit_code, why)
             except RotaError as error:
                 if pause is None or is_final(error):
-                    self._complain(f"how run {self.run_id} ended is not recorded: {error}")
+                    self._complain(f"the end of run {self.run_id} is not recorded: {error}")
                     return
                 self._never.wait(pause)
             else:
@@ -73,7 +73,7 @@ class Recording:
         if self._client is None or self.run_id is None:
             return
         output = self.output.take()
-        # A full hand may have more behind it; what is not full goes with the end.
+        # After a full batch there may be more; the last batch is sent with the end of the run.
         while len(output) == AT_ONCE:
             self._client.tell_external_run(self.run_id, output=output)
             self.output.told()
@@ -88,7 +88,7 @@ class Recording:
 
 
 def is_final(error: RotaError) -> bool:
-    """Whether asking again would get the same answer."""
-    from rota.sdk.client import ApiError  # noqa: PLC0415 — brings the HTTP library with it
+    """Whether a retry would fail in the same way."""
+    from rota.sdk.client import ApiError  # noqa: PLC0415 — imports the HTTP library
 
     return isinstance(error, ApiError) and error.status < ITS_FAULT

@@ -1,16 +1,16 @@
-"""What people need to test their own jobs and executors. Room: sdk/testing.
+"""Helpers to test jobs, graphs, schedules, executors and event sources.
 
-run_inline          one attempt of a job, here and now; `run_until_ended` with all its retries
+run_inline          runs one attempt of a job in this process; `run_until_ended` with all retries
 Clock               a clock that the test moves
-run_graph           a graph with all its steps, here and now
-simulate            a schedule over months, with outages and clock changes
-recording           what an app submits, written down instead of sent
-serving             a real Rota in a folder, for integration tests
-pytest_plugin       fixtures; named in `pytest_plugins`
-RecordingContext    an attempt that keeps what an executor says, without a database
-executor_contract   the tests that every executor must pass; needs pytest, so it is imported
-                    by name: `from rota.sdk.testing.executor_contract import ExecutorContract`
-source_contract     the same for sources of events: `SourceContract`
+run_graph           runs a graph with all its steps in this process
+simulate            simulates a schedule over months, with outages and clock changes
+recording           records what an app submits instead of sending it
+serving             starts a real Rota in a folder, for integration tests
+pytest_plugin       fixtures; list it in `pytest_plugins`
+RecordingContext    the context of an attempt that records output in memory, without a database
+executor_contract   the tests that every executor must pass; needs pytest, so import it by name:
+                    `from rota.sdk.testing.executor_contract import ExecutorContract`
+source_contract     the tests that every event source must pass: `SourceContract`
 """
 
 from importlib import import_module
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rota.sdk.testing.simulating import Simulation, simulate
     from rota.sdk.testing.submissions import Submissions, Submitted, recording
 
-# By name: who tests an executor needs neither the store nor the app.
+# Loaded on first use: a test of an executor needs neither the store nor the app.
 _WHERE = {
     "Clock": "clock",
     "NotStarted": "server",

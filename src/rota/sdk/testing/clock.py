@@ -1,4 +1,4 @@
-"""A clock for tests: it stands still until it is moved. Room: sdk/testing."""
+"""Provides a clock for tests that stands still until the test moves it."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,8 +9,8 @@ USUAL_START = "2030-01-01T09:00:00Z"
 
 
 class Clock:
-    """Starts at an instant; `advance("2h")` moves it on. Pass `clock.now` where a function is
-    wanted that tells the time.
+    """Starts at an instant; `advance("2h")` moves it forward. Pass `clock.now` where code takes a
+    function that returns the time.
     """
 
     def __init__(self, start: datetime | str = USUAL_START) -> None:
@@ -20,17 +20,15 @@ class Clock:
         return self._now
 
     def advance(self, by: timedelta | str) -> datetime:
-        """Let time pass; return what the clock shows then."""
+        """Move the clock forward; return its new time."""
         length = by if isinstance(by, timedelta) else durations.parse(by, field="by")
         if length < timedelta(0):
-            raise InvalidInput(
-                "by", str(length), "a time that is not negative: it does not go back"
-            )
+            raise InvalidInput("by", str(length), "must not be negative; a clock cannot go back")
         self._now = (self._now + length).astimezone(UTC)
         return self._now
 
     def move_to(self, at: datetime | str) -> datetime:
-        """Move on to an instant that is not in the past."""
+        """Move the clock to an instant that is not in its past."""
         then = moments.parse(at, field="at")
         return self.advance(then - self._now)
 

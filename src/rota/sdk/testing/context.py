@@ -1,8 +1,7 @@
-"""An attempt for tests: all that an executor may ask for, kept in memory. Room: sdk/testing.
+"""Provides the context of an attempt for tests; it records everything in memory.
 
-It behaves as the worker's context does where an executor can tell: writing never blocks and is
-cut, checkpoints are copies that went through JSON, members may be used from any thread. What it
-does not have is a database: `transaction` refuses.
+To an executor it behaves like a worker's context: writes never block and are truncated, checkpoints
+are copies in JSON, and it is thread-safe. It has no database, so `transaction` raises.
 """
 
 import json
@@ -16,7 +15,7 @@ from uuid import UUID
 
 from rota.core.executor import Fail, Member, Stream
 
-# As much as a worker keeps of one attempt's output.
+# The number of bytes that a worker keeps of one attempt's output.
 KEPT = 1024 * 1024
 RUN = UUID("01890000-0000-7000-8000-000000000001")
 JOB = UUID("01890000-0000-7000-8000-000000000002")
@@ -25,7 +24,7 @@ SCHEDULED = datetime(2030, 1, 1, 9, tzinfo=UTC)
 
 @dataclass(slots=True)
 class Recorded:
-    """What one stream said: its first bytes, and how many there were."""
+    """The output of one stream: its first bytes, and the number of all bytes."""
 
     kept: bytearray = field(default_factory=bytearray)
     size: int = 0
@@ -41,8 +40,8 @@ class Recorded:
 
 @dataclass(slots=True, kw_only=True)
 class RecordingContext:
-    """A `rota.core.executor.Context`; give it another `attempt` and the same checkpoint to play
-    the next one.
+    """A `rota.core.executor.Context`. For the next attempt of a run, create one with the next
+    `attempt` number and the same checkpoint.
     """
 
     kind: str = "test"
@@ -59,7 +58,7 @@ class RecordingContext:
     # The JSON text of the last checkpoint.
     stored: str | None = None
     told: list[tuple[float, str]] = field(default_factory=list)
-    # What it handed out as the source of a map, and the maps that it may read, by step.
+    # The items that it handed out as the source of a map, and the maps that it may read, by step.
     handed: list[Any] = field(default_factory=list)
     maps: Mapping[str, Sequence[Member]] = field(default_factory=dict)
     _streams: dict[Stream, Recorded] = field(default_factory=lambda: defaultdict(Recorded))
@@ -71,7 +70,7 @@ class RecordingContext:
 
     @property
     def everything(self) -> str:
-        """The text of all streams, one after the other."""
+        """The text of all streams, concatenated."""
         return "".join(self.said(stream).text for stream in Stream)
 
     def write(self, stream: Stream, chunk: bytes) -> None:
@@ -82,7 +81,7 @@ class RecordingContext:
 
     def progress(self, fraction: float, message: str = "") -> None:
         if not 0 <= fraction <= 1:
-            raise ValueError(f"progress is from 0 to 1, not {fraction}")
+            raise ValueError(f"progress must be from 0 to 1 (got {fraction})")
         self.told.append((fraction, message))
 
     async def checkpoint(self, value: object) -> None:
@@ -92,14 +91,14 @@ class RecordingContext:
         return None if self.stored is None else json.loads(self.stored)
 
     def transaction(self, result: object = None) -> Any:
-        raise NotImplementedError("a test of transactions needs a database, and a worker")
+        raise NotImplementedError("this context has no database; test transactions with a worker")
 
     async def hand_out(self, items: Sequence[object]) -> None:
         self.handed += json.loads(json.dumps(list(items), allow_nan=False))
 
     async def member_page(self, step: str, after: int) -> list[Member]:
         if step not in self.maps:
-            raise Fail(f"there is no map {step!r} in this test: give the context its members")
+            raise Fail(f"this test has no map {step!r}; pass its members to the context as `maps`")
         return [member for member in self.maps[step] if member.index > after]
 
     async def members(self, step: str) -> AsyncIterator[Member]:

@@ -1,6 +1,6 @@
-"""The tests that every executor must pass. Room: sdk/testing; needs pytest and pytest-asyncio.
+"""Provides the tests that every executor must pass. Needs pytest and pytest-asyncio.
 
-Subclass it in a file of tests, name the class `Test…` and say what to run:
+Subclass `ExecutorContract` in a test file, name the class `Test…` and set the payloads:
 
     class TestMine(ExecutorContract):
         good_payload = {"say": "hello"}
@@ -14,13 +14,12 @@ Subclass it in a file of tests, name the class `Test…` and say what to run:
         def speaking_payload(self, word: str) -> object:
             return {"say": word}
 
-The payloads may as well be set by a fixture (`self.good_payload = …`), for example when they hold
-the address of a server. A payload that an executor has no use for stays None: an executor that
-never says anything has no `loud_payload`. What is tested is what rota.core.executor promises to
-workers; docs/howto/write-an-executor.md explains it.
+A fixture may set the payloads too (`self.good_payload = …`), for example if they contain the
+address of a server. `loud_payload` stays None for an executor without output. The tests check the
+contract of rota.core.executor; docs/howto/write-an-executor.md explains it.
 """
 
-# ruff: noqa: S101, PT017 - these are tests, though they are shipped
+# ruff: noqa: S101, PT017 - these are tests that are part of the package
 
 import asyncio
 import contextlib
@@ -39,7 +38,7 @@ from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.sdk.testing import orphans
 from rota.sdk.testing.context import RecordingContext
 
-# Stopping has its grace; what a worker adds before it calls an executor stuck.
+# Seconds after the grace period until a worker considers an executor stuck.
 ALLOWANCE = 2.0
 LONGEST_RESULT = 64 * 1024
 LONGEST_MESSAGE = 8 * 1024
@@ -50,29 +49,29 @@ UNSPOKEN = object()
 
 @pytest.mark.asyncio
 class ExecutorContract:
-    """See the module. All names in capitals are yours to override, too."""
+    """The contract of an executor. Subclasses may override the names in capitals too."""
 
     good_payload: Any = UNSPOKEN
     bad_payloads: Sequence[Any] = ()
     failing_payload: Any = UNSPOKEN
-    # Takes a minute at least, unless it is stopped.
+    # Must run for at least a minute.
     slow_payload: Any = UNSPOKEN
-    # Says more than anybody would keep in memory; None for an executor that does not stream.
+    # Writes more than should be kept in memory; None for an executor that does not stream.
     loud_payload: Any = None
 
     GRACE: ClassVar[timedelta] = timedelta(seconds=2)
-    # How long the slow payload is left alone before it is stopped.
+    # Seconds that the slow payload runs before it is stopped.
     HEAD_START: ClassVar[float] = 0.5
 
     def make_executor(self) -> Executor:
         raise NotImplementedError("return the executor to test")
 
     def speaking_payload(self, word: str) -> Any:
-        """A payload whose log or result holds `word`; None if there can be none."""
+        """A payload whose log or result contains `word`; None if the executor has no such."""
         del word
         return None
 
-    # --- what a worker asks before it runs anything
+    # --- before an attempt
 
     async def test_it_is_an_executor(self) -> None:
         assert isinstance(self.make_executor(), Executor)
@@ -90,7 +89,7 @@ class ExecutorContract:
 
     async def test_a_good_payload_is_read_and_left_as_it_was(self) -> None:
         executor = self.make_executor()
-        payload = copy.deepcopy(self._given("good_payload"))
+        payload = copy.deepcopy(self._require("good_payload"))
 
         executor.read(executor.kinds[0], payload)
         executor.read(executor.kinds[0], payload)
@@ -99,7 +98,7 @@ class ExecutorContract:
 
     async def test_every_bad_payload_is_refused_with_field_and_wish(self) -> None:
         executor = self.make_executor()
-        assert self.bad_payloads, "say at least one payload that is wrong"
+        assert self.bad_payloads, "set bad_payloads to at least one invalid payload"
 
         for payload in self.bad_payloads:
             with pytest.raises(InvalidInput) as refusal:
@@ -108,25 +107,25 @@ class ExecutorContract:
             assert refusal.value.field, payload
             assert refusal.value.wanted, payload
 
-    # --- what becomes of an attempt
+    # --- outcomes of an attempt
 
     async def test_a_good_run_succeeds_with_a_result_that_can_be_stored(self) -> None:
         executor = self.make_executor()
         async with opened(executor):
-            outcome = await perform(executor, self._given("good_payload"))
+            outcome = await perform(executor, self._require("good_payload"))
 
         assert isinstance(outcome, Succeeded)
         stored = json.dumps(outcome.result, allow_nan=False, ensure_ascii=False).encode()
         assert len(stored) <= LONGEST_RESULT + 4096
-        assert b"\\u0000" not in stored, "PostgreSQL stores no NUL in JSON"
+        assert b"\\u0000" not in stored, "PostgreSQL cannot store NUL in JSON"
 
     async def test_a_failing_run_says_what_failed(self) -> None:
         executor = self.make_executor()
         async with opened(executor):
             try:
-                outcome = await perform(executor, self._given("failing_payload"))
-            except (Fail, Retry, Snooze) as said:
-                assert str(said)
+                outcome = await perform(executor, self._require("failing_payload"))
+            except (Fail, Retry, Snooze) as decision:
+                assert str(decision)
                 return
 
         assert isinstance(outcome, Failed)
@@ -137,7 +136,7 @@ class ExecutorContract:
     async def test_the_same_executor_runs_again_and_again(self) -> None:
         executor = self.make_executor()
         async with opened(executor):
-            outcomes = [await perform(executor, self._given("good_payload")) for _ in range(3)]
+            outcomes = [await perform(executor, self._require("good_payload")) for _ in range(3)]
 
         assert all(isinstance(outcome, Succeeded) for outcome in outcomes)
 
@@ -146,7 +145,7 @@ class ExecutorContract:
         payloads = [self.speaking_payload(word) for word in words]
         contexts = [RecordingContext(grace=self.GRACE) for _ in words]
         if payloads[0] is None:
-            payloads = [self._given("good_payload")] * AT_ONCE
+            payloads = [self._require("good_payload")] * AT_ONCE
         executor = self.make_executor()
 
         async with opened(executor):
@@ -169,9 +168,10 @@ class ExecutorContract:
             slow.cancel()
             await asyncio.wait([slow])
 
-        assert took < self.HEAD_START + ALLOWANCE, "what blocks belongs in a thread or a process"
+        limit = self.HEAD_START + ALLOWANCE
+        assert took < limit, "the executor blocks the event loop; use a thread or a process"
 
-    # --- how it stops
+    # --- stopping
 
     async def test_a_cancelled_run_stops_within_its_grace_and_leaves_no_process(self) -> None:
         executor = self.make_executor()
@@ -180,16 +180,16 @@ class ExecutorContract:
                 before = orphans.living()
                 slow = asyncio.create_task(self._slow(executor))
                 ended, _ = await asyncio.wait([slow], timeout=self.HEAD_START)
-                assert not ended, f"the slow payload ended by itself: {slow}"
+                assert not ended, f"slow_payload ended before it was stopped: {slow}"
 
                 slow.cancel()
                 limit = self.GRACE.total_seconds() + ALLOWANCE
                 ended, _ = await asyncio.wait([slow], timeout=limit)
                 left = orphans.living() - before
 
-        assert ended, f"it was not stopped within {limit} seconds"
-        assert slow.cancelled(), "CancelledError must pass"
-        assert not left, "processes were left behind"
+        assert ended, f"the attempt did not stop within {limit} seconds"
+        assert slow.cancelled(), "the executor must not swallow CancelledError"
+        assert not left, "the executor left processes behind"
 
     async def test_a_run_that_is_cancelled_twice_leaves_no_process_either(self) -> None:
         executor = self.make_executor()
@@ -217,7 +217,7 @@ class ExecutorContract:
             slow.cancel()
             await asyncio.wait([slow])
 
-            outcome = await perform(executor, self._given("good_payload"))
+            outcome = await perform(executor, self._require("good_payload"))
 
         assert isinstance(outcome, Succeeded)
 
@@ -230,11 +230,11 @@ class ExecutorContract:
 
         assert asyncio.all_tasks() <= before
 
-    # --- how it deals with a lot
+    # --- large output
 
     async def test_a_lot_of_output_needs_little_memory(self) -> None:
         executor, context = self.make_executor(), RecordingContext(grace=self.GRACE)
-        loud = self._given("good_payload") if self.loud_payload is None else self.loud_payload
+        loud = self._require("good_payload") if self.loud_payload is None else self.loud_payload
         async with opened(executor):
             tracemalloc.start()
             try:
@@ -248,17 +248,17 @@ class ExecutorContract:
 
     async def _slow(self, executor: Executor) -> Outcome:
         context = RecordingContext(grace=self.GRACE)
-        return await perform(executor, self._given("slow_payload"), context)
+        return await perform(executor, self._require("slow_payload"), context)
 
-    def _given(self, name: str) -> Any:
+    def _require(self, name: str) -> Any:
         value = getattr(self, name)
-        assert value is not UNSPOKEN, f"set {name}"
+        assert value is not UNSPOKEN, f"set {name} in the subclass"
         return value
 
 
 @contextlib.asynccontextmanager
 async def opened(executor: Executor) -> AsyncIterator[None]:
-    """As a worker does it: open before the first run, close after the last."""
+    """Open and close an executor as a worker does: before the first run and after the last."""
     await executor.open()
     try:
         yield
@@ -269,7 +269,7 @@ async def opened(executor: Executor) -> AsyncIterator[None]:
 async def perform(
     executor: Executor, payload: Any, context: RecordingContext | None = None
 ) -> Outcome:
-    """Read a payload and run it."""
+    """Read a payload and run one attempt with it."""
     kind = executor.kinds[0]
     context = context or RecordingContext(kind=kind)
     return await executor.run(executor.read(kind, copy.deepcopy(payload)), context)

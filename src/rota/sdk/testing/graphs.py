@@ -1,8 +1,8 @@
-"""Plays a graph here and now, without a database: for tests of graphs. Room: sdk/testing.
+"""Runs a graph in this process, without a database, for tests of graphs.
 
-What follows from what is decided by the code that the engine uses (core/graphs), and a step's run
-is one of inline.py, with all its retries. Steps run one after the other, in the order in which they
-become ready. A kind that has no function here (`shell`, `http`) needs a stand-in.
+The engine's own code (core/graphs) decides which steps follow, and inline.py runs each step with
+all its retries. Steps run one after the other, in the order in which they become ready. A kind
+without a Python function (`shell`, `http`) needs a stand-in.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ RUN_ID: Final = "run_00000000000000000000000000000000"
 
 @dataclass(slots=True, kw_only=True)
 class PlayedStep:
-    """What became of a step. `stories` are its runs: one, or of a map one for each member, whose
-    results are `results`.
+    """The outcome of a step. `stories` are its runs: one, or for a map one per member. `results`
+    are the results of a map's members.
     """
 
     state: str = "waiting"
@@ -50,7 +50,7 @@ class PlayedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """A graph run that has ended; `order` is how its steps were started."""
+    """A finished graph run; `order` lists the steps in the order of their start."""
 
     state: str
     result: Any
@@ -67,22 +67,22 @@ class Played:
 
 
 def run_graph(graph: Written, *args: Any, **kwargs: Any) -> Played:
-    """Play a graph with these arguments; `run_graph_async` says what else may be given."""
+    """Run a graph with these arguments; see `run_graph_async` for the other parameters."""
     return asyncio.run(run_graph_async(graph, *args, **kwargs))
 
 
 async def run_graph_async(
     graph: Written, *args: Any, stand_ins: Mapping[str, StandIn] | None = None, **kwargs: Any
 ) -> Played:
-    """Play a graph to its end. `stand_ins` are functions by kind, which are given the payload of a
-    step in place of what would carry it out; what they raise fails the step.
+    """Run a graph to its end. `stand_ins` are functions by kind that replace the executor: each is
+    called with the payload of a step, and an exception fails the step.
     """
     draft = graph.draft(*args, **kwargs)
-    play = _Play(graph.jobs, stand_ins or {})
-    return await play.graph(read_graph(draft["graph"]), draft["payload"])
+    runner = _GraphRunner(graph.jobs, stand_ins or {})
+    return await runner.graph(read_graph(draft["graph"]), draft["payload"])
 
 
-class _Play:
+class _GraphRunner:
     def __init__(self, jobs: Mapping[str, Any], stand_ins: Mapping[str, StandIn]) -> None:
         self._jobs = jobs
         self._stand_ins = stand_ins
@@ -95,14 +95,14 @@ class _Play:
             scope = _scope(graph, payload, played)
             after = advance(graph, board, ended, scope)
             board = after.board
-            for place, reason in {**after.skipped, **after.failed}.items():
-                played[graph.steps[place].name].reason = reason
+            for index, reason in {**after.skipped, **after.failed}.items():
+                played[graph.steps[index].name].reason = reason
             if after.final is not None:
                 break
-            order += [graph.steps[place].name for place in after.ready]
+            order += [graph.steps[index].name for index in after.ready]
             ended = {
-                place: await self._started(graph, place, after, scope, played)
-                for place in after.ready
+                index: await self._start_step(graph, index, after, scope, played)
+                for index in after.ready
             }
         for step in graph.steps:
             played[step.name].state = WORDS[board[step.index]]
@@ -115,106 +115,109 @@ class _Play:
             order=tuple(order),
         )
 
-    async def _started(
+    async def _start_step(
         self,
         graph: Graph,
-        place: int,
+        index: int,
         after: Advanced,
         scope: Scope,
         played: Mapping[str, PlayedStep],
     ) -> StepState:
-        step = graph.steps[place]
-        told = played[step.name]
-        told.payload = json.loads(after.payloads.get(place) or "null")
+        step = graph.steps[index]
+        outcome = played[step.name]
+        outcome.payload = json.loads(after.payloads.get(index) or "null")
         if step.map is None:
-            return await self._step(step, told)
-        make = member_payloads(graph, place, after.board, scope)
-        return await self._map(step, told, after.items.get(place), make)
+            return await self._step(step, outcome)
+        make = member_payloads(graph, index, after.board, scope)
+        return await self._map(step, outcome, after.items.get(index), make)
 
-    async def _step(self, step: Step, told: PlayedStep) -> StepState:
+    async def _step(self, step: Step, outcome: PlayedStep) -> StepState:
         if step.graph is not None:
-            inner = await self.graph(step.graph, told.payload)
-            told.result, told.reason = inner.result, inner.error
-            good = inner.succeeded
+            inner = await self.graph(step.graph, outcome.payload)
+            outcome.result, outcome.reason = inner.result, inner.error
+            succeeded = inner.succeeded
         else:
-            good, told.result, told.reason = await self._run(step.kind, step, told)
-        return StepState.SUCCEEDED if good else StepState.FAILED
+            succeeded, outcome.result, outcome.reason = await self._run(step.kind, step, outcome)
+        return StepState.SUCCEEDED if succeeded else StepState.FAILED
 
-    async def _run(self, kind: str, step: Step, told: PlayedStep) -> tuple[bool, Any, str | None]:
-        """Whether a run succeeded, its result, and what went wrong."""
+    async def _run(
+        self, kind: str, step: Step, outcome: PlayedStep
+    ) -> tuple[bool, Any, str | None]:
+        """Return whether a run succeeded, its result and its error."""
         if kind in self._stand_ins:
             try:
-                found = self._stand_ins[kind](told.payload)
-                result = await found if inspect.isawaitable(found) else found
+                returned = self._stand_ins[kind](outcome.payload)
+                result = await returned if inspect.isawaitable(returned) else returned
             except Exception as error:  # noqa: BLE001 — a stand-in may raise anything
                 return False, None, f"{type(error).__name__}: {error}"
             return True, result, None
         if kind not in self._jobs:
-            wanted = "a job with a function, or one of the stand_ins of this test"
+            wanted = "this kind has no Python function; pass a function for it in stand_ins"
             raise InvalidInput("kind", kind, wanted)
         story = await run_until_ended_async(
-            self._jobs[kind], told.payload, retries=step.policy.get("retries")
+            self._jobs[kind], outcome.payload, retries=step.policy.get("retries")
         )
-        told.stories.append(story)
+        outcome.stories.append(story)
         return story.state == "succeeded", story.result, story.attempts[-1].error
 
     async def _map(
         self,
         step: Step,
-        told: PlayedStep,
+        outcome: PlayedStep,
         items: Sequence[Any] | int | None,
         make: Callable[[object, int], str | None],
     ) -> StepState:
         if step.map is None:
             raise RuntimeError("only a map has members")
         if items is None:
-            items = await self._yielded(step, told)
+            items = await self._source_items(step, outcome)
         results: list[Any] = []
         failed = 0
         for number, item in enumerate(range(items) if isinstance(items, int) else items):
-            good, result, told.reason = await self._member(step, told, make, (item, number))
-            failed += not good
-            results.append(result if good else None)
+            member = (item, number)
+            succeeded, result, outcome.reason = await self._member(step, outcome, make, member)
+            failed += not succeeded
+            results.append(result if succeeded else None)
         total = len(results)
-        told.payload = None
-        told.result = {"total": total, "succeeded": total - failed, "failed": failed}
-        told.results = results
-        fine = step.map.tolerate.bears(failed, total)
-        if fine:
-            told.reason = None
-        return StepState.SUCCEEDED if fine else StepState.FAILED
+        outcome.payload = None
+        outcome.result = {"total": total, "succeeded": total - failed, "failed": failed}
+        outcome.results = results
+        is_tolerated = step.map.tolerate.bears(failed, total)
+        if is_tolerated:
+            outcome.reason = None
+        return StepState.SUCCEEDED if is_tolerated else StepState.FAILED
 
     async def _member(
         self,
         step: Step,
-        told: PlayedStep,
+        outcome: PlayedStep,
         make: Callable[[object, int], str | None],
         member: tuple[object, int],
     ) -> tuple[bool, Any, str | None]:
         try:
-            told.payload = json.loads(make(*member) or "null")
+            outcome.payload = json.loads(make(*member) or "null")
         except (ExpressionFailed, InvalidInput) as error:
             return False, None, str(error)
-        return await self._run(step.kind, step, told)
+        return await self._run(step.kind, step, outcome)
 
-    async def _yielded(self, step: Step, told: PlayedStep) -> list[Any]:
-        """What the source of a map yields."""
+    async def _source_items(self, step: Step, outcome: PlayedStep) -> list[Any]:
+        """The items that the source of a map yields."""
         if step.map is None or step.map.source is None:
-            raise RuntimeError("only a map over a source has one")
+            raise RuntimeError("the map has no source")
         kind = step.map.source.kind
         if kind in self._stand_ins:
-            return list(self._stand_ins[kind](told.payload))
+            return list(self._stand_ins[kind](outcome.payload))
         job = self._jobs[kind]
-        found = job.function(**job.arguments.read(told.payload))
-        return [each async for each in found] if inspect.isasyncgen(found) else list(found)
+        items = job.function(**job.arguments.read(outcome.payload))
+        return [item async for item in items] if inspect.isasyncgen(items) else list(items)
 
 
 def _scope(graph: Graph, payload: Any, played: Mapping[str, PlayedStep]) -> Scope:
-    told = {step.index: played[step.name] for step in graph.steps}
+    outcomes = {step.index: played[step.name] for step in graph.steps}
     return Scope(
         input=payload,
         run_id=RUN_ID,
-        results={place: each.result for place, each in told.items()},
-        errors={place: each.reason for place, each in told.items()},
-        members={place: each.results for place, each in told.items()},
+        results={index: outcome.result for index, outcome in outcomes.items()},
+        errors={index: outcome.reason for index, outcome in outcomes.items()},
+        members={index: outcome.results for index, outcome in outcomes.items()},
     )

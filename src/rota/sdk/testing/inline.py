@@ -1,9 +1,8 @@
-"""Runs a job here and now, without a database: one attempt, or all until it has ended.
+"""Runs a job in this process, without a database: one attempt, or all attempts until it ends.
 
-Room: sdk/testing. The handler is called by the executor that workers use, what it raises is judged
-by the code that workers use (flow/execute/performing.py, core/settle.py); only the context is one
-that keeps everything in memory. Isolation is left out: a job that asks for a process of its own
-runs in this one.
+The workers' executor calls the handler, and the workers' code decides about errors and retries
+(flow/execute/performing.py, core/settle.py). Only the context differs: it records everything in
+memory. Isolation is ignored: a job with `isolation="process"` runs in this process.
 """
 
 import asyncio
@@ -38,27 +37,27 @@ from rota.sdk.app.serving import call_of
 from rota.sdk.testing.clock import Clock
 from rota.sdk.testing.context import RecordingContext
 
-# A job that snoozes for ever must not keep a test for ever.
+# Ends the test of a job that snoozes forever.
 MOST_ATTEMPTS: Final = 1000
 NO_TRANSACTION: Final = (
-    "an inline run has no database: test what needs ctx.transaction() with the fixture rota_server"
+    "an inline run has no database; test ctx.transaction() with the fixture rota_server"
 )
 
 
 @dataclass(slots=True, kw_only=True)
 class InlineAttempt(RecordingContext):
-    """What `perform` asks of an attempt, beside the context of it."""
+    """A recording context with the other attributes of an attempt that `perform` uses."""
 
     executor: Any = None
     payload: Any = None
     start_at: float | None = None
     stopping: Stopping | None = None
     policy: Policy = policies.USUAL
-    # An inline run has no transaction that could complete it.
+    # Never true: an inline run has no transaction that could complete it.
     is_recorded: bool = False
     is_started: bool = False
     checkpoints: list[Any] = field(default_factory=list)
-    # There are no secrets here: a handler gets the reference as it is.
+    # Inline runs have no secrets: a handler receives secret references unresolved.
     names_secrets: bool = False
     veil: None = None
 
@@ -66,7 +65,7 @@ class InlineAttempt(RecordingContext):
         return self.executor.read(self.kind, self.payload)
 
     async def checkpoint(self, value: object) -> None:
-        # Named, because a dataclass with slots is made twice and `super()` means the first.
+        # Not super(): a dataclass with slots is created twice, and super() refers to the first.
         await RecordingContext.checkpoint(self, value)
         self.checkpoints.append(json.loads(self.stored or "null"))
 
@@ -77,7 +76,7 @@ class InlineAttempt(RecordingContext):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """One attempt that has ended. `result` is what a reader of the API would get."""
+    """A finished attempt. `result` is the result as the API returns it."""
 
     number: int
     at: datetime
@@ -86,7 +85,7 @@ class Ran:
     output: str
     progress: tuple[tuple[float, str], ...]
     checkpoints: tuple[Any, ...]
-    # What it yielded or handed out, as the source of a map.
+    # The items that it yielded or handed out as the source of a map.
     handed_out: tuple[Any, ...] = ()
 
     @property
@@ -95,7 +94,7 @@ class Ran:
 
     @property
     def error(self) -> str | None:
-        """`Type: message` of what failed."""
+        """The error as `Type: message`; None if the attempt did not fail."""
         if not isinstance(self.outcome, Failed):
             return None
         return f"{self.outcome.failure.type}: {self.outcome.failure.message}"
@@ -103,7 +102,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """All attempts of a run, and the state that it ended in."""
+    """All attempts of a run, and its final state."""
 
     attempts: tuple[Ran, ...]
     state: str
@@ -119,13 +118,13 @@ class Story:
     @property
     def delays(self) -> tuple[timedelta, ...]:
         """The time from each attempt to the next."""
-        times = [each.at for each in self.attempts]
+        times = [attempt.at for attempt in self.attempts]
         return tuple(after - before for before, after in pairwise(times))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """What to call: a handler, its check, and the kind it would be known by."""
+    """A handler with its check, its kind and the options of its job."""
 
     kind: str
     call: Callable[..., Any]
@@ -143,15 +142,15 @@ class Called:
 
 
 def run_inline(job: Any, payload: Any = None, **given: Any) -> Ran:
-    """Run one attempt of a job and tell how it ended; `run_inline_async` says what may be given.
+    """Run one attempt of a job; see `run_inline_async` for the parameters.
 
-    In a test that is itself async, await `run_inline_async` instead.
+    In an async test, await `run_inline_async` instead.
     """
     _refuse_loop("run_inline")
     return asyncio.run(run_inline_async(job, payload, **given))
 
 
-async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
+async def run_inline_async(  # noqa: PLR0913 — the inputs of an attempt
     job: Any,
     payload: Any = None,
     *,
@@ -162,10 +161,10 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
     timeout: timedelta | str | None = None,  # noqa: ASYNC109 — of the attempt, as jobs have it
     cancel_after: timedelta | str | None = None,
 ) -> Ran:
-    """Run one attempt. `job` is a job of an app, a function as one is made of, or a handler
-    `(context, payload)`; `payload` is the object of its arguments. `checkpoint` is what an earlier
-    attempt left, `members` the results that `ctx.members` reads, by step. `timeout` and
-    `cancel_after` are real time: the attempt is asked to stop then, as a worker asks.
+    """Run one attempt. `job` is a job of an app, a plain function, or a handler
+    `(context, payload)`; `payload` is an object with its arguments. `checkpoint` is the checkpoint
+    of an earlier attempt, `members` are the results that `ctx.members` reads, by step. `timeout`
+    and `cancel_after` are real time: the attempt is then asked to stop, as by a worker.
     """
     called = called_of(job)
     time = clock or Clock()
@@ -184,7 +183,7 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
     await executor.open()
     try:
         with heard():
-            ended = await _stopped(context, timeout=timeout, cancel_after=cancel_after)
+            ended = await _perform(context, timeout=timeout, cancel_after=cancel_after)
         outcome, result = result_of(ended)
     finally:
         await executor.close()
@@ -202,7 +201,7 @@ async def run_inline_async(  # noqa: PLR0913 — all that an attempt may be told
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Records count from INFO on, as in a worker; at Python's usual level they would not."""
+    """Log from INFO on, as a worker does; Python's default level is WARNING."""
     before = logging.root.level
     logging.root.setLevel(min(before, logging.INFO))
     try:
@@ -212,12 +211,12 @@ def heard() -> Iterator[None]:
 
 
 def maps_of(results: Sequence[Any]) -> list[Member]:
-    """Members that succeeded with these results."""
+    """Build members that succeeded with these results."""
     plain = json.loads(json.dumps(list(results)))
     return [Member(index, "succeeded", result) for index, result in enumerate(plain)]
 
 
-async def _stopped(
+async def _perform(
     context: InlineAttempt,
     *,
     timeout: timedelta | str | None,  # noqa: ASYNC109 — as above
@@ -225,8 +224,8 @@ async def _stopped(
 ) -> Outcome:
     """Perform the attempt, and ask it to stop if it takes too long."""
     limits = [
-        (_span(limit, name), why)
-        for limit, name, why in (
+        (_span(limit, name), reason)
+        for limit, name, reason in (
             (timeout, "timeout", Stopping.TIMEOUT),
             (cancel_after, "cancel_after", Stopping.CANCEL),
         )
@@ -234,16 +233,16 @@ async def _stopped(
     ]
     task = asyncio.ensure_future(perform(cast("Attempt", context)))
     if limits:
-        length, why = min(limits)
+        length, reason = min(limits)
         done, _ = await asyncio.wait([task], timeout=length.total_seconds())
         if not done:
-            context.stopping, context.cancelled = why, True
+            context.stopping, context.cancelled = reason, True
             task.cancel()
     return await task
 
 
 def run_until_ended(job: Any, payload: Any = None, **given: Any) -> Story:
-    """Run all attempts of a job; `run_until_ended_async` says what may be given."""
+    """Run all attempts of a job; see `run_until_ended_async` for the parameters."""
     _refuse_loop("run_until_ended")
     return asyncio.run(run_until_ended_async(job, payload, **given))
 
@@ -257,12 +256,12 @@ async def run_until_ended_async(
     clock: Clock | None = None,
     chance: Random | None = None,
 ) -> Story:
-    """Run attempt after attempt as a worker would: retries and snoozes wait on the clock, which is
-    moved; checkpoints go from one attempt to the next. `retries` is what a job may say, and what
-    this one says unless it is given; `chance` draws the jitter.
+    """Run attempt after attempt as a worker would. Retries and snoozes move the clock instead of
+    waiting; each attempt gets the checkpoint of the previous one. `retries` has the form of a job's
+    option. Default: the job's own. `chance` draws the jitter.
     """
     called = called_of(job)
-    time, luck = clock or Clock(), chance or Random(0)
+    time, rng = clock or Clock(), chance or Random(0)
     policy = _policy(called, retries)
     run = Attempted(
         state=RunState.RUNNING,
@@ -271,18 +270,17 @@ async def run_until_ended_async(
         guarantee=called.guarantee,
         deadline_at=None if deadline is None else time.now() + _span(deadline, "deadline"),
     )
-    ran: list[Ran] = []
+    attempts: list[Ran] = []
     checkpoint: Any = None
-    while len(ran) < MOST_ATTEMPTS:
-        ran.append(
-            await run_inline_async(
-                job, payload, attempt=len(ran) + 1, checkpoint=checkpoint, clock=time
-            )
+    while len(attempts) < MOST_ATTEMPTS:
+        latest = await run_inline_async(
+            job, payload, attempt=len(attempts) + 1, checkpoint=checkpoint, clock=time
         )
-        checkpoint = ran[-1].checkpoints[-1] if ran[-1].checkpoints else checkpoint
-        settled = settle(run, ran[-1].outcome, policy=policy, now=time.now(), chance=luck)
+        attempts.append(latest)
+        checkpoint = latest.checkpoints[-1] if latest.checkpoints else checkpoint
+        settled = settle(run, latest.outcome, policy=policy, now=time.now(), chance=rng)
         if settled.ready_at is None:
-            return Story(attempts=tuple(ran), state=settled.state.value)
+            return Story(attempts=tuple(attempts), state=settled.state.value)
         time.move_to(settled.ready_at)
         run = Attempted(
             state=RunState.RUNNING,
@@ -291,18 +289,20 @@ async def run_until_ended_async(
             guarantee=run.guarantee,
             deadline_at=run.deadline_at,
         )
-    raise InvalidInput("job", called.kind, f"a job that ends within {MOST_ATTEMPTS} attempts")
+    wanted = f"the job did not end within {MOST_ATTEMPTS} attempts"
+    raise InvalidInput("job", called.kind, wanted)
 
 
 def called_of(job: Any) -> Called:
-    """What to call for a job, a function, or a handler."""
+    """Find the handler of a job, a function, or a handler itself."""
     if isinstance(job, Job):
         options = dict(job.declared.options)
         return Called(
             kind=job.__name__, call=job.handler, check=job.arguments.read, options=options
         )
     if not callable(job):
-        raise InvalidInput("job", job, "a job, a function, or a handler (context, payload)")
+        wanted = "expected a job, a function, or a handler (context, payload)"
+        raise InvalidInput("job", job, wanted)
     kind = getattr(job, "__name__", type(job).__name__)
     if _is_handler(job):
         return Called(kind=kind, call=job, check=None, options={})
@@ -311,16 +311,16 @@ def called_of(job: Any) -> Called:
 
 
 def _is_handler(function: Callable[..., Any]) -> bool:
-    """Whether it is a handler of `Handlers`: a context, and `payload`."""
+    """Whether a function has the signature of a handler: a context and `payload`."""
     names = list(inspect.signature(function).parameters)
     return len(names) == 2 and names[1].strip("_") == "payload"
 
 
 def _policy(called: Called, retries: Any) -> Retries:
-    said = called.options.get("retries") if retries is None else retries
-    if isinstance(said, Retries):
-        return said
-    return read_policy({"retries": said}).retries
+    option = called.options.get("retries") if retries is None else retries
+    if isinstance(option, Retries):
+        return option
+    return read_policy({"retries": option}).retries
 
 
 def _span(value: timedelta | str, name: str) -> timedelta:
@@ -332,4 +332,5 @@ def _refuse_loop(name: str) -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise InvalidInput(name, "a call inside an event loop", f"`await {name}_async(…)` there")
+    wanted = f"use `await {name}_async(…)` instead"
+    raise InvalidInput(name, "a call inside an event loop", wanted)

@@ -1,8 +1,8 @@
-"""Sees every process that a test leaves behind. Room: sdk/testing.
+"""Finds processes that a test leaves behind.
 
-A child that forks twice is nobody's child any more, so looking at the own children finds nothing.
-While `adopting`, orphans come to this process instead of to init (Linux), and are found below it.
-Elsewhere only those are found that still have their parents.
+A process that forks twice loses its parent and is no longer a descendant of the test. Inside
+`adopting`, this process instead of init adopts orphans (Linux), so that they are found. On other
+systems only processes whose parents still run are found.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ LINUX = sys.platform == "linux"
 
 @contextlib.contextmanager
 def adopting() -> Iterator[None]:
-    """Be the parent of orphans inside the block; the dead among them are buried at its end."""
+    """Adopt orphans inside the block; reap the dead ones at its end."""
     become_subreaper(wanted=True)
     try:
         yield
@@ -37,18 +37,18 @@ def become_subreaper(*, wanted: bool) -> None:
 
 
 def living() -> frozenset[int]:
-    """The processes below this one that are not dead."""
+    """The descendants of this process that are not zombies."""
     return frozenset(number for number, state in family().items() if state != "Z")
 
 
 def family() -> dict[int, str]:
-    """All processes below this one, each with the letter of its state."""
+    """All descendants of this process, each with the letter of its state."""
     table = from_proc() if LINUX else from_ps()
     found: dict[int, str] = {}
-    near = {os.getpid()}
-    while near:
-        near = {number for number, (parent, _) in table.items() if parent in near} - found.keys()
-        found.update((number, table[number][1]) for number in near)
+    level = {os.getpid()}
+    while level:
+        level = {number for number, (parent, _) in table.items() if parent in level} - found.keys()
+        found.update((number, table[number][1]) for number in level)
     return found
 
 
@@ -64,9 +64,9 @@ def from_proc() -> dict[int, tuple[int, str]]:
 
 def from_ps() -> dict[int, tuple[int, str]]:
     command = ["/bin/ps", "-A", "-o", "pid=,ppid=,state=,comm="]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     table = {}
-    for line in said.splitlines():
+    for line in output.splitlines():
         number, parent, state, name = line.split(None, 3)
         if name.rpartition("/")[2] != "ps":
             table[int(number)] = int(parent), state[0]

@@ -1,13 +1,13 @@
-"""Fixtures for people who test their jobs with pytest. Room: sdk/testing; needs pytest.
+"""Provides pytest fixtures to test jobs. Needs pytest.
 
     # conftest.py
     pytest_plugins = ["rota.sdk.testing.pytest_plugin"]
 
 rota_clock        a `Clock` that the test moves
-rota_apps         yours to override: the apps whose submissions are written down
-rota_submitted    what those apps submit in this test; nothing is sent
-rota_app          yours to override: `module:app` that the server's worker serves
-rota_server       a real Rota, started once for all tests that ask for it
+rota_apps         override it: the apps whose submissions are recorded
+rota_submitted    the submissions of those apps in this test; nothing is sent
+rota_app          override it: the `module:app` that the server's worker serves
+rota_server       a real Rota, started once for all tests that use it
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""A real Rota for integration tests: PostgreSQL, API, scheduler and worker. Room: sdk/testing.
+"""Starts a real Rota for integration tests: PostgreSQL, API, scheduler and worker.
 
-A database of its own in a folder of its own, and `rota up` as a child process on a free port. It
-takes some seconds to start, so a test session starts one for all. Needs the extra `embedded`.
+It has its own database in its own folder, and runs `rota up` as a child process on a free port.
+Starting takes some seconds, so a test session shares one. Needs the extra `embedded`.
 """
 
 import os
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 READY: Final = "Rota is up."
 ADDRESS: Final = "API at "
-# Seconds: a first start makes the database.
+# Seconds; the first start creates the database.
 LONGEST_START: Final = 120.0
 LONGEST_STOP: Final = 30.0
 LAST_LINES: Final = 5
@@ -33,7 +33,7 @@ LAST_LINES: Final = 5
 
 @dataclass(eq=False)
 class NotStarted(RotaError):
-    """A server for tests that did not come up; the reason is what it said last."""
+    """The server did not start; the reason is its last output."""
 
     reason: str
 
@@ -43,7 +43,7 @@ class NotStarted(RotaError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where it is; `database_url` is for tests of `rota.within`."""
+    """The addresses of a running server; `database_url` is for tests of `rota.in_transaction`."""
 
     url: str
     key: str
@@ -51,13 +51,13 @@ class Server:
     folder: Path
 
     def client(self) -> "Client":
-        from rota.sdk.client import Client  # noqa: PLC0415 — not everybody wants one
+        from rota.sdk.client import Client  # noqa: PLC0415 — only tests that use it load it
 
         return Client(self.url, self.key)
 
     @contextmanager
     def connected(self, app: App) -> Iterator[None]:
-        """Let the jobs of this app be submitted here, until the block is left."""
+        """Send the submissions of this app to this server inside the block."""
         before, sender = app.sender, ClientSender(self.url, self.key)
         app.sender = sender
         try:
@@ -69,8 +69,8 @@ class Server:
 
 @contextmanager
 def serving(folder: Path, app: str | None = None) -> Iterator[Server]:
-    """Start a Rota in this folder, with the jobs of `module:app` if that is given; stop it when the
-    block is left.
+    """Start a Rota in this folder, optionally with a worker for `module:app`; stop it at the end of
+    the block.
     """
     with start(folder / "postgres") as database:
         command = [sys.executable, "-m", "rota", "up", *([app] if app else [])]
@@ -91,10 +91,10 @@ def serving(folder: Path, app: str | None = None) -> Iterator[Server]:
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
-    """What it says until it is up; what it says later is read and forgotten."""
+    """Read the server's output until it is up; return its address. Later output is discarded."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-    said: list[str] = []
+    output: list[str] = []
     url = ""
     while True:
         try:
@@ -102,8 +102,8 @@ def _address(process: "subprocess.Popen[str]") -> str:
         except queue.Empty:
             line = None
         if line is None:
-            raise NotStarted("".join(said[-LAST_LINES:]).strip() or "it said nothing")
-        said.append(line)
+            raise NotStarted("".join(output[-LAST_LINES:]).strip() or "it wrote no output")
+        output.append(line)
         if line.startswith(ADDRESS):
             url = line.removeprefix(ADDRESS).split(",")[0].strip()
         if line.startswith(READY):

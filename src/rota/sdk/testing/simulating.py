@@ -1,7 +1,7 @@
-"""A schedule over months in a moment, with outages and clock changes. Room: sdk/testing.
+"""Simulates a schedule over months, with outages and clock changes.
 
-The ticks and what becomes of them are core/time/simulation.py, which uses the scheduler's own code;
-here is what people write, read and checked.
+core/time/simulation.py computes the ticks with the scheduler's own code; this module reads and
+checks the arguments.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,9 @@ from rota.core.time.schedule import Schedule
 from rota.core.time.simulation import NO_TIME, Event, Happened, Outage
 
 MOST: Final = 25_000
-WANTED: Final = "a date or time such as 2026-03-29, 2026-03-29T02:30 or 2026-03-29T00:30:00Z"
+WANTED: Final = (
+    "expected a date or time such as 2026-03-29, 2026-03-29T02:30 or 2026-03-29T00:30:00Z"
+)
 
 When = datetime | date | str
 Down = tuple[When, When] | str
@@ -30,7 +32,7 @@ Down = tuple[When, When] | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    """What a schedule did: `events` in the order in which they were decided."""
+    """The result of a simulation; `events` are in the order of the scheduler's decisions."""
 
     sentence: str
     timezone: str
@@ -48,30 +50,30 @@ class Simulation:
 
     @property
     def runs(self) -> tuple[Event, ...]:
-        """The ticks that became runs, on time or caught up."""
+        """The ticks that became runs, on time or as catch-up."""
         return tuple(event for event in self.events if event.runs)
 
     @property
     def fired(self) -> tuple[Event, ...]:
-        return self._that(Happened.FIRED)
+        return self._select(Happened.FIRED)
 
     @property
     def caught_up(self) -> tuple[Event, ...]:
-        return self._that(Happened.CAUGHT_UP)
+        return self._select(Happened.CAUGHT_UP)
 
     @property
     def missed(self) -> tuple[Event, ...]:
-        return self._that(Happened.MISSED)
+        return self._select(Happened.MISSED)
 
     @property
     def coalesced(self) -> tuple[Event, ...]:
-        return self._that(Happened.COALESCED)
+        return self._select(Happened.COALESCED)
 
     @property
     def skipped(self) -> tuple[Event, ...]:
-        return self._that(Happened.SKIPPED)
+        return self._select(Happened.SKIPPED)
 
-    def _that(self, happened: Happened) -> tuple[Event, ...]:
+    def _select(self, happened: Happened) -> tuple[Event, ...]:
         return tuple(event for event in self.events if event.happened is happened)
 
 
@@ -85,66 +87,67 @@ def simulate(
     calendars: Mapping[str, Any] | None = None,
     **options: object,
 ) -> Simulation:
-    """Play a schedule from `start` until before `end`.
+    """Simulate a schedule from `start` (inclusive) to `end` (exclusive).
 
-    `schedule` is a cron expression, the plain form of docs/reference/schedules.md, or a job that
-    has one. `options` are fields of the plain form (`timezone=…`, `misfire={…}`);
-    `misfire="all"` is short for `{"on_outage": "all"}`. A time without an offset is one in the
-    schedule's zone. An outage is a pair of times, or the text `from/until`: nobody is there to
-    fire. `takes` is how long each run lasts, for a fixed delay.
+    `schedule` is a cron expression, an object as in docs/reference/schedules.md, or a job that has
+    one. `options` are fields of that object (`timezone=…`, `misfire={…}`); `misfire="all"` is short
+    for `{"on_outage": "all"}`. A time without an offset is in the schedule's time zone. In an
+    outage no scheduler runs; it is a pair of times, or a string `from/until`. `takes` is the
+    duration of each run, for a fixed delay.
     """
-    said = _said(schedule, options)
-    zone = _zone(said)
+    plain = _plain_schedule(schedule, options)
+    zone = _zone(plain)
     since, until = instant(start, zone, "start"), instant(end, zone, "end")
-    read = read_schedule(said, now=since, seed="simulation")
+    checked = read_schedule(plain, now=since, seed="simulation")
     known = _calendars(calendars or {})
-    downs = [_outage(each, zone, place) for place, each in enumerate(outages)]
+    downs = [_outage(outage, zone, index) for index, outage in enumerate(outages)]
     length = takes if isinstance(takes, timedelta) else durations.parse(takes, field="takes")
-    played = simulation.simulate(
-        read, start=since, end=until, outages=downs, calendars=known, takes=length
+    simulated = simulation.simulate(
+        checked, start=since, end=until, outages=downs, calendars=known, takes=length
     )
-    events = tuple(islice(played, MOST + 1))
+    events = tuple(islice(simulated, MOST + 1))
     if len(events) > MOST:
-        raise InvalidInput("end", str(end), f"a shorter time: these are more than {MOST:,} ticks")
+        wanted = f"the simulation has more than {MOST:,} ticks; choose a shorter time"
+        raise InvalidInput("end", str(end), wanted)
     return Simulation(
-        sentence=sentence.sentence(read),
-        timezone=read.timezone,
-        schedule=write_schedule(read),
+        sentence=sentence.sentence(checked),
+        timezone=checked.timezone,
+        schedule=write_schedule(checked),
         start=since,
         end=until,
         events=events,
-        changes=tuple(simulation.changes_of(read, start=since, end=until)),
+        changes=tuple(simulation.changes_of(checked, start=since, end=until)),
     )
 
 
-def _said(schedule: object, options: Mapping[str, object]) -> dict[str, object]:
-    # A job, without importing what jobs are made of: `rota simulate` stays quick.
-    given = getattr(getattr(schedule, "declared", None), "schedule", schedule)
-    if isinstance(given, Schedule):
-        given = write_schedule(given)
-    if isinstance(given, str):
-        given = {"cron": given}
-    if not isinstance(given, Mapping):
-        wanted = "a cron expression, or an object such as {'every': '10m'}"
-        raise InvalidInput("schedule", given, wanted)
+def _plain_schedule(schedule: object, options: Mapping[str, object]) -> dict[str, object]:
+    # Recognise a job by its attributes: importing `Job` would slow down `rota simulate`.
+    plain = getattr(getattr(schedule, "declared", None), "schedule", schedule)
+    if isinstance(plain, Schedule):
+        plain = write_schedule(plain)
+    if isinstance(plain, str):
+        plain = {"cron": plain}
+    if not isinstance(plain, Mapping):
+        wanted = "expected a cron expression, or an object such as {'every': '10m'}"
+        raise InvalidInput("schedule", plain, wanted)
     more = {key: value for key, value in options.items() if value is not None}
     if isinstance(more.get("misfire"), str):
         more["misfire"] = {"on_outage": more["misfire"]}
-    return {**given, **more}
+    return {**plain, **more}
 
 
-def _zone(said: Mapping[str, object]) -> ZoneInfo:
-    """The zone of a schedule, before it is read: its times may be meant in it."""
+def _zone(plain: Mapping[str, object]) -> ZoneInfo:
+    """The zone of a schedule, needed to read times that have no offset."""
     probe = {"cron": "* * * * *"}
     # A cron expression may name its zone itself.
     for key in ("cron", "timezone"):
-        if isinstance(said.get(key), str):
-            probe[key] = str(said[key])
+        if isinstance(plain.get(key), str):
+            probe[key] = str(plain[key])
     return read_saved_schedule(probe).zone
 
 
 def instant(value: When, zone: ZoneInfo, field: str) -> datetime:
-    """An instant that somebody wrote; without an offset it is a time in this zone."""
+    """Read an instant; without an offset it is a time in this zone."""
     moment = _read(value)
     if moment is None:
         raise InvalidInput(field, value, WANTED)
@@ -161,29 +164,29 @@ def _read(value: When) -> datetime | None:
     try:
         return datetime.fromisoformat(value.strip())
     except (AttributeError, ValueError):
-        return None  # whatever else a program may give
+        return None
 
 
-def _outage(value: Down, zone: ZoneInfo, place: int) -> Outage:
-    field = f"outages[{place}]"
+def _outage(value: Down, zone: ZoneInfo, index: int) -> Outage:
+    field = f"outages[{index}]"
     parts: Sequence[When] = value.split("/") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or len(parts) != 2:
-        wanted = "its beginning and its end, as 2026-10-25T00:00/2026-10-25T06:00"
+        wanted = "expected start and end, such as 2026-10-25T00:00/2026-10-25T06:00"
         raise InvalidInput(field, value, wanted)
     with within(field):
         start, end = instant(parts[0], zone, "from"), instant(parts[1], zone, "until")
         return Outage(start=start, end=end)
 
 
-def _calendars(given: Mapping[str, Any]) -> dict[str, Calendar]:
-    """Calendars by name, in the form that the API takes."""
-    read = {}
-    for name, each in given.items():
+def _calendars(plain: Mapping[str, Any]) -> dict[str, Calendar]:
+    """Read calendars by name, in the form of the API."""
+    calendars = {}
+    for name, value in plain.items():
         with within(f"calendars.{name}"):
-            named = (
-                each
-                if isinstance(each, Calendar)
-                else read_calendar({"name": name, **each} if isinstance(each, Mapping) else each)
+            calendar = (
+                value
+                if isinstance(value, Calendar)
+                else read_calendar({"name": name, **value} if isinstance(value, Mapping) else value)
             )
-        read[name] = named
-    return read
+        calendars[name] = calendar
+    return calendars

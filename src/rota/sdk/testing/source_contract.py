@@ -1,7 +1,6 @@
-"""The tests that every source of events must pass. Room: sdk/testing; needs pytest and
-pytest-asyncio.
+"""Provides the tests that every event source must pass. Needs pytest and pytest-asyncio.
 
-Subclass it in a file of tests, name the class `Test…` and say where events come from:
+Subclass `SourceContract` in a test file, name the class `Test…` and define where events come from:
 
     class TestMine(SourceContract):
         bad_options = ({}, {"place": 7})
@@ -16,11 +15,11 @@ Subclass it in a file of tests, name the class `Test…` and say where events co
             for text in texts:
                 self.place.add(text)
 
-Every test begins with an empty place: give it a new one in a fixture. What is tested is what
-rota.core.source promises; docs/howto/event-sources.md explains it.
+Every test starts with an empty place: create a new one in a fixture. The tests check the contract
+of rota.core.source; docs/howto/event-sources.md explains it.
 """
 
-# ruff: noqa: S101 - these are tests, though they are shipped
+# ruff: noqa: S101 - these are tests that are part of the package
 
 import asyncio
 import contextlib
@@ -38,31 +37,31 @@ MOMENT = timedelta(milliseconds=50)
 
 @pytest.mark.asyncio
 class SourceContract:
-    """See the module. All names in capitals are yours to override, too."""
+    """The contract of an event source. Subclasses may override the names in capitals too."""
 
     bad_options: Sequence[Any] = ()
 
-    # How long the place may take to give again what nobody acknowledged.
+    # The longest time that the place may take to redeliver unacknowledged events.
     PATIENCE: ClassVar[timedelta] = timedelta(seconds=10)
 
     def make(self, options: Mapping[str, Any]) -> Source:
-        raise NotImplementedError("make the source to test from its options")
+        raise NotImplementedError("return the source to test, made from these options")
 
     def options(self) -> dict[str, Any]:
-        """Options of the place of this test; the same whenever they are asked for."""
-        raise NotImplementedError("return good options")
+        """The options of this test's place; every call in a test returns the same."""
+        raise NotImplementedError("return valid options")
 
     async def put(self, *texts: str) -> None:
         """Add one event for each text to the place, as another program would."""
-        raise NotImplementedError("add events")
+        raise NotImplementedError("add one event for each text")
 
-    # --- what it is made from
+    # --- options
 
     async def test_it_is_a_source(self) -> None:
         assert isinstance(self.make(self.options()), Source)
 
     async def test_every_bad_option_is_refused_with_field_and_wish(self) -> None:
-        assert self.bad_options, "say at least one table of options that is wrong"
+        assert self.bad_options, "set bad_options to at least one invalid table of options"
 
         for options in [*self.bad_options, {**self.options(), "no such option": 1}]:
             with pytest.raises(InvalidInput) as refusal:
@@ -71,7 +70,7 @@ class SourceContract:
             assert refusal.value.field, options
             assert refusal.value.wanted, options
 
-    # --- what it reads
+    # --- reading
 
     async def test_every_event_is_read_once_and_has_an_id_of_its_own(self) -> None:
         await self.put("a", "b", "b", "c")
@@ -123,7 +122,7 @@ class SourceContract:
 
         assert lag is None or lag >= 0
 
-    # --- what it remembers
+    # --- acknowledging
 
     async def test_what_was_not_acknowledged_is_read_again_with_the_same_ids(self) -> None:
         await self.put("a", "b")
@@ -175,16 +174,16 @@ class SourceContract:
 
         assert len(found) == 1
 
-    # --- how it behaves
+    # --- blocking and closing
 
     async def test_a_source_that_waits_leaves_the_loop_to_others(self) -> None:
         async with self._opened() as source:
-            # A machine that is busy may hold up one of them, a source that blocks all.
+            # A busy machine may delay one of three reads; a blocking source delays all of them.
             turned = False
             for _ in range(3):
                 turned = turned or await turns_while(source)
 
-        assert turned, "what blocks belongs in a thread"
+        assert turned, "the source blocks the event loop; use a thread"
 
     async def test_it_closes_without_having_been_opened_and_twice(self) -> None:
         before = asyncio.all_tasks()
@@ -199,7 +198,7 @@ class SourceContract:
 
     @contextlib.asynccontextmanager
     async def _opened(self, position: str | None = None) -> AsyncIterator[Source]:
-        """A process that reads, and is gone afterwards."""
+        """Open a source as a new process would, and close it at the end."""
         source = self.make(self.options())
         try:
             await source.open(position)
@@ -208,7 +207,7 @@ class SourceContract:
             await source.close()
 
     async def _batch(self, source: Source, *, most: int = 10) -> Batch:
-        """The next batch with something in it."""
+        """The next batch that is not empty."""
         async with asyncio.timeout(self.PATIENCE.total_seconds()):
             while not (batch := await source.read(most=most, within=MOMENT)).messages:
                 if batch.position is not None:
@@ -219,7 +218,9 @@ class SourceContract:
     async def _gather(
         self, source: Source, count: int, *, acknowledge: bool = True
     ) -> tuple[list[Message], str | None]:
-        """So many messages, and the last position; without acknowledging, one batch of them."""
+        """Read at least this many messages; return them and the last position. Reads only one batch
+        if it does not acknowledge.
+        """
         found: list[Message] = []
         position = None
         while len(found) < count:
@@ -233,10 +234,11 @@ class SourceContract:
         return found, position
 
     async def _gather_again(self, source: Source, wanted: set[str]) -> set[str]:
-        """Read and acknowledge until all wanted ids have come; return every id that came.
+        """Read and acknowledge until all wanted ids have arrived; return every id that arrived.
 
-        Counting messages would not do. A broker that redelivers after a delay gives new messages
-        first, and on a slow machine it gives one message twice before it hears of the first.
+        Counting messages would not suffice: a broker that redelivers after a delay delivers new
+        messages first, and on a slow machine it may deliver a message twice before it receives the
+        first acknowledgement.
         """
         found: set[str] = set()
         with contextlib.suppress(TimeoutError):
@@ -249,7 +251,7 @@ class SourceContract:
 
 
 async def turns_while(source: Source) -> bool:
-    """Whether the loop turned while the source waited, or it did not wait at all."""
+    """Whether the event loop ran while the source waited, or the source did not wait at all."""
     loop, within = asyncio.get_running_loop(), timedelta(milliseconds=200)
     began, turns = loop.time(), 0
     reading = asyncio.create_task(source.read(most=1, within=within))

@@ -1,7 +1,6 @@
-"""Submissions that go nowhere: for tests of code that submits jobs. Room: sdk/testing.
+"""Records submissions instead of sending them, for tests of code that submits jobs.
 
-In place of the way to the server, an app gets one that writes down what was handed in. Arguments
-are checked as always; nothing runs.
+It replaces the sender of an app. Arguments are checked as usual; nothing runs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitted:
-    """One job that was handed in; `draft` has the fields of the request."""
+    """A recorded submission; `draft` has the fields of the request."""
 
     job_id: str
     run_id: str | None
@@ -38,16 +37,16 @@ class Submitted:
 
     @property
     def schedule(self) -> Mapping[str, Any] | None:
-        """When it is to run; None for at once."""
+        """The schedule of the run; None if it runs at once."""
         return self.draft.get("schedule")
 
     def __str__(self) -> str:
-        when = "" if self.schedule is None else f" by {dict(self.schedule)}"
-        return f"{self.kind} with {cut(self.payload)}{when}"
+        schedule = "" if self.schedule is None else f", schedule {dict(self.schedule)}"
+        return f"{self.kind} with {cut(self.payload)}{schedule}"
 
 
 class Submissions:
-    """What was submitted, in order. It stands in for the sender of an app."""
+    """The recorded submissions, in order. It replaces the sender of an app."""
 
     def __init__(self) -> None:
         self.all: list[Submitted] = []
@@ -59,47 +58,47 @@ class Submissions:
         return len(self.all)
 
     def of(self, job: Any) -> list[Submitted]:
-        """Those of one job, or of a kind."""
+        """The submissions of one job, or of a kind."""
         kind = job if isinstance(job, str) else job.kind
-        return [each for each in self.all if each.kind == kind]
+        return [submission for submission in self.all if submission.kind == kind]
 
     def assert_submitted(
         self, job: Any, /, *, times: int | None = None, **arguments: Any
     ) -> Submitted:
-        """Fail unless the job was submitted with these arguments, among others perhaps; return the
-        first such submission. `times` is how often exactly.
+        """Fail if the job was not submitted with at least these arguments; return the first such
+        submission. `times` is the exact number of such submissions.
         """
         wanted = msgspec.to_builtins(arguments, str_keys=True)
-        found = [each for each in self.of(job) if _has(each.payload, wanted)]
-        if not found or (times is not None and len(found) != times):
-            said = f" with {wanted}" if wanted else ""
-            often = "" if times is None else f" {times} times"
+        matching = [one for one in self.of(job) if _contains(one.payload, wanted)]
+        if not matching or (times is not None and len(matching) != times):
+            payload = f" with {wanted}" if wanted else ""
+            count = "" if times is None else f" {times} times"
             name = job if isinstance(job, str) else job.kind
-            raise AssertionError(f"{name} was not submitted{often}{said}; {self._shown()}")
-        return found[0]
+            raise AssertionError(f"{name} was not submitted{count}{payload}; {self._describe()}")
+        return matching[0]
 
     def assert_nothing_submitted(self) -> None:
         if self.all:
-            raise AssertionError(f"something was submitted; {self._shown()}")
+            raise AssertionError(f"expected no submissions; {self._describe()}")
 
-    def _shown(self) -> str:
+    def _describe(self) -> str:
         if not self.all:
-            return "nothing was"
+            return "nothing was submitted"
         more = f" and {len(self.all) - SHOWN} more" if len(self.all) > SHOWN else ""
-        return "submitted were: " + "; ".join(str(each) for each in self.all[:SHOWN]) + more
+        return "submitted: " + "; ".join(str(one) for one in self.all[:SHOWN]) + more
 
-    # --- what a job asks of its sender
+    # --- the interface of a sender
 
     def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> Made:
         number = len(self.all) + 1
-        made = Submitted(
+        submission = Submitted(
             job_id=f"job_{number:032x}",
             run_id=f"run_{number:032x}" if draft.get("schedule") is None else None,
             draft=dict(draft),
             idempotency_key=idempotency_key,
         )
-        self.all.append(made)
-        return made
+        self.all.append(submission)
+        return submission
 
     def create_many(self, drafts: Sequence[Mapping[str, Any]]) -> list[Made]:
         return [self.create(draft, idempotency_key=None) for draft in drafts]
@@ -116,7 +115,7 @@ class Submissions:
 
 @contextmanager
 def recording(*apps: App) -> Iterator[Submissions]:
-    """Write down what these apps submit, until the block is left."""
+    """Record what these apps submit inside the block."""
     submissions = Submissions()
     senders = [app.sender for app in apps]
     for app in apps:
@@ -129,11 +128,11 @@ def recording(*apps: App) -> Iterator[Submissions]:
 
 
 def _nothing_runs(id_: str) -> InvalidInput:
-    wanted = "a server: here submissions are written down and nothing runs (run_inline runs a job)"
+    wanted = "submissions are only recorded and nothing runs; use run_inline to run a job"
     return InvalidInput("id", id_, wanted)
 
 
-def _has(payload: Any, wanted: Mapping[str, Any]) -> bool:
+def _contains(payload: Any, wanted: Mapping[str, Any]) -> bool:
     if not wanted:
         return True
     if not isinstance(payload, Mapping):

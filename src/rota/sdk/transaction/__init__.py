@@ -1,13 +1,12 @@
-"""Jobs that are handed in with the caller's own transaction: `rota.within(conn)`. Room: sdk.
+"""Submits jobs in the caller's own database transaction: `rota.in_transaction(conn)`.
 
-entry.py      what people call: `within`, and the two faces of what it returns
-writing.py    one submission, inside a savepoint, over any of the drivers
-drafts.py     the fields of a job become what flow/submit takes
-drivers.py    asyncpg and psycopg connections as the store's statements need them
-owners.py     finds the driver's connection inside whatever was handed in (SQLAlchemy)
+entry.py      the public functions, and the sync and async objects that they return
+writing.py    writes one submission inside a savepoint, with any driver
+drivers.py    adapts asyncpg and psycopg connections to the store's statements
+owners.py     finds the driver's connection in the caller's object (SQLAlchemy)
 """
 
-from rota.sdk.transaction.entry import AsyncWithin, Within, within
+from rota.sdk.transaction.entry import AsyncWithin, Within, in_transaction, within
 from rota.sdk.transaction.writing import Made
 
-__all__ = ["AsyncWithin", "Made", "Within", "within"]
+__all__ = ["AsyncWithin", "Made", "Within", "in_transaction", "within"]

@@ -1,9 +1,9 @@
-"""Connections of other people as the store's statements need them. Room: sdk/transaction.
+"""Adapts the caller's database connection to the store's statements.
 
-A statement is written for asyncpg with our settings. Here it must work on a connection whose owner
-registered types of their own: JSON that is decoded, adapters for dates. So every value goes to the
-server as text and is cast there (`$1::text::uuid`), and what a driver made of a JSON column is
-turned back into text. Whose transaction it is, and what an error means, differs by driver.
+The store's statements are written for asyncpg with Rota's settings. The caller's connection may
+have other type adapters, such as for JSON or dates. So every value is sent as text and cast on the
+server (`$1::text::uuid`), and decoded JSON columns are converted back to text. How a driver reports
+transactions and errors differs by driver.
 """
 
 import json
@@ -23,8 +23,8 @@ from rota.store.translate import first_line, translate, translated
 # `$1::uuid[]` in the text of a statement: every parameter is cast (CONTRIBUTING.md, rule 11).
 _CAST: Final = re.compile(r"(\$\d+)::([a-z_][a-z0-9_.]*)(\[\])?")
 _MICROSECOND: Final = timedelta(microseconds=1)
-IN_TRANSACTION: Final = "a connection in a transaction; begin one, and commit it after this"
-NOT_FAILED: Final = "a transaction that has not failed; roll it back first"
+IN_TRANSACTION: Final = "expected an open transaction; begin one, and commit it afterwards"
+NOT_FAILED: Final = "the transaction has failed; roll it back first"
 
 TEXTS: Final = frozenset({str, type(None)})
 
@@ -33,19 +33,19 @@ Row = Sequence[Any]
 
 @lru_cache(maxsize=256)
 def as_text(query: str) -> str:
-    """The statement with every parameter sent as text: `$1::uuid[]` is `$1::text[]::uuid[]`."""
-    return _CAST.sub(_through_text, query)
+    """Send every parameter as text: `$1::uuid[]` becomes `$1::text[]::uuid[]`."""
+    return _CAST.sub(_cast_from_text, query)
 
 
-def _through_text(found: re.Match[str]) -> str:
-    place, type_, array = found[1], found[2], found[3] or ""
+def _cast_from_text(match: re.Match[str]) -> str:
+    parameter, type_, array = match[1], match[2], match[3] or ""
     if type_ == "text":
-        return found[0]
-    return f"{place}::text{array}::{type_}{array}"
+        return match[0]
+    return f"{parameter}::text{array}::{type_}{array}"
 
 
 def spelled(value: Any) -> Any:
-    """A parameter as PostgreSQL reads it from text; lists element by element."""
+    """Write a parameter as text for PostgreSQL; lists element by element."""
     match value:
         case None:
             return None
@@ -62,13 +62,13 @@ def spelled(value: Any) -> Any:
         case str():
             return value
         case list() | tuple() | set() | frozenset():
-            return _spelled_all(value)
+            return _spell_all(value)
         case _:
             return str(value)
 
 
-def _spelled_all(values: Collection[Any]) -> list[Any]:
-    """The same for a column, whose values are nearly always of one type."""
+def _spell_all(values: Collection[Any]) -> list[Any]:
+    """Write a column as texts; fast if its values have one type, as they nearly always do."""
     types = set(map(type, values))
     if types <= TEXTS:
         return list(values)
@@ -80,25 +80,25 @@ def _spelled_all(values: Collection[Any]) -> list[Any]:
 
 
 def plain_row(row: Row) -> Row:
-    """A row in which JSON is text again, whoever decoded it."""
+    """Convert decoded JSON in a row back to text."""
     if any(isinstance(value, dict) for value in row):
         return [json.dumps(value) if isinstance(value, dict) else value for value in row]
     return row
 
 
 class Driver(Protocol):
-    """What differs between the drivers."""
+    """The operations that differ between drivers."""
 
     def refuse_outside(self) -> None:
-        """Refuse a connection that is in no transaction, or in one that has failed."""
+        """Raise `InvalidInput` if the connection is in no transaction, or in a failed one."""
 
     async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]: ...
     def translated(self, error: Exception) -> RotaError | None: ...
 
 
 class Borrowed:
-    """Somebody's connection with the face that `store.driver.Connection` describes, as far as
-    submitting needs it.
+    """The caller's connection with the interface of `store.driver.Connection`, as far as a
+    submission needs it.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -107,14 +107,14 @@ class Borrowed:
 
     async def fetch(self, query: str, *args: Any) -> list[Row]:
         try:
-            # What asyncpg raises is translated by the store; others by their driver.
+            # The store translates errors of asyncpg; the drivers translate all others.
             with translated():
                 rows = await self._driver.ask(as_text(query), [spelled(arg) for arg in args])
         except Exception as error:
-            told = self._driver.translated(error)
-            if told is None:
+            rota_error = self._driver.translated(error)
+            if rota_error is None:
                 raise
-            raise told from error
+            raise rota_error from error
         return [plain_row(row) for row in rows]
 
     async def fetchrow(self, query: str, *args: Any) -> Row | None:
@@ -130,10 +130,10 @@ class Borrowed:
         return ""
 
     def is_in_transaction(self) -> bool:
-        return True  # `refuse_outside` was asked first
+        return True  # `refuse_outside` was called first
 
     def transaction(self) -> AbstractAsyncContextManager[None]:
-        """A savepoint: what is inside fails alone, and the caller's transaction goes on."""
+        """A savepoint: an error inside it does not fail the caller's transaction."""
         return self._savepoint(f"rota_{next(self._numbers)}")
 
     @asynccontextmanager
@@ -142,7 +142,7 @@ class Borrowed:
         try:
             yield
         except BaseException:
-            # If the connection is gone, so is the transaction, and the first error says more.
+            # If the connection is lost, so is the transaction; the first error is the better one.
             with suppress(Exception):
                 await self.execute(f"rollback to savepoint {name}")
                 await self.execute(f"release savepoint {name}")
@@ -151,7 +151,7 @@ class Borrowed:
 
 
 class Asyncpg:
-    """An asyncpg connection, or one of a pool."""
+    """An asyncpg connection, or one from a pool."""
 
     def __init__(self, conn: Any) -> None:
         self._conn = conn
@@ -173,13 +173,13 @@ class Asyncpg:
 
 
 class Blocking:
-    """The connection of `ctx.transaction()` in a thread, which is nothing but that transaction."""
+    """The connection of `ctx.transaction()` in a `def` job; it exists only in its transaction."""
 
     def __init__(self, conn: BlockingConnection) -> None:
         self._conn = conn
 
     def refuse_outside(self) -> None:
-        """Its own statements refuse, once it has ended."""
+        """Do nothing: the connection's statements raise once the transaction has ended."""
 
     async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
         return [tuple(row) for row in self._conn.fetch(query, *args)]
@@ -190,7 +190,7 @@ class Blocking:
 
 
 class Psycopg:
-    """A sync psycopg connection: `ask` never waits, so its coroutine can be driven by hand."""
+    """A sync psycopg connection: `ask` never suspends, so no event loop is needed."""
 
     def __init__(self, conn: Any) -> None:
         self._conn = conn
@@ -199,9 +199,10 @@ class Psycopg:
         if self._conn.closed:
             raise InvalidInput("conn", "a closed connection", IN_TRANSACTION)
         if self._conn.info.pipeline_status:
-            # Answers come late there, and an error undoes more than the savepoint.
+            # In a pipeline results arrive late, and an error undoes more than the savepoint.
             wanted = (
-                "a connection outside of `pipeline()`: each statement needs the last one's answer"
+                "expected a connection outside of `pipeline()`: each statement needs the result "
+                "of the previous one"
             )
             raise InvalidInput("conn", "a connection in pipeline mode", wanted)
         status = self._conn.info.transaction_status.name
@@ -212,7 +213,7 @@ class Psycopg:
             raise InvalidInput("conn", "a connection in autocommit", IN_TRANSACTION)
 
     async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
-        import psycopg  # noqa: PLC0415 — an extra of the caller's: whoever comes here has it
+        import psycopg  # noqa: PLC0415 — optional; installed if the caller has such a connection
         from psycopg.rows import tuple_row  # noqa: PLC0415
 
         with psycopg.RawCursor(self._conn, row_factory=tuple_row) as cursor:
@@ -220,11 +221,11 @@ class Psycopg:
             return cursor.fetchall() if cursor.description else []
 
     def translated(self, error: Exception) -> RotaError | None:
-        return _of_psycopg(error)
+        return _translate_psycopg(error)
 
 
 class AsyncPsycopg(Psycopg):
-    """The same for psycopg's `AsyncConnection`."""
+    """An async psycopg connection."""
 
     async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
         import psycopg  # noqa: PLC0415 — as above
@@ -235,8 +236,8 @@ class AsyncPsycopg(Psycopg):
             return await cursor.fetchall() if cursor.description else []
 
 
-class _Said(Exception):
-    """An error of psycopg's with the fields that store/translate.py reads."""
+class _PsycopgError(Exception):
+    """An error of psycopg with the fields that store/translate.py reads."""
 
     def __init__(self, error: Any) -> None:
         super().__init__(first_line(error))
@@ -244,13 +245,13 @@ class _Said(Exception):
         self.detail: str | None = error.diag.message_detail
 
 
-def _of_psycopg(error: Exception) -> RotaError | None:
+def _translate_psycopg(error: Exception) -> RotaError | None:
     import psycopg  # noqa: PLC0415 — as above
 
     if not isinstance(error, psycopg.Error):
         return None
     if error.sqlstate is None:
-        # The server went away, or the driver refused: it has no code of the server's.
-        fault = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        return StoreUnavailable(reason=first_line(error)) if fault else None
-    return translate(_Said(error))
+        # The connection was lost, or the driver raised: there is no SQLSTATE from the server.
+        is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        return StoreUnavailable(reason=first_line(error)) if is_lost else None
+    return translate(_PsycopgError(error))

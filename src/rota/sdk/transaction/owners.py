@@ -1,8 +1,8 @@
-"""Finds the driver's connection inside whatever was handed in. Room: sdk/transaction.
+"""Finds the driver's connection in the object that the caller passed.
 
-By the names of classes, so that nothing is imported that the caller does not use. SQLAlchemy begins
-its transactions late, with the first statement that goes through it: such a statement is sent if
-there was none yet, or the job would be written outside, and lost or kept against the caller's wish.
+Classes are recognised by name, so that no unused library is imported. SQLAlchemy begins a
+transaction with the first statement that goes through it. If there was none yet, such a statement
+is sent here; otherwise the job would be written outside the caller's transaction.
 """
 
 from typing import Any, Final
@@ -11,9 +11,10 @@ from rota.core.errors import InvalidInput
 from rota.sdk.transaction.drivers import Asyncpg, AsyncPsycopg, Blocking, Driver, Psycopg
 
 WANTED: Final = (
-    "a connection of asyncpg or psycopg, or a Session or Connection of SQLAlchemy over one of them"
+    "expected a connection of asyncpg or psycopg, or a Session or Connection of SQLAlchemy over "
+    "one of them"
 )
-OTHERWISE: Final = "the AsyncSession or AsyncConnection itself, and `await`"
+OTHERWISE: Final = "pass the AsyncSession or AsyncConnection itself, and use `await`"
 
 ASYNC: Final = frozenset(
     {
@@ -37,16 +38,16 @@ SYNC: Final = frozenset(
 
 
 def sort_of(conn: object) -> str:
-    """`package.Class` of the first class that is known; `InvalidInput` if there is none."""
-    for each in type(conn).__mro__:
-        name = f"{each.__module__.partition('.')[0]}.{each.__name__}"
+    """The `package.Class` of the first known class; raises `InvalidInput` if none is known."""
+    for class_ in type(conn).__mro__:
+        name = f"{class_.__module__.partition('.')[0]}.{class_.__name__}"
         if name in ASYNC or name in SYNC:
             return name
     raise InvalidInput("conn", conn, WANTED)
 
 
 def driver(conn: Any) -> Driver:
-    """The driver of a sync connection, in its owner's transaction."""
+    """The driver of a sync connection, in the caller's transaction."""
     sort = sort_of(conn)
     if sort == "rota.BlockingConnection":
         return Blocking(conn)
@@ -66,7 +67,7 @@ def driver(conn: Any) -> Driver:
 
 
 async def async_driver(conn: Any) -> Driver:
-    """The same for an async one."""
+    """The driver of an async connection, in the caller's transaction."""
     sort = sort_of(conn)
     if sort.startswith("asyncpg."):
         return Asyncpg(conn)
@@ -78,9 +79,9 @@ async def async_driver(conn: Any) -> Driver:
         conn = await conn.connection()
     raw = (await conn.get_raw_connection()).driver_connection
     name = sort_of_raw(raw)
-    # Its asyncpg is not in a transaction before the first statement, even inside `begin()`.
-    begun = conn.in_transaction() and (name != "asyncpg.Connection" or raw.is_in_transaction())
-    if not begun:
+    # SQLAlchemy's asyncpg has no transaction before the first statement, even inside `begin()`.
+    has_begun = conn.in_transaction() and (name != "asyncpg.Connection" or raw.is_in_transaction())
+    if not has_begun:
         await conn.exec_driver_sql("select 1")
     if name == "asyncpg.Connection":
         return Asyncpg(raw)
@@ -90,7 +91,7 @@ async def async_driver(conn: Any) -> Driver:
 
 
 def sort_of_raw(raw: object) -> str:
-    """The same as `sort_of` for what SQLAlchemy has inside, where anything may be."""
+    """`sort_of` for the connection inside a SQLAlchemy object; "" if it is unknown."""
     try:
         return sort_of(raw)
     except InvalidInput:

@@ -1,8 +1,8 @@
-"""One submission inside somebody's transaction: in a savepoint, by the code of the API.
+"""Writes one submission in the caller's transaction: in a savepoint, with the code of the API.
 
-Room: sdk/transaction. Nothing is committed here: the jobs are there when the caller commits, and
-never were when the caller rolls back. What is refused undoes itself up to the savepoint, so the
-transaction goes on. The same coroutine serves sync drivers, which never let it wait: entry.py.
+Nothing is committed here: the jobs exist once the caller commits, and a rollback discards them. An
+error rolls back to the savepoint, so the caller's transaction continues. Sync drivers use the same
+coroutines, which they never suspend (entry.py).
 """
 
 import os
@@ -34,17 +34,17 @@ from rota.store.audit import NewEntry
 from rota.store.callers import Caller
 from rota.store.driver import Connection
 
-# The longest that a scheduler reads ahead: a later tick is found in time without a hint.
+# The longest time that a scheduler reads ahead: it finds a later tick in time without a hint.
 NEAR: Final = timedelta(minutes=1)
 SOURCE: Final = "transaction"
 MOST: Final = 1000
-# "current transaction is aborted": asyncpg tells it with the next statement only.
+# "current transaction is aborted": asyncpg reports it only with the next statement.
 FAILED: Final = "25P02"
 
 
 class Made(Struct, frozen=True, kw_only=True):
-    """A job or a submission that is there once the transaction is committed; ids as the API shows
-    them. A submission that has no name is called after its kind.
+    """A job or a submission that exists once the transaction is committed, with ids as in the API.
+    The name of a submission defaults to its kind.
     """
 
     job_id: str
@@ -56,7 +56,7 @@ class Made(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What to write, for which tenant; `wake` is whether to tell workers and schedulers of it."""
+    """The jobs to write and their tenant; with `wake`, workers and schedulers get a hint."""
 
     jobs: Sequence[Mapping[str, Any]]
     tenant: str
@@ -65,7 +65,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where it is written, and who writes it; `now` is the time of the database."""
+    """The connection and the caller of a submission; `now` is the database's time."""
 
     conn: Connection
     caller: Caller
@@ -86,23 +86,23 @@ class Target:
 
 
 async def write(driver: Driver, asked: Asked) -> list[Made]:
-    """Write these jobs, all or none, into the transaction that is open on the connection."""
+    """Write these jobs, all or none, in the open transaction of the connection."""
     drafts = _read(asked)
     driver.refuse_outside()
     borrowed = Borrowed(driver)
     conn = cast("Connection", borrowed)
-    async with _explained(), borrowed.transaction():
+    async with _explain_errors(), borrowed.transaction():
         caller = await callers.describe(conn)
         if caller.is_read_only:
-            raise InvalidInput("conn", "a read-only transaction", "one that may write")
+            raise InvalidInput("conn", "a read-only transaction", "expected a writable transaction")
         tenant_id = await _tenant_id(conn, asked.tenant, caller)
-        now = caller.now.astimezone(UTC)  # a driver may show it in the zone of the session
+        now = caller.now.astimezone(UTC)  # a driver may return it in the session's time zone
         target = Target(conn, caller, tenant_id, now, asked)
         return await _write_bulk(target, drafts) or await _write_each(target, drafts)
 
 
 async def _write_bulk(target: Target, drafts: Sequence[JobDraft]) -> list[Made] | None:
-    """Write submissions that differ in a few fields only; None if they differ in more."""
+    """Write submissions that differ only in a few fields; None if they differ in others."""
     columns = columns_of(drafts, tenant=target.asked.tenant)
     if columns is None:
         return None
@@ -124,24 +124,26 @@ async def _write_bulk(target: Target, drafts: Sequence[JobDraft]) -> list[Made] 
     ]
 
 
-async def _write_each(target: Target, asked: Sequence[JobDraft]) -> list[Made]:
+async def _write_each(target: Target, job_drafts: Sequence[JobDraft]) -> list[Made]:
     conn, now = target.conn, target.now
-    variants = variants_of(asked, tenant=target.asked.tenant)
+    variants = variants_of(job_drafts, tenant=target.asked.tenant)
     known = await _calendars(conn, variants, target.tenant_id)
     drafting = Drafting(now, known, origin=target.origin)
     drafts = await submitting.draft_all(drafting, variants, target.new_id)
-    made = await submitting.submit_drafts(conn, drafts, now=now, calendars=known)
-    await _note(target, list(zip(made, drafts, strict=True)))
-    ticks = [each.first_tick for each in made if each.first_tick is not None]
-    has_runs = any(each.run_id is not None for each in made)
+    submitted = await submitting.submit_drafts(conn, drafts, now=now, calendars=known)
+    pairs = list(zip(submitted, drafts, strict=True))
+    await _audit(target, pairs)
+    ticks = [job.first_tick for job in submitted if job.first_tick is not None]
+    has_runs = any(job.run_id is not None for job in submitted)
     await _wake(target, runs=has_runs, tick=min(ticks, default=None))
-    return [_shown(each, draft) for each, draft in zip(made, drafts, strict=True)]
+    return [_result(job, draft) for job, draft in pairs]
 
 
-def _read(asked: Asked) -> list[JobDraft]:
-    if not 1 <= len(asked.jobs) <= MOST:
-        raise InvalidInput("jobs", f"{len(asked.jobs)} jobs", f"1 to {MOST} of them")
-    return read_drafts(asked.jobs)
+def _read(request: Asked) -> list[JobDraft]:
+    if not 1 <= len(request.jobs) <= MOST:
+        wanted = f"expected 1 to {MOST} jobs"
+        raise InvalidInput("jobs", f"{len(request.jobs)} jobs", wanted)
+    return read_drafts(request.jobs)
 
 
 async def _tenant_id(conn: Connection, tenant: str, caller: Caller) -> int:
@@ -151,23 +153,24 @@ async def _tenant_id(conn: Connection, tenant: str, caller: Caller) -> int:
         if not caller.is_walled:
             raise
         raise StoreRefused(
-            reason=f"the role {caller.role} sees no tenant {tenant!r}",
-            remedy=f"`alter role {caller.role} set rota.tenant = '…'` with the id of the tenant",
+            reason=f"role {caller.role} cannot see tenant {tenant!r}",
+            remedy=f"run `alter role {caller.role} set rota.tenant = '…'` with the tenant's id",
         ) from None
 
 
 async def _calendars(
     conn: Connection, variants: Sequence[SpecVariant], tenant_id: int
 ) -> Mapping[str, Calendar]:
-    """The calendars of the tenant, if a schedule goes by any."""
-    if not any(each.spec.schedule and each.spec.schedule.get("calendars") for each in variants):
+    """The calendars of the tenant, if a schedule uses any."""
+    schedules = [variant.spec.schedule for variant in variants]
+    if not any(schedule and schedule.get("calendars") for schedule in schedules):
         return NO_CALENDARS
     return await calendars.read_all(conn, tenant_id=tenant_id)
 
 
-async def _note(target: Target, made: Sequence[tuple[Submitted, Draft]]) -> None:
-    """Write down which role made which job, as the API writes down which key did. A submission
-    says it itself.
+async def _audit(target: Target, pairs: Sequence[tuple[Submitted, Draft]]) -> None:
+    """Write audit entries: which role created which job, as the API does for keys. Submissions
+    have none, because they carry their origin themselves.
     """
     entries = [
         NewEntry(
@@ -176,20 +179,21 @@ async def _note(target: Target, made: Sequence[tuple[Submitted, Draft]]) -> None
             source=SOURCE,
             action="job.create",
             thing="job",
-            thing_id=f"job_{each.job_id.hex}",
+            thing_id=f"job_{job.job_id.hex}",
             after={"name": draft.name, "version": 1},
             origin=ChangeOrigin.TRANSACTION,
         )
-        for each, draft in made
-        if not each.deduplicated and not each.is_submission
+        for job, draft in pairs
+        if not job.deduplicated and not job.is_submission
     ]
     if entries:
         await audit.note_many(target.conn, entries)
 
 
 async def _wake(target: Target, *, runs: bool, tick: datetime | None) -> None:
-    """Tell whom it concerns, at the commit: elsewhere a hint is given after it, but only the caller
-    knows when that is. So such commits wait for each other (F42); `wake=False` spares that.
+    """Send hints to workers and schedulers with the commit. Elsewhere hints follow the commit, but
+    only the caller knows when that is. So such commits wait for each other (F42), unless the caller
+    passes `wake=False`.
     """
     if target.asked.wake and runs:
         await hints.give(target.conn, hints.RUNS)
@@ -197,25 +201,25 @@ async def _wake(target: Target, *, runs: bool, tick: datetime | None) -> None:
         await hints.give(target.conn, hints.JOBS)
 
 
-def _shown(each: Submitted, draft: Draft) -> Made:
+def _result(job: Submitted, draft: Draft) -> Made:
     return Made(
-        job_id=f"job_{each.job_id.hex}",
-        run_id=None if each.run_id is None else f"run_{each.run_id.hex}",
+        job_id=f"job_{job.job_id.hex}",
+        run_id=None if job.run_id is None else f"run_{job.run_id.hex}",
         name=draft.name or draft.spec.kind,
-        next_run_at=each.first_tick,
-        deduplicated=each.deduplicated,
+        next_run_at=job.first_tick,
+        deduplicated=job.deduplicated,
     )
 
 
 @asynccontextmanager
-async def _explained() -> AsyncIterator[None]:
-    """Say what a role or a database lacks in the words of somebody who brings a connection."""
+async def _explain_errors() -> AsyncIterator[None]:
+    """Explain missing privileges and a wrong database to the owner of the connection."""
     try:
         yield
     except SchemaMismatch as error:
         raise SchemaMismatch(
             reason=error.reason,
-            remedy="bring a connection to the database that Rota uses and `rota migrate` has made",
+            remedy="connect to the database that Rota uses, with the schema of `rota migrate`",
         ) from error
     except StoreFailed as error:
         if error.sqlstate != FAILED:
@@ -226,6 +230,6 @@ async def _explained() -> AsyncIterator[None]:
             raise
         raise StoreRefused(
             reason=error.reason,
-            remedy="`grant rota_api to …` the role of this connection, and say which tenant is "
-            "its own: `alter role … set rota.tenant = '1'`",
+            remedy="run `grant rota_api to …` for the role of this connection, and set its tenant: "
+            "`alter role … set rota.tenant = '1'`",
         ) from error

@@ -1,4 +1,4 @@
-"""Files that arrive in a folder become events. Room: sources/folder."""
+"""Turns files that arrive in a folder into events."""
 
 from rota.sources.folder.source import FolderSource, make
 

@@ -1,15 +1,14 @@
-"""Files that arrive in a folder, each once. Room: sources/folder.
+"""Reads files that arrive in a folder; each file becomes one event.
 
-A file is new when its name, size and time of change are; that is its id. It is taken when it has
-stayed the same for `settle`, so that a file that is still being copied is left alone; whoever
-writes under another name and renames may say `settle = "0s"`. Names that begin with a dot or end
-in .tmp or .part are never looked at.
+A file's id is its name, size and modification time. A file is read once it has not changed for
+`settle`, so that a file that is still being copied is not read too early; a program that writes to
+a temporary name and renames can use `settle = "0s"`. Names that begin with a dot or end in .tmp or
+.part are ignored.
 
-What was taken stays where it is, or goes to `done` once its event is committed. In the first case
-the position is the newest time at which a taken file came into the folder (ctime, which no copying
-tool sets back), with what was taken in the hour before it, because a slow file may come late. Of
-more than a thousand in that hour the older ones are read again after a restart; Rota takes each
-once.
+A file that was read stays in place, or moves to `done` once its event is committed. If files stay,
+the position is the newest ctime of a file that was read (copying tools cannot set ctime back), with
+the files read in the hour before it, because a slow file may arrive late. If there are more than a
+thousand in that hour, the older ones are read again after a restart; Rota deduplicates them by id.
 """
 
 import asyncio
@@ -30,15 +29,15 @@ from rota.core.source import NOTHING, Batch, Message
 from rota.sources.options import Options
 
 UNFINISHED: Final = (".tmp", ".part")
-# Far more than any file takes to settle.
+# Nanoseconds; far longer than any file takes to settle.
 SLACK: Final = int(timedelta(hours=1) / timedelta(microseconds=1)) * 1000
-# As many hashes are in a position.
+# The most hashes in a position.
 MOST_REMEMBERED: Final = 1000
 LONGEST_SETTLE: Final = timedelta(minutes=10)
 
 
 class File(NamedTuple):
-    """A file as one look at the folder saw it."""
+    """A file as found by one scan of the folder."""
 
     name: str
     size: int
@@ -83,14 +82,14 @@ def read_options(given: Mapping[str, Any]) -> Spec:
     )
     options.finish()
     if spec.done == spec.path:
-        raise InvalidInput("done", done, "it must be another folder than path")
+        raise InvalidInput("done", done, "must be a different folder than path")
     return spec
 
 
 def full_path(name: str, text: str) -> Path:
-    """Relative to where the process was started, as the folder of the embedded database is."""
+    """Make a path absolute, relative to the working directory, as for the embedded database."""
     if text.startswith("~"):
-        raise InvalidInput(name, text, "it must be a path that is written out; `~` is not")
+        raise InvalidInput(name, text, "`~` is not expanded; write the full path")
     return Path(text).absolute()
 
 
@@ -99,15 +98,15 @@ def loop_time() -> float:
 
 
 class FolderSource:
-    """`now` tells seconds that only grow; a file settles by it."""
+    """Reads a folder. `now` is a monotonic clock in seconds, used to see whether a file settled."""
 
     def __init__(self, spec: Spec, *, now: Callable[[], float] = loop_time) -> None:
         self._spec = spec
         self._now = now
         self._newest = 0
-        # Taken, and looked at again by every scan: what is within the slack of the newest.
+        # Read files, by digest with their ctime, that are within SLACK of the newest.
         self._taken: dict[str, int] = {}
-        # Since when a file has been as it is.
+        # The time since when a file has not changed, by id.
         self._since: dict[str, float] = {}
         self._batch: list[File] = []
         self._left = 0
@@ -115,26 +114,26 @@ class FolderSource:
     async def open(self, position: str | None) -> None:
         known: dict[str, Any] = json.loads(position or '{"newest": 0, "taken": []}')
         self._newest = known["newest"]
-        # When they came is not known any more; they are dropped an hour after this start.
+        # Their arrival times are not stored; they are dropped an hour after this start.
         self._taken = dict.fromkeys(known["taken"], self._newest)
         self._since, self._batch = {}, []
         await asyncio.to_thread(check, self._spec)
 
     async def read(self, *, most: int, within: timedelta) -> Batch:
-        del within  # looking again is what finds more, and that is the caller's to time
+        del within  # only another scan finds more files; the caller decides when
         files = await asyncio.to_thread(scan, self._spec)
-        settled = self._settled([each for each in files if self._is_new(each)])
+        settled = self._select_settled([file for file in files if self._is_new(file)])
         self._batch, self._left = settled[:most], max(0, len(settled) - most)
         if not self._batch:
             return NOTHING
-        messages = [self._message(each) for each in self._batch]
+        messages = [self._message(file) for file in self._batch]
         return Batch(messages=messages, position=self._position())
 
     async def acknowledge(self, position: str) -> None:
         self._newest = json.loads(position)["newest"]
         batch, self._batch = self._batch, []
         if self._spec.done is None:
-            self._taken = self._remembered(batch)
+            self._taken = self._recent(batch)
         else:
             await asyncio.to_thread(put_away, self._spec, batch)
 
@@ -150,25 +149,25 @@ class FolderSource:
         return file.arrived >= self._newest - SLACK and file.digest not in self._taken
 
     def _position(self) -> str:
-        """Where it is once the batch was taken."""
+        """The position after the current batch."""
         newest = max(self._newest, self._batch[-1].arrived)
         if self._spec.done is not None:
             return json.dumps({"newest": newest, "taken": []})
-        taken = list(self._remembered(self._batch))
+        taken = list(self._recent(self._batch))
         return json.dumps({"newest": newest, "taken": taken[-MOST_REMEMBERED:]})
 
-    def _remembered(self, batch: list[File]) -> dict[str, int]:
-        """What was taken, with this batch, and may be seen again."""
-        taken = self._taken | {each.digest: each.arrived for each in batch}
+    def _recent(self, batch: list[File]) -> dict[str, int]:
+        """The files read so far, including this batch, that a later scan may find again."""
+        taken = self._taken | {file.digest: file.arrived for file in batch}
         newest = max(taken.values())
         return {digest: at for digest, at in taken.items() if at >= newest - SLACK}
 
-    def _settled(self, files: list[File]) -> list[File]:
-        """Those that have not changed for a while, in the order in which they came."""
+    def _select_settled(self, files: list[File]) -> list[File]:
+        """The files that have not changed for `settle`, in the order of their arrival."""
         now, settle = self._now(), self._spec.settle.total_seconds()
-        self._since = {each.id: self._since.get(each.id, now) for each in files}
-        settled = [each for each in files if now - self._since[each.id] >= settle]
-        return sorted(settled, key=lambda each: (each.arrived, each.name))
+        self._since = {file.id: self._since.get(file.id, now) for file in files}
+        settled = [file for file in files if now - self._since[file.id] >= settle]
+        return sorted(settled, key=lambda file: (file.arrived, file.name))
 
     def _message(self, file: File) -> Message:
         changed = datetime.fromtimestamp(file.changed / 1e9, UTC)
@@ -185,28 +184,28 @@ class FolderSource:
 
 
 def shown(name: str) -> str:
-    """A name as JSON can have it: bytes that are no UTF-8 are written out."""
+    """Escape the bytes of a name that are not UTF-8, for JSON."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def name_when_done(file: File) -> str:
-    """No other file's: two that had the same name one after the other both have a place."""
+    """A unique name: two files that had the same name one after the other are both kept."""
     return f"{file.changed}-{file.name}"
 
 
 def check(spec: Spec) -> None:
-    """Say at once what would go wrong with the first file."""
+    """Check the folders before the first file arrives."""
     with os.scandir(spec.path):
         pass
     if spec.done is not None:
         spec.done.mkdir(exist_ok=True)
         if spec.done.stat().st_dev != spec.path.stat().st_dev:
-            raise InvalidInput("done", str(spec.done), "it must be on the same disk as path")
+            raise InvalidInput("done", str(spec.done), "must be on the same file system as path")
 
 
 def scan(spec: Spec) -> list[File]:
-    """All files of the folder whose name fits. Links and folders are none."""
-    found = []
+    """List the files of the folder that match the pattern, without links and folders."""
+    files = []
     with os.scandir(spec.path) as entries:
         for entry in entries:
             name = entry.name
@@ -214,32 +213,32 @@ def scan(spec: Spec) -> list[File]:
                 continue
             if not fnmatch.fnmatchcase(name, spec.pattern):
                 continue
-            with contextlib.suppress(FileNotFoundError):  # gone since the folder was listed
-                seen = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(seen.st_mode):
-                    found.append(file_of(name, seen))
-    return found
+            with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    files.append(file_of(name, status))
+    return files
 
 
-def file_of(name: str, seen: os.stat_result) -> File:
-    return File(name, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+def file_of(name: str, status: os.stat_result) -> File:
+    return File(name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def put_away(spec: Spec, files: list[File]) -> None:
     for file in files:
-        with contextlib.suppress(FileNotFoundError):  # its job was quicker
+        with contextlib.suppress(FileNotFoundError):  # its job has already moved or deleted it
             put_away_one(spec, file)
 
 
 def put_away_one(spec: Spec, file: File) -> None:
-    """Move a file, unless another one has its name by now: that one is still to be taken."""
+    """Move a file to `done`, unless another file has replaced it: that one was not read yet."""
     assert spec.done is not None  # noqa: S101
-    here, there = spec.path / file.name, spec.done / name_when_done(file)
-    if file_of(file.name, here.lstat()).id != file.id:
+    source, target = spec.path / file.name, spec.done / name_when_done(file)
+    if file_of(file.name, source.lstat()).id != file.id:
         return
-    here.rename(there)
-    # Between the look and the move another file may have come under this name.
-    if file_of(file.name, there.lstat()).id != file.id:
+    source.rename(target)
+    # Another file may have replaced it between the check and the move.
+    if file_of(file.name, target.lstat()).id != file.id:
         with contextlib.suppress(FileExistsError):
-            os.link(there, here)
-            there.unlink()
+            os.link(target, source)
+            target.unlink()

@@ -1,4 +1,4 @@
-"""Records of Kafka topics become events. Room: sources/kafka."""
+"""Turns records of Kafka topics into events."""
 
 from rota.sources.kafka.source import KafkaSource, make
 

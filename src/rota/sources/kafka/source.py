@@ -1,8 +1,8 @@
-"""Records of Kafka topics, through librdkafka in a thread. Room: sources/kafka.
+"""Reads records of Kafka topics with librdkafka in a thread.
 
-The offsets lie in Kafka, under a consumer group, so that Kafka's own tools show and set them. They
-are committed when the events are, never before. All partitions are assigned by hand: Rota has one
-reader anyway, and a member that died would only make its successor wait for a rebalance.
+The offsets are stored in Kafka under a consumer group, so that Kafka's own tools show and set them.
+They are committed after the events, never before. The source assigns all partitions itself: Rota
+has one reader per source, and after a crash the next reader does not wait for a rebalance.
 
 An event's id is topic/partition/offset.
 """
@@ -19,12 +19,12 @@ from rota.core.source import NOTHING, Batch, Message
 from rota.sources.options import Options, library
 
 LIMIT: Final = 10.0
-# How soon a partition that was added is noticed.
+# Seconds between checks for new partitions.
 LOOK_FOR_PARTITIONS: Final = 30.0
-# What Rota needs as it is; everything else of librdkafka is the operator's.
+# Settings of librdkafka that the operator cannot override.
 FIXED: Final = {"enable.auto.commit": "false", "enable.auto.offset.store": "false"}
 
-# A topic, one of its partitions.
+# A topic and the number of a partition.
 Place = tuple[str, int]
 
 
@@ -55,7 +55,7 @@ def read_options(given: Mapping[str, Any]) -> Spec:
 
 
 class KafkaSource:
-    """`kafka` is the module confluent_kafka."""
+    """Reads Kafka topics. `kafka` is the module confluent_kafka."""
 
     def __init__(self, spec: Spec, kafka: Any) -> None:
         self._spec = spec
@@ -65,7 +65,7 @@ class KafkaSource:
         self._looked_at = 0.0
 
     async def open(self, position: str | None) -> None:
-        del position  # Kafka has the offsets
+        del position  # Kafka stores the offsets
         await asyncio.to_thread(self._open)
         self._looked_at = asyncio.get_running_loop().time()
 
@@ -79,15 +79,16 @@ class KafkaSource:
             return NOTHING
         for record in records:
             self._next[record.topic(), record.partition()] = record.offset() + 1
-        return Batch(messages=[message_of(each) for each in records], position=self._position())
+        messages = [message_of(record) for record in records]
+        return Batch(messages=messages, position=self._position())
 
     async def acknowledge(self, position: str) -> None:
-        wanted = [
+        offsets = [
             self._kafka.TopicPartition(topic, int(number), offset)
             for topic, numbers in json.loads(position).items()
             for number, offset in numbers.items()
         ]
-        await asyncio.to_thread(self._commit, wanted)
+        await asyncio.to_thread(self._commit, offsets)
 
     async def lag(self) -> int | None:
         return await asyncio.to_thread(self._lag)
@@ -114,27 +115,27 @@ class KafkaSource:
         self._assign()
 
     def _assign(self) -> None:
-        """Take all partitions, each where it was left; those already read go on."""
-        places = {place for topic in self._spec.topics for place in self._partitions(topic)}
-        fresh = sorted(places - self._next.keys())
-        if not fresh:
+        """Assign all partitions, new ones at their committed offset or at the beginning."""
+        partitions = {found for topic in self._spec.topics for found in self._partitions(topic)}
+        added = sorted(partitions - self._next.keys())
+        if not added:
             return
-        asked = [self._kafka.TopicPartition(*place) for place in fresh]
-        for each in self._consumer.committed(asked, timeout=LIMIT):
-            raise_if(each.error, self._kafka)
-            known = each.offset >= 0
-            self._next[each.topic, each.partition] = each.offset if known else self._begin(each)
+        requested = [self._kafka.TopicPartition(*partition) for partition in added]
+        for committed in self._consumer.committed(requested, timeout=LIMIT):
+            raise_if(committed.error, self._kafka)
+            offset = committed.offset if committed.offset >= 0 else self._begin(committed)
+            self._next[committed.topic, committed.partition] = offset
         self._consumer.assign(self._offsets())
-        # "Latest" is where it was at this moment, also for whoever reads after us.
+        # Commit now, so that "latest" means this moment for later readers too.
         self._commit(self._offsets())
 
     def _partitions(self, topic: str) -> list[Place]:
-        found = self._consumer.list_topics(topic, timeout=LIMIT).topics[topic]
-        raise_if(found.error, self._kafka)
-        return [(topic, number) for number in found.partitions]
+        metadata = self._consumer.list_topics(topic, timeout=LIMIT).topics[topic]
+        raise_if(metadata.error, self._kafka)
+        return [(topic, number) for number in metadata.partitions]
 
-    def _begin(self, place: Any) -> int:
-        low, high = self._consumer.get_watermark_offsets(place, timeout=LIMIT)
+    def _begin(self, partition: Any) -> int:
+        low, high = self._consumer.get_watermark_offsets(partition, timeout=LIMIT)
         return int(low if self._spec.begin == "earliest" else high)
 
     def _offsets(self) -> list[Any]:
@@ -144,7 +145,7 @@ class KafkaSource:
         ]
 
     def _consume(self, most: int, seconds: float) -> list[Any]:
-        """The first one may take its time; what else is there comes with it."""
+        """Wait for the first record; return it with all that are available at once."""
         first = self._consumer.poll(seconds)
         if first is None:
             return []
@@ -154,21 +155,21 @@ class KafkaSource:
         return records
 
     def _commit(self, offsets: list[Any]) -> None:
-        for each in self._consumer.commit(offsets=offsets, asynchronous=False):
-            raise_if(each.error, self._kafka)
+        for committed in self._consumer.commit(offsets=offsets, asynchronous=False):
+            raise_if(committed.error, self._kafka)
 
     def _lag(self) -> int | None:
         total = 0
-        for each in self._offsets():
-            _, high = self._consumer.get_watermark_offsets(each, cached=True)
-            total += max(0, high - each.offset)
+        for partition in self._offsets():
+            _, high = self._consumer.get_watermark_offsets(partition, cached=True)
+            total += max(0, high - partition.offset)
         return total
 
     def _position(self) -> str:
-        place: dict[str, dict[str, int]] = {}
+        offsets: dict[str, dict[str, int]] = {}
         for (topic, number), offset in sorted(self._next.items()):
-            place.setdefault(topic, {})[str(number)] = offset
-        return json.dumps(place)
+            offsets.setdefault(topic, {})[str(number)] = offset
+        return json.dumps(offsets)
 
 
 def raise_if(error: Any, kafka: Any) -> None:
@@ -186,6 +187,6 @@ def message_of(record: Any) -> Message:
         body=record.value(),
         headers=headers,
         subject=key.decode("utf-8", "replace") if key else None,
-        # 0 says that the record has no time.
+        # 0 means that the record has no timestamp.
         time=datetime.fromtimestamp(stamp / 1000, UTC) if kind else None,
     )

@@ -1,4 +1,4 @@
-"""Messages of a JetStream stream become events. Room: sources/nats."""
+"""Turns messages of a NATS JetStream stream into events."""
 
 from rota.sources.nats.source import NatsSource, make
 

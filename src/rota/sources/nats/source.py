@@ -1,8 +1,8 @@
-"""Messages of a JetStream stream, through a durable pull consumer. Room: sources/nats.
+"""Reads messages of a JetStream stream with a durable pull consumer.
 
-The server remembers what the consumer acknowledged. What it gave out and nobody acknowledged comes
-again after `ack_wait`, also to the process that reads next. A message is acknowledged when its
-event is committed. The stream must be there; the consumer is made if it is not.
+The server stores what the consumer has acknowledged. It redelivers unacknowledged messages after
+`ack_wait`, also to the next process. The source acknowledges a message after its event is
+committed. The stream must exist; the source creates the consumer if it does not exist.
 
 An event's id is stream/sequence.
 """
@@ -17,7 +17,7 @@ from rota.core.source import NOTHING, Batch, Message
 from rota.sources.options import Options, library
 
 LIMIT: Final = 10.0
-# JetStream refuses to ask for more at a time.
+# The limit of JetStream for one fetch.
 MOST_ASKED: Final = 256
 SHORTEST_WAIT: Final = 0.05
 
@@ -60,7 +60,7 @@ def read_options(given: Mapping[str, Any]) -> Spec:
 
 
 class NatsSource:
-    """`nats` is the module of that name."""
+    """Reads a JetStream stream. `nats` is the module nats."""
 
     def __init__(self, spec: Spec, nats: Any) -> None:
         self._spec = spec
@@ -71,7 +71,7 @@ class NatsSource:
         self._surplus: list[Any] = []
 
     async def open(self, position: str | None) -> None:
-        del position  # the server has it
+        del position  # the server stores it
         spec = self._spec
         self._batch, self._surplus = [], []
         self._client = await self._nats.connect(
@@ -79,7 +79,7 @@ class NatsSource:
             user_credentials=spec.credentials,
             name="rota",
             connect_timeout=LIMIT,
-            # A lost connection is an error of the next read: the source is then opened again.
+            # After a lost connection the next read fails, and the source is opened again.
             allow_reconnect=False,
             error_cb=forget,
         )
@@ -88,35 +88,35 @@ class NatsSource:
         self._stream = await context.pull_subscribe_bind(durable=spec.durable, stream=spec.stream)
 
     async def read(self, *, most: int, within: timedelta) -> Batch:
-        asked = min(most, MOST_ASKED)
+        count = min(most, MOST_ASKED)
         wait = max(SHORTEST_WAIT, within.total_seconds())
-        found, self._surplus = self._surplus, []
-        if not found:
+        received, self._surplus = self._surplus, []
+        if not received:
             try:
-                found = await self._stream.fetch(asked, timeout=wait)
-            except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041 — nats-py has its own child
+                received = await self._stream.fetch(count, timeout=wait)
+            except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041 — nats-py has a subclass
                 if self._client.is_closed or not self._client.is_connected:
                     raise
                 return NOTHING
-        # A fetch also returns what the server sends late for an earlier one that timed out.
-        self._batch, self._surplus = found[:asked], found[asked:]
+        # A fetch also returns late messages of an earlier fetch that timed out.
+        self._batch, self._surplus = received[:count], received[count:]
         if not self._batch:
             return NOTHING
-        last = max(each.metadata.sequence.stream for each in self._batch)
-        messages = [self._message(each) for each in self._batch]
+        last = max(message.metadata.sequence.stream for message in self._batch)
+        messages = [self._message(message) for message in self._batch]
         return Batch(messages=messages, position=str(last))
 
     async def acknowledge(self, position: str) -> None:
         del position
         batch, self._batch = self._batch, []
-        for each in batch:
-            await each.ack()
-        # Only then has the server heard of it.
+        for message in batch:
+            await message.ack()
+        # The flush waits until the server has received the acknowledgements.
         await self._client.flush(timeout=LIMIT)
 
     async def lag(self) -> int | None:
-        told = await self._stream.consumer_info()
-        return int(told.num_pending or 0)
+        info = await self._stream.consumer_info()
+        return int(info.num_pending or 0)
 
     async def close(self) -> None:
         client, self._client, self._stream = self._client, None, None
@@ -124,7 +124,7 @@ class NatsSource:
             await client.close()
 
     async def _make_consumer(self, context: Any) -> None:
-        """The consumer as it is, or a new one. What somebody else set up is left alone."""
+        """Create the consumer if it does not exist; an existing one is not changed."""
         spec, api = self._spec, self._nats.js.api
         try:
             await context.consumer_info(spec.stream, spec.durable)
@@ -139,17 +139,17 @@ class NatsSource:
             )
             await context.add_consumer(spec.stream, config)
 
-    def _message(self, given: Any) -> Message:
-        told = given.metadata
+    def _message(self, received: Any) -> Message:
+        metadata = received.metadata
         return Message(
-            id=f"{self._spec.stream}/{told.sequence.stream}",
-            body=given.data,
-            headers=dict(given.headers or {}),
-            subject=given.subject,
-            time=told.timestamp,
+            id=f"{self._spec.stream}/{metadata.sequence.stream}",
+            body=received.data,
+            headers=dict(received.headers or {}),
+            subject=received.subject,
+            time=metadata.timestamp,
         )
 
 
 async def forget(error: Exception) -> None:
-    """nats-py would print it; the read that fails of it says it."""
+    """Ignore an error that nats-py would print; the failing read reports it."""
     del error

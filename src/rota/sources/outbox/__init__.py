@@ -1,4 +1,4 @@
-"""Rows that are written to a table of any PostgreSQL become events. Room: sources/outbox."""
+"""Turns rows of a table in any PostgreSQL database into events."""
 
 from rota.sources.outbox.source import OutboxSource, make
 

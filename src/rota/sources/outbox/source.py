@@ -1,16 +1,17 @@
-"""Rows of an outbox: a table that other programs insert into. Room: sources/outbox.
+"""Reads rows of an outbox: a table into which other programs insert.
 
-What becomes of a row that was taken is the option `after`:
+The option `after` says what happens to a row once its event is committed:
 
-    keep     it stays. The position is an id up to which every row was taken
+    keep     the row stays; the position is an id up to which every row was read
     mark     the time is written into the column `mark_column`
-    delete   it is deleted
+    delete   the row is deleted
 
-Ids are drawn when a row is inserted and seen when its transaction commits, so a lower id may appear
-after a higher one. Marked and deleted rows do not care. Where rows are kept, rows are taken as soon
-as they are seen, but the position moves past an id only when every transaction that could still
-show a lower one has ended: those that had the table locked for writing after that id was seen. What
-was taken above the position is remembered, and read again after a restart; Rota takes it once.
+An id is assigned when a row is inserted and visible once its transaction commits, so a lower id may
+appear after a higher one. This does not matter for `mark` and `delete`. With `keep`, rows are read
+as soon as they are visible, but the position moves past an id only when every transaction that
+could still commit a lower one has ended: those that held a write lock on the table after that id
+was seen. Rows read above the position are remembered in memory and read again after a restart; Rota
+deduplicates them by id.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ from rota.sources.options import Options
 from rota.sources.outbox.texts import COLUMNS, WRITERS, Columns, Texts, compose
 
 LIMIT: Final = 10.0
-# Rows taken above the position, while a transaction stays open; then the source waits for it.
+# The most rows read above the position while a transaction is open; then the source waits for it.
 MOST_AHEAD: Final = 50_000
 BEGINNING: Final = -(2**63)
 END: Final = 2**63 - 1
@@ -44,7 +45,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Every id up to `top` is safe once none of `writers` holds the table any more."""
+    """Every id up to `top` is safe once none of `writers` holds a lock on the table."""
 
     top: int
     writers: frozenset[str]
@@ -59,7 +60,7 @@ def read_options(given: Mapping[str, Any]) -> Spec:
     column = "the name of a column"
     url = options.text("url", wanted=URL_WANTED, secret=True)
     if not url.startswith(("postgresql://", "postgres://")):
-        raise InvalidInput("url", "***", f"it must be {URL_WANTED}")
+        raise InvalidInput("url", "***", f"must be {URL_WANTED}")
     table = options.text("table", wanted="the name of a table, or schema.table")
     after = options.choice("after", "keep", "mark", "delete")
     mark = options.text_or("mark_column", None, wanted=column)
@@ -73,12 +74,14 @@ def read_options(given: Mapping[str, Any]) -> Spec:
     )
     options.finish()
     if (after == "mark") != (mark is not None):
-        wanted = "it must be given if, and only if, after is mark"
+        wanted = 'required with after = "mark", and not allowed otherwise'
         raise InvalidInput("mark_column", mark, wanted)
     return Spec(url=url, table=table, columns=columns, after=after)
 
 
 class OutboxSource:
+    """Reads an outbox table."""
+
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._texts: Texts = compose(spec.table, spec.columns)
@@ -93,7 +96,7 @@ class OutboxSource:
             self._spec.url,
             timeout=LIMIT,
             command_timeout=LIMIT,
-            # A pooler between us and the server may not keep statements.
+            # A connection pooler may not support prepared statements.
             statement_cache_size=0,
             server_settings={"application_name": "rota source"},
         )
@@ -103,7 +106,7 @@ class OutboxSource:
         await self._check()
 
     async def read(self, *, most: int, within: timedelta) -> Batch:
-        del within  # looking again is what finds more, and that is the caller's to time
+        del within  # only another query finds more rows; the caller decides when
         if self._spec.after == "keep":
             return await self._read_kept(most)
         rows = await self._conn.fetch(self._texts.unmarked, most)
@@ -116,14 +119,14 @@ class OutboxSource:
         batch, self._batch = self._batch, []
         if self._spec.after == "keep":
             self._ceiling = int(position)
-            self._ahead = {each for each in self._ahead.union(batch) if each > self._ceiling}
+            self._ahead = {id_ for id_ in self._ahead.union(batch) if id_ > self._ceiling}
             return
         text = self._texts.mark if self._spec.after == "mark" else self._texts.delete
         await self._conn.execute(text, batch)
 
     async def lag(self) -> int | None:
         if self._spec.after == "keep":
-            return None  # rows above the position may well be taken
+            return None  # rows above the position may have been read already
         return int(await self._conn.fetchval(self._texts.waiting))
 
     async def close(self) -> None:
@@ -132,27 +135,28 @@ class OutboxSource:
             self._conn = None
 
     async def _check(self) -> None:
-        """Say at once what would go wrong with the first row."""
-        found = await self._conn.fetch(COLUMNS, self._texts.table)
-        if not found:
-            raise InvalidInput("table", self._spec.table, "it must be a table that this user sees")
-        types = {row[0]: row[1] for row in found}
+        """Check the table and its columns before the first row is read."""
+        rows = await self._conn.fetch(COLUMNS, self._texts.table)
+        if not rows:
+            wanted = "must be a table that exists and that this user can see"
+            raise InvalidInput("table", self._spec.table, wanted)
+        types = {row[0]: row[1] for row in rows}
         for name in ("id", "body", "type", "subject", "time", "mark"):
             column = getattr(self._spec.columns, name)
             if column is not None and column not in types:
                 option = f"{'data' if name == 'body' else name}_column"
-                raise InvalidInput(option, column, f"it must be a column of {self._spec.table}")
+                raise InvalidInput(option, column, f"must be a column of {self._spec.table}")
         if self._spec.after != "keep":
             return
         if types[self._spec.columns.id] not in WHOLE_NUMBERS:
-            wanted = "rows that are kept need whole numbers from a sequence; else mark or delete"
+            wanted = 'must be an integer column with after = "keep"; else use "mark" or "delete"'
             raise InvalidInput("id_column", self._spec.columns.id, wanted)
-        if found[0][2]:
-            raise InvalidInput("url", "***", "it must lead to the primary server, not to a replica")
+        if rows[0][2]:
+            raise InvalidInput("url", "***", "must point to the primary server, not to a replica")
 
     async def _read_kept(self, most: int) -> Batch:
         safe = await self._safe_up_to()
-        # Once too much is remembered, only what moves the position is read.
+        # If too many rows are remembered, read only rows that move the position.
         last = END if len(self._ahead) < MOST_AHEAD else max(safe, self._ceiling)
         rows = await self._conn.fetch(
             self._texts.behind, self._ceiling, last, list(self._ahead), most
@@ -164,8 +168,8 @@ class OutboxSource:
         return Batch(messages=[self._message(row) for row in rows], position=str(reached))
 
     async def _safe_up_to(self) -> int:
-        """The id below which no row can appear any more, as far as this is known. The rows are read
-        after this, so what has just been committed is among them.
+        """The highest id known to be safe: no lower id can appear any more. Rows are read after
+        this, so they include the most recently committed ones.
         """
         if self._barrier is None:
             top = await self._conn.fetchval(self._texts.top)
@@ -195,7 +199,7 @@ class OutboxSource:
 
 
 def in_utc(time: object) -> datetime | None:
-    """A time without a zone is one in UTC; a date or a text is no time."""
+    """The time, in UTC if it has no zone; None if the value is not a timestamp."""
     if not isinstance(time, datetime):
         return None
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time

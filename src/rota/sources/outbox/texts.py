@@ -1,14 +1,14 @@
-"""The statements that read an outbox, made from its options. Room: sources/outbox.
+"""Composes the SQL statements that read an outbox from its options.
 
-SQL is composed here because table and columns are the operator's; they are quoted names, and
-everything else is a parameter. The table may lie in any PostgreSQL from 12 on.
+The operator chooses the table and its columns; their names are quoted, and everything else is a
+parameter. The table may be in any PostgreSQL from version 12 on.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
-# Whoever may have drawn an id that cannot be seen yet: an insert locks the table before it draws
-# one as a default, and lets go when its transaction has ended and can be seen.
+# Transactions that may hold an id that is not visible yet: an insert locks the table before it
+# draws an id from the sequence, and releases the lock when its transaction has ended.
 WRITERS: Final = """
 select l.virtualtransaction || '/' || coalesce(l.pid, 0)
 from pg_catalog.pg_locks as l
@@ -31,7 +31,7 @@ where a.attrelid = to_regclass($1::text) and a.attnum > 0 and not a.attisdropped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Which column holds what; None is a column that the table does not have."""
+    """The names of the columns; None if the table has no such column."""
 
     id: str
     body: str | None
@@ -60,26 +60,26 @@ def quoted(name: str) -> str:
 
 
 def compose(table: str, columns: Columns) -> Texts:
-    """`table` is `name` or `schema.name`."""
+    """Compose the statements for a table, `name` or `schema.name`."""
     name = ".".join(quoted(part) for part in table.split(".", 1))
     key = f"t.{quoted(columns.id)}"
     selected = ", ".join(
         "null" if column is None else f"t.{quoted(column)}"
         for column in (columns.type, columns.subject, columns.time)
     )
-    # A whole row as JSON, if no column holds the body; without what Rota itself writes there.
+    # Without a body column the body is the whole row as JSON, except the column that Rota writes.
     marked = "" if columns.mark is None else f" - '{columns.mark.replace(chr(39), chr(39) * 2)}'"
     body = f"to_jsonb(t){marked}" if columns.body is None else f"t.{quoted(columns.body)}"
-    of = f"select {key}, {selected}, {body} from {name} as t"
-    fresh = "" if columns.mark is None else f" where t.{quoted(columns.mark)} is null"
+    select = f"select {key}, {selected}, {body} from {name} as t"
+    unread = "" if columns.mark is None else f" where t.{quoted(columns.mark)} is null"
     mark = "" if columns.mark is None else quoted(columns.mark)
     behind = f"where {key} > $1::bigint and {key} <= $2::bigint and {key} <> all($3::bigint[])"
     return Texts(
         table=name,
         top=f"select max({key})::bigint from {name} as t",
-        behind=f"{of} {behind} order by {key} limit $4::integer",
-        unmarked=f"{of}{fresh} order by {key} limit $1::integer",
-        waiting=f"select count(*) from (select 1 from {name} as t{fresh} limit 10001) as w",
+        behind=f"{select} {behind} order by {key} limit $4::integer",
+        unmarked=f"{select}{unread} order by {key} limit $1::integer",
+        waiting=f"select count(*) from (select 1 from {name} as t{unread} limit 10001) as w",
         delete=f"delete from {name} as t where {key} = any($1)",
         mark=f"update {name} as t set {mark} = now() where {key} = any($1)",
     )

@@ -1,4 +1,4 @@
-"""Entries of a Redis stream become events. Room: sources/redis_streams."""
+"""Turns entries of a Redis stream into events."""
 
 from rota.sources.redis_streams.source import RedisSource, make
 

@@ -1,8 +1,9 @@
-"""Entries of one Redis stream, through a consumer group. Room: sources/redis_streams.
+"""Reads entries of one Redis stream with a consumer group.
 
-Redis remembers what the group was given and did not acknowledge. That is read first after every
-start; what other consumers of the group left lying for `claim_after` is claimed from time to time.
-An entry is acknowledged when its event is committed, and deleted then if the option says so.
+Redis stores which entries were delivered to the group and not acknowledged. The source reads its
+own unacknowledged entries first after every start, and regularly claims entries that other
+consumers of the group have left unacknowledged for `claim_after`. It acknowledges an entry after
+its event is committed, and deletes it with `after = "delete"`.
 
 An event's id is stream/entry.
 """
@@ -18,7 +19,7 @@ from rota.sources.options import Options, library
 
 LIMIT: Final = 10.0
 FIRST: Final = "0-0"
-# What the group has not given to anybody yet.
+# Entries that were not delivered to any consumer of the group.
 NEW: Final = ">"
 MOST_CLAIMED: Final = 100
 # The years 2001 to 2286, in milliseconds.
@@ -69,7 +70,7 @@ def read_options(given: Mapping[str, Any]) -> Spec:
 
 
 class RedisSource:
-    """`redis` is the module redis.asyncio."""
+    """Reads a Redis stream. `redis` is the module redis.asyncio."""
 
     def __init__(self, spec: Spec, redis: Any) -> None:
         self._spec = spec
@@ -80,11 +81,11 @@ class RedisSource:
         self._claimed_at = 0.0
 
     async def open(self, position: str | None) -> None:
-        del position  # Redis has it
+        del position  # Redis stores it
         self._client = self._redis.Redis.from_url(
             self._spec.url, socket_timeout=LIMIT, socket_connect_timeout=LIMIT, protocol=2
         )
-        # Our own, and not acknowledged, comes first.
+        # Start with this consumer's own unacknowledged entries.
         self._from, self._batch = FIRST, []
         self._claimed_at = float("-inf")
         begin = "0" if self._spec.begin == "earliest" else "$"
@@ -93,7 +94,7 @@ class RedisSource:
                 self._spec.stream, self._spec.group, id=begin, mkstream=True
             )
         except self._redis_error("ResponseError") as error:
-            if "BUSYGROUP" not in str(error):  # it is there, which is usual
+            if "BUSYGROUP" not in str(error):  # the group exists already
                 raise
 
     async def read(self, *, most: int, within: timedelta) -> Batch:
@@ -101,9 +102,9 @@ class RedisSource:
         if not entries:
             return NOTHING
         self._batch = [key for key, _ in entries]
-        # What was deleted from the stream before it was acknowledged has no fields any more.
-        found = [(key, fields) for key, fields in entries if fields]
-        messages = [self._message(key.decode(), fields) for key, fields in found]
+        # An entry that was deleted before it was acknowledged has no fields.
+        existing = [(key, fields) for key, fields in entries if fields]
+        messages = [self._message(key.decode(), fields) for key, fields in existing]
         return Batch(messages=messages, position=self._batch[-1].decode())
 
     async def acknowledge(self, position: str) -> None:
@@ -117,9 +118,9 @@ class RedisSource:
 
     async def lag(self) -> int | None:
         groups = await self._client.xinfo_groups(self._spec.stream)
-        mine = next(each for each in groups if each["name"] == self._spec.group.encode())
+        group = next(info for info in groups if info["name"] == self._spec.group.encode())
         # Unknown before Redis 7, and after entries in the middle were deleted.
-        return None if mine.get("lag") is None else int(mine["lag"])
+        return None if group.get("lag") is None else int(group["lag"])
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -127,7 +128,7 @@ class RedisSource:
             await client.aclose()
 
     async def _next(self, most: int, within: timedelta) -> list[Entry]:
-        """Our own from before, as long as there is any; then what is new."""
+        """This consumer's unacknowledged entries while there are any; then new entries."""
         if self._from != NEW:
             entries = await self._read_group(most, None)
             if entries:
@@ -137,7 +138,7 @@ class RedisSource:
         return await self._read_group(most, within)
 
     async def _read_group(self, most: int, within: timedelta | None) -> list[Entry]:
-        # A block of 0 would be for ever.
+        # A block of 0 would wait forever.
         block = None if within is None else max(1, within // timedelta(milliseconds=1))
         answer = await self._client.xreadgroup(
             self._spec.group,
@@ -149,7 +150,7 @@ class RedisSource:
         return list(answer[0][1]) if answer else []
 
     async def _claim(self, most: int) -> list[Entry]:
-        """What other consumers of the group have left lying."""
+        """Claim entries that other consumers of the group have not acknowledged in time."""
         now = asyncio.get_running_loop().time()
         if now - self._claimed_at < self._spec.claim_after.total_seconds():
             return []
@@ -167,7 +168,7 @@ class RedisSource:
         return entries
 
     def _message(self, key: str, fields: dict[bytes, bytes]) -> Message:
-        """The field that holds the data, or all fields if there is none of that name."""
+        """Build a message from the data field, or from all fields if the entry has no such."""
         body = fields.get(self._spec.data_field.encode())
         named = {text(name): text(value) for name, value in fields.items()}
         milliseconds, _, _ = key.partition("-")
@@ -190,7 +191,7 @@ def text(value: bytes) -> str:
 
 
 def time_of(milliseconds: int) -> datetime | None:
-    """Ids are times, unless whoever adds entries numbers them by hand."""
+    """The time of an entry's id; None if a producer chose ids that are not times."""
     if not PLAUSIBLE[0] <= milliseconds <= PLAUSIBLE[1]:
         return None
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
