@@ -1,1 +1,1 @@
-"""Cli: the only place that reads the arguments and the environment. Floor 6."""
+"""The command line: the only package that reads arguments and the environment."""

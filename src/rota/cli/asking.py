@@ -1,6 +1,6 @@
-"""Questions before something is done that cannot be undone, and values that must not be seen.
+"""Asks for confirmation before destructive commands, and reads secret values.
 
-Room: cli. Who is not at a terminal is not asked: a script says `--yes`.
+It asks only at a terminal. Elsewhere the caller must pass `--yes`.
 """
 
 import getpass
@@ -11,7 +11,7 @@ from rota.core.errors import InvalidInput
 
 
 def confirm(question: str, *, yes: bool) -> bool:
-    """Whether to go on. The question goes to standard error, as the output may be read."""
+    """Return whether to go on. Asks on standard error, because a program may read the output."""
     if yes:
         return True
     if not sys.stdin.isatty():
@@ -20,20 +20,20 @@ def confirm(question: str, *, yes: bool) -> bool:
     answer = sys.stdin.readline().strip().lower()
     if answer in {"y", "yes"}:
         return True
-    print("nothing was done", file=sys.stderr)
+    print("Cancelled; nothing was changed", file=sys.stderr)
     return False
 
 
 def secret(prompt: str) -> str:
-    """A value from standard input, or typed without being shown; never an argument."""
+    """Read a value from standard input, or from a prompt that does not echo; never an argument."""
     if sys.stdin.isatty():
         value = getpass.getpass(prompt)
     else:
         try:
-            # One line break at the end is the shell's and no part of the value.
+            # The shell adds one line break at the end; it is not part of the value.
             value = sys.stdin.read().removesuffix("\n")
         except UnicodeDecodeError:
-            raise InvalidInput("value", "bytes", "text in UTF-8 on standard input") from None
+            raise InvalidInput("value", "bytes", "expected UTF-8 text on standard input") from None
     if not value:
-        raise InvalidInput("value", "", "a value on standard input, or typed at the prompt")
+        raise InvalidInput("value", "", "expected a value on standard input or at the prompt")
     return value

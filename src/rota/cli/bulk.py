@@ -1,4 +1,4 @@
-"""Many runs at once: counted first, then asked about, then done. Room: cli."""
+"""Changes many runs in one command: counts them, asks for confirmation, then acts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,37 +18,37 @@ MANY: Final = Group("Many at once", sort_key=3)
 @Parameter(name="*", group=MANY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Many:
-    """Which runs.
+    """Filters that select runs.
 
     Parameters
     ----------
     job
-        Those of this job: its name or its id.
+        Filter by job name or id. Default: any.
     kind
-        Those of this kind.
+        Filter by kind. Default: any.
     queue
-        Those in this queue.
+        Filter by queue. Default: any.
     fingerprint
-        Failures with this fingerprint, of one group of `rota dead groups` together with --kind.
+        Filter by error fingerprint. With --kind it selects one group of `rota dead groups`.
         Default: any.
     since
-        Those that ended since, or, if unfinished, were made since: a time, or how long ago.
+        Runs that ended, or if unfinished were created, at or after this time: a timestamp, or how
+        long ago, such as 2h. Default: any.
     until
-        Those that ended, or were made, before: a time, or how long ago.
+        Runs that ended, or if unfinished were created, before this time: a timestamp, or how long
+        ago. Default: any.
     """
 
     job: str | None = None
     kind: str | None = None
     queue: str | None = None
-    error: Annotated[
-        str | None, Parameter(help="Those that failed with this type of error. Default: any.")
-    ] = None
+    error: Annotated[str | None, Parameter(help="Filter by error type. Default: any.")] = None
     fingerprint: str | None = None
     since: str | None = None
     until: str | None = None
 
     def filters(self, client: Any) -> dict[str, Any]:
-        found = said(
+        filters = said(
             job_id=None if self.job is None else naming.job_id(client, self.job),
             kind=self.kind,
             queue=self.queue,
@@ -57,29 +57,35 @@ class Many:
             since=times.instant(self.since, field="--since"),
             until=times.instant(self.until, field="--until"),
         )
-        if not found:
-            wanted = (
-                "which runs? Say ids, or some of --job, --kind, --queue, --error, --fingerprint,"
-                " --since, --until"
+        if not filters:
+            message = (
+                "no runs selected: give run ids, or at least one of --job, --kind, --queue,"
+                " --error, --fingerprint, --since, --until"
             )
-            raise Misused(wanted)
-        return found
+            raise Misused(message)
+        return filters
 
     def refuse_beside(self, runs: Sequence[str]) -> None:
         if self != NOBODY:
-            raise Misused(f"either ids or options that choose, not both: {', '.join(runs)}")
+            raise Misused(f"give run ids or filter options, not both: {', '.join(runs)}")
 
 
 NOBODY: Final = Many()
+_PAST_TENSE: Final = {
+    "Cancel": "Cancelled",
+    "Drop": "Dropped",
+    "Edit and requeue": "Edited and requeued",
+    "Requeue": "Requeued",
+}
 
 
 def do_many(
     call: Callable[..., Any], which: dict[str, Any], verb: str, *, yes: bool, talk: Talk
 ) -> int:
-    """Count, ask, and do it in as many calls as it takes; each does a bounded number."""
+    """Count, ask, then act in as many calls as needed: each call changes a bounded number."""
     counted = call(filter=which, dry_run=True)
     if not counted.matched or counted.token is None:
-        talk.done(counted, "there are no such runs", id_=0)
+        talk.done(counted, "No matching runs", id_=0)
         return 0
     question = f"{verb} {counted.matched} run{'' if counted.matched == 1 else 's'}?"
     if not confirm(question, yes=yes):
@@ -89,6 +95,6 @@ def do_many(
         done = call(filter=which, token=token)
         number += done.done
         token = done.token if done.done else None
-    told = {"matched": counted.matched, "done": number, "token": None}
-    talk.done(told, f"done to {number} run{'' if number == 1 else 's'}", id_=number)
+    summary = {"matched": counted.matched, "done": number, "token": None}
+    talk.done(summary, f"{_PAST_TENSE[verb]} {number} run{'' if number == 1 else 's'}", id_=number)
     return 0

@@ -1,4 +1,4 @@
-"""The reference page of the commands, made from the commands themselves. Room: cli.
+"""Renders the reference page of the command line from the commands themselves.
 
 `tools/generate.py` writes the result to docs/reference/cli.md; a test proves them equal.
 """
@@ -17,60 +17,60 @@ INTRODUCTION: Final = f"""\
 # The command line
 
 {HELP}
-Jobs are named by their names or ids, runs by their ids or the beginnings of them, as far as only
-one of the newest 1,000 runs begins so. Where a time is asked for, `2h` means two hours ago. `rota
-COMMAND --help` shows what is on this page, and [the how-to](../howto/cli.md) how it is used.
+A job is given by name or id. A run is given by id or by a prefix of its id that is unique among the
+newest 1,000 runs. A time is a timestamp or an age: `2h` means two hours ago. `rota COMMAND --help`
+prints the same text as this page. [The how-to](../howto/cli.md) shows the commands in use.
 
 ## Exit codes
 
 | Code | Means |
 |---|---|
-| 0 | all is well; of `watch`: every run succeeded |
-| 1 | the thing failed: a run that was watched did not succeed, something conflicts, `doctor` \
-found something bad, or a question was answered with no |
-| 64 | the arguments, or what they say, are not accepted |
-| 66 | there is no such job, run, queue … |
-| 69 | the API or the database is away, or asks to come back later |
-| 77 | the key is missing, is not valid, or its role does not allow it |
-| 78 | the database cannot be used as it is |
-| 130 | Ctrl-C |
-| 141 | whoever read the output has closed it, as `head` does |
+| 0 | success; for `watch`: every run succeeded |
+| 1 | failure: a watched run did not succeed, a conflict, `doctor` found an error, or you \
+declined a confirmation |
+| 64 | usage: invalid arguments or input |
+| 66 | not found: no such job, run, queue … |
+| 69 | the API or the database is unreachable, or asks to retry later |
+| 77 | permission denied: the key is missing or invalid, or its role is insufficient |
+| 78 | configuration: the database cannot be used in its current state |
+| 130 | interrupted with Ctrl-C |
+| 141 | the reader closed the output, as `head` does |
 
-A mistake is told in one line on standard error. Tables and JSON go to standard output.
+Errors are one line on standard error. Tables and JSON go to standard output.
 
-## Options of all commands that talk to the API
+## Options of every command that calls the API
 
 | Option | Meaning |
 |---|---|
 """
 SHARED: Final = (CONNECTION.name, OUTPUT.name)
 NOTES: Final = """
-`--json` prints what the API answers, as it is: an object, or for a list an array. A command that is
-given several things prints an object for each. What is followed (`runs logs`, `feed`) is one
-object a line. `--quiet` prints ids only: names where things have no other id, and of a new key the
-key.
+`--json` prints the API's response unchanged: an object, or an array for a list. A command that
+takes several arguments prints one object for each. Streams (`runs logs`, `feed`) print one object
+per line. `--quiet` prints ids only: the name where a resource has no other id, and the key itself
+for a new key.
 """
 
 
 def cli_markdown() -> str:
-    """The whole page, newline at the end."""
-    shared = "".join(f"| {names_of(each)} | {meaning(each)} |\n" for each in shared_options())
+    """Return the whole page, with a trailing newline."""
+    shared = "".join(f"| {names_of(option)} | {meaning(option)} |\n" for option in shared_options())
     return INTRODUCTION + shared + NOTES + "".join(part(command) for command in COMMANDS)
 
 
 def shared_options() -> Iterator[Any]:
-    for each in arguments(app["jobs"]["list"]):
-        if group_of(each) in SHARED and not is_number(each):
-            yield each
+    for argument in arguments(app["jobs"]["list"]):
+        if group_of(argument) in SHARED and not is_number(argument):
+            yield argument
 
 
 def is_number(argument: Any) -> bool:
-    """How many of a list: beside the shared options in the help, and no option of all commands."""
+    """Return whether it limits a list, which only some commands do."""
     return bool({"--limit", "--all"}.intersection(argument.names))
 
 
 def part(command: Command) -> str:
-    """A command, or a noun with its commands."""
+    """Return the section of a command, or of a noun with its subcommands."""
     found = app[command.name]
     names = [name for name in found.resolved_commands() if not name.startswith("-")]
     if not names:
@@ -91,7 +91,9 @@ def section(name: str, command: App, *, level: int) -> str:
 
 
 def own_options(command: App) -> list[Any]:
-    """Those of this command; one that does not talk to the API has no others."""
+    """Return the arguments without the shared ones. A command that does not call the API has only
+    its own.
+    """
     found = arguments(command)
     if not any(group_of(each) == CONNECTION.name for each in found):
         return found
@@ -100,7 +102,7 @@ def own_options(command: App) -> list[Any]:
 
 
 def told(command: App) -> str:
-    """What it does: the docstring without its parameters."""
+    """Return the docstring of a command without its parameters."""
     doc = inspect.getdoc(command.default_command) or ""
     return doc.partition("\n\nParameters\n")[0].strip()
 
@@ -122,11 +124,12 @@ def names_of(argument: Any) -> str:
 
 
 def meaning(argument: Any) -> str:
-    said = " ".join((argument.parameter.help or "").split())
+    text = " ".join((argument.parameter.help or "").split())
     choices = argument.get_choices()
     if choices:
-        said += " One of " + ", ".join(f"`{choice}`" for choice in choices) + "."
+        text += " One of " + ", ".join(f"`{choice}`" for choice in choices) + "."
     default = argument.field_info.default
-    if isinstance(default, int | str) and not isinstance(default, bool):
-        said += f" Usually `{default}`."
-    return said.replace("|", "\\|").strip()
+    is_shown = isinstance(default, int | str) and not isinstance(default, bool)
+    if is_shown and "Default:" not in text:
+        text += f" Default: `{default}`."
+    return text.replace("|", "\\|").strip()

@@ -1,7 +1,6 @@
-"""A job in arguments: what to do, when, and how. Room: cli.
+"""Turns command-line options into the fields of a job: schedule, payload and policy.
 
-Nothing is checked here that the API checks: it knows better, and says so with the same words to
-everybody.
+The API validates the values, so that every client gets the same error messages.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,39 +17,39 @@ from rota.contract.job import FIELDS, JobField
 from rota.contract.schedule_fields import RULES
 from rota.core.errors import InvalidInput
 
-WHEN: Final = Group("When", sort_key=2)
-HOW: Final = Group("How", sort_key=3)
+WHEN: Final = Group("Schedule", sort_key=2)
+HOW: Final = Group("Execution", sort_key=3)
 
 
 @Parameter(name="*", group=WHEN)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """When it runs; at once unless it is said.
+    """When the job runs. Default: once, immediately.
 
     Parameters
     ----------
     cron
-        By a cron expression, as in "0 9 * * 1-5".
+        Cron expression, such as "0 9 * * 1-5".
     every
-        At a fixed rate, as in 15m.
+        Fixed interval, such as 15m.
     at
-        Once, at a time such as 2026-07-01T12:00:00Z.
+        Once, at this time, such as 2026-07-01T12:00:00Z.
     after
-        Once, so long from now, as in 90m.
+        Once, after this delay, such as 90m.
     fixed_delay
-        That long after the last run ended, as in 15m.
+        Delay after the previous run ended, such as 15m.
     rrule
-        By a recurrence rule, as in "FREQ=MONTHLY;BYDAY=-1FR".
+        Recurrence rule (RRULE), such as "FREQ=MONTHLY;BYDAY=-1FR".
     event
-        When an event of this type arrives, as in order.paid or order.*.
+        Run when an event of this type arrives, such as order.paid or order.*.
     on_demand
-        Only when somebody runs it.
+        No schedule: the job runs only on request, with `rota jobs run`.
     tz
-        Zone of the schedule, an IANA name (default: UTC).
+        Time zone of the schedule, an IANA name. Default: UTC.
     calendar
-        Calendar to go by; may be given several times.
+        Calendar that the schedule follows (repeatable). Default: none.
     schedule
-        The whole schedule as JSON, @file or -.
+        The whole schedule as JSON, @file, or - for standard input.
     """
 
     cron: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
@@ -66,19 +65,25 @@ class When:
     schedule: str | None = None
 
     def plain(self) -> dict[str, Any] | None:
-        """The schedule as the API wants it; None if nothing was said."""
+        """Return the schedule as the API expects it; None without schedule options."""
         given = self._rules() | self._options()
         if self.schedule is None:
             return given or None
         if given:
-            raise Misused(f"either --schedule, which is all of it, or {' and '.join(given)}")
+            raise Misused(
+                f"--schedule is the whole schedule; do not combine it with {' and '.join(given)}"
+            )
         found = json_of(self.schedule, field="--schedule")
         if not isinstance(found, dict):
-            raise InvalidInput("--schedule", self.schedule, "an object, as in docs/reference")
+            raise InvalidInput(
+                "--schedule",
+                self.schedule,
+                "expected a JSON object, as described in docs/reference/schedules.md",
+            )
         return found
 
     def over(self, before: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """The same for a job that has a schedule: what is not said stays as it is."""
+        """Return the schedule of a job after an edit; missing options keep their values."""
         given = self.plain()
         if given is None or self.schedule is not None or before is None:
             return given
@@ -101,41 +106,41 @@ def json_argument(text: str) -> Any:
 
 
 def graph_in(path: str) -> Any:
-    """The steps in a file: alone, or as the field of a job."""
+    """Return the graph in a file: bare steps, or the `graph` field of a job."""
     found = document_of(path, field="--graph")
     return found["graph"] if isinstance(found, dict) and "graph" in found else found
 
 
 def priority_of(text: str | None) -> int | str | None:
-    """A number where it is one; the API refuses what it does not know."""
+    """Return a number if the text is one; the API rejects unknown names."""
     if text is None:
         return None
     return int(text) if text.isascii() and text.isdigit() else text
 
 
 class Spelling(NamedTuple):
-    """How the command line says a field that is more than one word or number."""
+    """How an option is typed, described and parsed, for fields that are not plain text."""
 
     type: Any
     help: str | None = None
     read: Callable[[Any], Any] | None = None
 
 
-# A field that is not here is text, or one of the words that the contract lists.
+# Every other field is text, or one of the values that the contract lists.
 SPELLINGS: Final = {
     "payload": Spelling(
         str,
-        "What the handler is given: JSON, @file or - for standard input. Default: null.",
+        "Payload of the job: JSON, @file, or - for standard input. Default: null.",
         json_argument,
     ),
     "graph": Spelling(
-        str, "File with the steps of a graph, JSON or YAML; the kind is graph then.", graph_in
+        str, "File with the steps of a graph, JSON or YAML. Sets the kind to graph.", graph_in
     ),
-    "retries": Spelling(int, "Attempts after the first one. Default: 3."),
+    "retries": Spelling(int, "Attempts after the first. Default: 3."),
     "priority": Spelling(str, read=priority_of),
     "labels": Spelling(
         list[str],
-        "Name and value of your own, as in team=billing; may be given several times.",
+        "Label, such as team=billing (repeatable). Default: none.",
         labels_of,
     ),
 }
@@ -144,27 +149,27 @@ OPTIONS: Final = {name: field for name, field in FIELDS.items() if field.option 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HowOptions:
-    """How it is carried out: an option for each field of a job that has one."""
+    """The options that set fields of a job, one per field of the contract that has an option."""
 
     def fields(self) -> dict[str, Any]:
-        """Only what was said, by the API's names."""
-        said: dict[str, Any] = {}
+        """Return the given options by their API field names."""
+        fields: dict[str, Any] = {}
         for name, field in OPTIONS.items():
             value = getattr(self, field.option or name)
             if value is None or value == []:
                 continue
             read = SPELLINGS[name].read if name in SPELLINGS else None
-            said[name] = value if read is None else read(value)
-        if "graph" in said:
-            said.setdefault("kind", "graph")
-        return said
+            fields[name] = value if read is None else read(value)
+        if "graph" in fields:
+            fields.setdefault("kind", "graph")
+        return fields
 
 
 def _option(field: JobField) -> tuple[str, Any, Any]:
-    """The option of a field, as a field of a dataclass."""
+    """Return the dataclass field that declares the option of a job field."""
     spelling = SPELLINGS.get(field.name) or Spelling(find_choices(field.type) or str)
-    said = spelling.help or field.description.replace("`", "")
-    option: Any = Annotated[spelling.type | None, MANY, Parameter(help=said)]
+    help_text = spelling.help or field.description.replace("`", "")
+    option: Any = Annotated[spelling.type | None, MANY, Parameter(help=help_text)]
     return field.option or field.name, option, None
 
 
@@ -176,7 +181,7 @@ else:
             "How",
             [_option(field) for field in OPTIONS.values()],
             bases=(HowOptions,),
-            # cyclopts takes a class of another module for a type of the standard library.
+            # Without it cyclopts mistakes the class for a type of the standard library.
             namespace={"__module__": __name__},
             frozen=True,
             slots=True,

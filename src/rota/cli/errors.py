@@ -1,10 +1,10 @@
-"""What only a command line can get wrong. Room: cli."""
+"""Errors in how a command is used."""
 
 from rota.core.errors import InvalidInput
 
 
 class Misused(InvalidInput):
-    """Arguments that say too little, or that do not go together; no single value is wrong."""
+    """Missing arguments, or arguments that exclude each other; no single value is wrong."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__("arguments", None, sentence)

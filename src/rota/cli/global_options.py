@@ -1,8 +1,8 @@
-"""Options that every command takes may also stand before the command. Room: cli.
+"""Accepts the options of every command before the command as well as after it.
 
 `rota --url http://… jobs list --json` means the same as `rota jobs list --url http://… --json`. The
-words are put in order before the command is parsed, so there is one place that declares each option
-and a command without it refuses it as usual.
+arguments are reordered before parsing, so each option is declared once, and a command without the
+option rejects it as usual.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ SWITCHES: Final = ("--json", "--quiet", "-q")
 
 
 def move_behind_command(words: Sequence[str], program: App) -> list[str]:
-    """The same words, with the global options that stand before or within the command after it."""
+    """Return the arguments with the global options moved behind the command."""
     rest, chain, moved = list(words), [], []
     app = program
     while rest:
@@ -34,5 +34,5 @@ def move_behind_command(words: Sequence[str], program: App) -> list[str]:
             app = app[word]
         else:
             break
-    # Without a command there is nothing that could take them: the help, or a word to refuse.
+    # Without a command, drop them: the rest is --help, or an unknown command to reject.
     return [*chain, *moved, *rest] if chain else rest

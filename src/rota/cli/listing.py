@@ -1,4 +1,4 @@
-"""Lists of the API, page by page, up to as many as were asked for. Room: cli."""
+"""Reads lists from the API page by page, up to a limit."""
 
 import sys
 from collections.abc import Callable
@@ -16,14 +16,14 @@ PAGE: Final = 200
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Most:
-    """How many.
+    """How many rows a list shows.
 
     Parameters
     ----------
     limit
-        How many at most.
+        Maximum number of rows. Default: 50.
     all_
-        All of them, however many.
+        Show all rows.
     """
 
     limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=Number(gte=1))] = 50
@@ -39,26 +39,26 @@ class Found(NamedTuple):
 
 
 def gather(listing: Callable[..., Any], *path: str, most: Most, **filters: Any) -> Found:
-    """Rows of a paged operation. A page may be short, or empty, and still have a next one."""
+    """Read the rows of a paged operation. A short or empty page may still have a successor."""
     rows: list[Any] = []
-    asked = said(**filters)
+    query = said(**filters)
     while True:
         wanted = PAGE if most.all_ else min(PAGE, most.limit - len(rows))
-        page = listing(*path, limit=wanted, **asked)
+        page = listing(*path, limit=wanted, **query)
         rows += page.items
         if page.next is None:
             return Found(rows, has_more=False)
         if not most.all_ and len(rows) >= most.limit:
             return Found(rows, has_more=True)
-        asked["cursor"] = page.next
+        query["cursor"] = page.next
 
 
 def said(**fields: Any) -> dict[str, Any]:
-    """Only what was said: the API knows what is usual."""
+    """Drop fields without a value: the API applies its defaults."""
     return {name: value for name, value in fields.items() if value not in (None, [], (), {})}
 
 
 def tell_more(found: Found, talk: Talk) -> None:
-    """To people only; a program asks for all, or knows what it asked for."""
+    """Mention further rows, at a terminal only: a program sets --limit or --all itself."""
     if found.has_more and talk.is_plain and sys.stdout.isatty():
-        print("there are more: --limit shows so many, --all shows all", file=sys.stderr)
+        print("More rows available: use --limit N or --all", file=sys.stderr)

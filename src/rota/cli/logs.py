@@ -1,8 +1,8 @@
-"""The output of a run: as text, as it was written, or one JSON object a piece. Room: cli.
+"""Prints the output of a run: as text, unchanged, or as one JSON object per chunk.
 
-Whoever wrote a job wrote its output. On a terminal, colours pass and every other control sequence
-is escaped; in a file or pipe, colours are removed as well. A carriage return begins a new line, so
-that a progress bar can be read and cannot write over what stands before it.
+The output is untrusted text. At a terminal, colours pass and every other control sequence is
+escaped; in a file or pipe, colours are removed as well. A carriage return starts a new line, so
+that a progress bar stays readable and cannot overwrite earlier text.
 """
 
 import sys
@@ -22,7 +22,7 @@ PIECES: Final = 1000
 
 
 def read(client: "Client", run_id: str) -> Iterator[Any]:
-    """What there is now."""
+    """Return the output so far."""
     after: dict[str, Any] = {}
     while True:
         page = client.get_logs(run_id, limit=PIECES, **after)
@@ -39,9 +39,9 @@ def followed(client: "Client", run_id: str) -> Iterator[Any]:
 def write_pieces(
     pieces: Iterable[Any], *, attempt: int | None, as_json: bool, raw: bool = False
 ) -> None:
-    """Each at once: who follows wants to see it now. A break is added at the very end only.
+    """Print each chunk as it arrives, and a line break at the very end if one is missing.
 
-    `raw` writes what the run wrote, and nothing else.
+    `raw` writes exactly what the run wrote.
     """
     ends_open = False
     out = raw_output() if raw else sys.stdout
@@ -57,7 +57,7 @@ def write_pieces(
         out.flush()
         ends_open = not text.endswith("\n")
     if on_terminal and not raw and not as_json:
-        # A run may have left a colour on. This ends it before the prompt comes.
+        # A run may have left a colour on: reset it before the prompt.
         out.write(RESET)
     if ends_open and not raw:
         print()

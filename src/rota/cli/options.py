@@ -1,6 +1,6 @@
-"""What every command that talks to the API can be told: where it is, and how to answer. Room: cli.
+"""Options of every command that calls the API: connection and output format.
 
-The key is never an argument: arguments are seen by everybody who may list processes.
+The key is never an argument: every user who can list processes can read arguments.
 """
 
 import sys
@@ -30,29 +30,29 @@ MANY: Final = Parameter(negative=())
 YES: Final = Parameter(name=["--yes", "-y"], negative=())
 SHORTEST: Final = durations.parse("100ms")
 LONGEST_KEY: Final = 1000
-# Somebody waits at the keyboard: a server that is restarting is met, one that is away is told.
+# Enough to survive a restart of the server; a person is waiting, so it fails soon after.
 RETRIES: Final = 2
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """Where the API is, and how to answer.
+    """How to reach the API, and in which form to print its response.
 
     Parameters
     ----------
     url
-        Address of the API. Default: ROTA_URL, then what `rota up` wrote into .rota of this folder
-        or a parent, then http://127.0.0.1:7070.
+        Address of the API. Default: ROTA_URL, then the address that `rota up` wrote to .rota in
+        this folder or a parent, then http://127.0.0.1:7070.
     key_file
-        File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key of this folder
+        File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key in this folder
         or a parent.
     timeout
-        How long to wait for an answer, as in 30s or 2m.
+        How long to wait for a response, such as 2m. Default: 30s.
     as_json
-        Print the API's JSON: an object, or an array for a list.
+        Print the API's JSON response: an object, or an array for a list.
     quiet
-        Print ids only, one a line.
+        Print only ids, one per line.
     """
 
     url: Annotated[str | None, Parameter(group=CONNECTION)] = None
@@ -62,7 +62,7 @@ class Talk:
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), group=OUTPUT)] = False
 
     def open(self, *, origin: ChangeOrigin = ChangeOrigin.CLI) -> "Client":
-        from rota.sdk.client import Client  # noqa: PLC0415 - brings the HTTP library with it
+        from rota.sdk.client import Client  # noqa: PLC0415 - imports the HTTP library
 
         limit = durations.parse(self.timeout, field="--timeout", shortest=SHORTEST)
         key = None if self.key_file is None else key_in(self.key_file)
@@ -75,7 +75,7 @@ class Talk:
     def rows(
         self, rows: Sequence[T], columns: Sequence[Column[T]], *, ids: str, empty: str
     ) -> None:
-        """A list."""
+        """Print a list."""
         if self.as_json:
             write_json(list(rows))
         elif self.quiet:
@@ -86,7 +86,7 @@ class Talk:
             print(empty)
 
     def thing(self, thing: Any, said: Iterable[tuple[str, object]], *, ids: str) -> None:
-        """One thing, a name and a value on each line."""
+        """Print one record, with a name and a value on each line."""
         if self.as_json:
             write_json(thing)
         elif self.quiet:
@@ -95,7 +95,7 @@ class Talk:
             write(pairs(said, screen_of()))
 
     def done(self, answer: Any, sentence: str, *, id_: object) -> None:
-        """What was done, in one sentence."""
+        """Print what the command did, in one sentence."""
         if self.as_json:
             write_json(answer)
         else:
@@ -109,25 +109,27 @@ def key_in(file: Path) -> str:
     try:
         text = file.read_text(encoding="utf-8").strip()
     except OSError as error:
-        wanted = f"a file that can be read is needed: {error.strerror}"
+        wanted = f"cannot read the file: {error.strerror}"
         raise InvalidInput("--key-file", str(file), wanted) from None
     except UnicodeDecodeError:
-        raise InvalidInput("--key-file", str(file), "a file with a key in it is needed") from None
-    # Not the text itself: what is in the wrong file may be somebody's secret as well.
+        raise InvalidInput(
+            "--key-file", str(file), "expected a file that contains one API key"
+        ) from None
+    # The message leaves the text out: another file may contain a secret, too.
     if not text or len(text) > LONGEST_KEY or not text.isprintable() or " " in text:
-        raise InvalidInput("--key-file", str(file), "a file with one key in it is needed")
+        raise InvalidInput("--key-file", str(file), "expected a file that contains one API key")
     return text
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """What else should be known; not on standard output, where a program reads."""
+    """Print warnings to standard error; programs read standard output."""
     for warning in warnings:
         print(f"rota: {warning}", file=sys.stderr)
 
 
 def write(lines: Iterable[str]) -> None:
-    for each in lines:
-        print(each)
+    for line in lines:
+        print(line)
 
 
 def write_json(value: Any) -> None:
@@ -135,6 +137,6 @@ def write_json(value: Any) -> None:
 
 
 def some(thing: str, given: Sequence[str]) -> None:
-    """Refuse a command that needs at least one of something."""
+    """Reject a command without the arguments that it needs."""
     if not given:
-        raise Misused(f"at least one {thing} is needed")
+        raise Misused(f"give at least one {thing}")

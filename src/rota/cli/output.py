@@ -1,4 +1,4 @@
-"""Errors become one line and an exit code, in one place. Room: cli."""
+"""Turns errors into one line and an exit code, in one place."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from rota.core.errors import (
     Unauthenticated,
 )
 
-# As sysexits.h has them; docs/reference/cli.md tells what each means.
+# The codes of sysexits.h; docs/reference/cli.md explains them.
 FAILED: Final = 1
 USAGE: Final = 64
 NOT_FOUND: Final = 66
@@ -23,7 +23,7 @@ AWAY: Final = 69
 NOT_PERMITTED: Final = 77
 CONFIGURATION: Final = 78
 INTERRUPTED: Final = 130
-# What a shell sees of a program that SIGPIPE ended.
+# 128 + SIGPIPE, as a shell reports it.
 PIPE_CLOSED: Final = 141
 
 EXIT_CODES: Final[dict[type[RotaError], int]] = {
@@ -35,7 +35,7 @@ EXIT_CODES: Final[dict[type[RotaError], int]] = {
     EmbeddedFailed: AWAY,
     StoreUnavailable: AWAY,
 }
-# Answers of the API. What is neither is the caller's mistake below 500, and else the server's.
+# HTTP statuses of the API. Any other status below 500 is a usage error, the rest are server errors.
 STATUS_CODES: Final = {
     401: NOT_PERMITTED,
     403: NOT_PERMITTED,
@@ -56,22 +56,22 @@ def exit_code(error: RotaError) -> int:
     )
 
     if isinstance(error, ApiError):
-        usual = AWAY if error.status >= SERVER_FAILED else USAGE
-        return STATUS_CODES.get(error.status, usual)
+        default = AWAY if error.status >= SERVER_FAILED else USAGE
+        return STATUS_CODES.get(error.status, default)
     if isinstance(error, Unreachable | Unreadable):
         return AWAY
     return next((EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES), FAILED)
 
 
 def refuse(error: RotaError) -> int:
-    """Say what is wrong, without a traceback, and return the exit code."""
+    """Print the error in one line, without a traceback, and return the exit code."""
     print(f"rota: {sentence(error)}", file=sys.stderr)
     return exit_code(error)
 
 
 def sentence(error: RotaError) -> str:
-    """As the error says it, with the words of the command line for what to do."""
-    # Imported when something is wrong: the HTTP library would double the time of `rota --help`.
+    """Return the message of an error, with command-line options as remedies."""
+    # Imported only here: the HTTP library would double the time of `rota --help`.
     from rota.sdk.client.errors import ApiError, Unreachable  # noqa: PLC0415
 
     if isinstance(error, Unreachable):
@@ -79,19 +79,19 @@ def sentence(error: RotaError) -> str:
     if isinstance(error, ApiError) and error.has_no_key and error.hint:
         return error.hint.replace("key=", "--key-file")
     if isinstance(error, ApiError) and error.status == UNAUTHENTICATED:
-        where = "--key-file or ROTA_API_KEY gives another, and .rota/admin.key is the first one"
-        return f"{error.detail or 'a valid API key is needed'}; {error.hint}; {where}"
+        remedy = "set another key with --key-file or ROTA_API_KEY, or use .rota/admin.key"
+        return f"{error.detail or 'a valid API key is required'}; {error.hint}; {remedy}"
     return " ".join(str(error).split())
 
 
 def misused(message: str, command: str) -> int:
-    """Arguments that no command understands."""
+    """Print a usage error and return the exit code."""
     print(f"rota: {' '.join(message.split())} See `{command} --help`.", file=sys.stderr)
     return USAGE
 
 
 def pipe_closed() -> int:
-    """Whoever read our output has seen enough; the interpreter must not try to write the rest."""
+    """Discard the rest of the output: its reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 

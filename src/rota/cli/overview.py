@@ -1,4 +1,4 @@
-"""One look at the cluster, and the lines that show it. Room: cli."""
+"""Reads a snapshot of the cluster and renders it as lines for `rota top`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 LATELY: Final = timedelta(minutes=1)
 MOST: Final = 200
 BAR: Final = 16
-# Lines of a section at least, where the screen is low.
+# Minimum lines of a section on a low screen.
 FEWEST: Final = 3
 HEADS: Final = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What the API said, and when we asked by our clock."""
+    """A snapshot from the API, with the time of the request by the local clock."""
 
     url: str
     who: Any
@@ -72,39 +72,39 @@ def look(client: "Client") -> Frame:
 def lines(
     frame: Frame, screen: Screen, *, height: int | None = None, trouble: RotaError | None = None
 ) -> Iterator[str]:
-    """The whole screen; with a height, as much of each section as there is room for."""
+    """Render the screen. With a height, each section shows as many rows as fit."""
     room = None if height is None else max(FEWEST, (height - HEADS) // 3)
     yield from heading(frame, screen, trouble)
     yield ""
-    yield from section(processes(frame), PROCESSES, screen, room, empty="no process is alive")
+    yield from section(processes(frame), PROCESSES, screen, room, empty="No processes running")
     yield ""
     busy = sorted(frame.queues, key=lambda queue: (-queue.waiting - queue.running, queue.name))
-    yield from section(busy, queue_columns(frame.now), screen, room, empty="there are no queues")
+    yield from section(busy, queue_columns(frame.now), screen, room, empty="No queues")
     yield ""
     running = run_columns(frame.now)
-    yield from section(frame.running, running, screen, room, empty="nothing is running")
+    yield from section(frame.running, running, screen, room, empty="No active runs")
     yield ""
     failed = failure_columns(frame.now)
-    yield from section(frame.failures, failed, screen, room, empty="nothing has failed")
+    yield from section(frame.failures, failed, screen, room, empty="No failures")
 
 
 def heading(frame: Frame, screen: Screen, trouble: RotaError | None) -> Iterator[str]:
     found = frame.statistics
-    said = (
-        f"rota top · {frame.url} · tenant {frame.who.tenant} · {frame.now:%H:%M:%S} UTC · q quits"
+    title = (
+        f"rota top · {frame.url} · tenant {frame.who.tenant} · {frame.now:%H:%M:%S} UTC · q: quit"
     )
-    yield coloured(fitted(shown(said), screen), "head", screen)
+    yield coloured(fitted(shown(title), screen), "head", screen)
     if trouble is not None:
         yield coloured(fitted(shown(sentence(trouble)), screen), "bad", screen)
     waiting = sum(queue.waiting for queue in frame.queues)
     running = f"{len(frame.running)}{'+' if len(frame.running) == MOST else ''} running"
     yield fitted(f"{running} · {waiting} waiting · {pace(found)}", screen)
-    numbers = [sum(each.runs.values()) for each in frame.series.buckets]
+    numbers = [sum(bucket.runs.values()) for bucket in frame.series.buckets]
     yield fitted(f"{sparkline(numbers)}  {sum(numbers)} runs in the last hour", screen)
 
 
 def pace(found: Any) -> str:
-    """What the last minute was like."""
+    """Summarize the last minute: rate, failures, waits, durations, late ticks."""
     parts = [f"last minute: {found.runs_per_second:.3g} runs/s"]
     if found.failure_rate is not None:
         parts.append(f"{found.failure_rate:.0%} failed")
@@ -113,10 +113,12 @@ def pace(found: Any) -> str:
             f"p50/p99 wait {times.lasted(found.wait_p50_s)}/{times.lasted(found.wait_p99_s)}"
         )
     if found.duration_p50_s is not None:
-        half, most = times.lasted(found.duration_p50_s), times.lasted(found.duration_p99_s)
-        parts.append(f"took {half}/{most}")
+        p50, p99 = times.lasted(found.duration_p50_s), times.lasted(found.duration_p99_s)
+        parts.append(f"p50/p99 duration {p50}/{p99}")
     if found.late_ticks:
-        parts.append(f"{found.late_ticks} ticks late by {times.lasted(found.latest_tick_by_s)}")
+        parts.append(
+            f"{found.late_ticks} ticks late by up to {times.lasted(found.latest_tick_by_s)}"
+        )
     return ", ".join(parts)
 
 
@@ -143,15 +145,15 @@ def section(
 
 def processes(frame: Frame) -> list[tuple[str, str, str, str, str]]:
     rows = []
-    for each in frame.schedulers:
-        up = times.since(each.started_at, frame.now)
-        state = "draining" if each.is_draining else "alive"
-        rows.append(("scheduler", each.name, state, up, f"{len(each.shards)} shards"))
-    for each in frame.workers:
-        up = times.since(each.started_at, frame.now)
-        state = "draining" if each.is_draining else "alive"
-        work = f"{each.running}/{each.slots} busy, {' '.join(each.queues)}"
-        rows.append(("worker", each.name, state, up, work))
+    for process in frame.schedulers:
+        up = times.since(process.started_at, frame.now)
+        state = "draining" if process.is_draining else "alive"
+        rows.append(("scheduler", process.name, state, up, f"{len(process.shards)} shards"))
+    for process in frame.workers:
+        up = times.since(process.started_at, frame.now)
+        state = "draining" if process.is_draining else "alive"
+        work = f"{process.running}/{process.slots} busy, {' '.join(process.queues)}"
+        rows.append(("worker", process.name, state, up, work))
     return rows
 
 
@@ -178,7 +180,7 @@ def queue_columns(now: datetime) -> list[Column[Any]]:
 def run_columns(now: datetime) -> list[Column[Any]]:
     return [
         Column("RUNNING", lambda run: run.job_name or run.job_id, flexible=True),
-        Column("TRY", lambda run: run.attempt_number, right=True),
+        Column("ATTEMPT", lambda run: run.attempt_number, right=True),
         Column("FOR", lambda run: took(run, now), right=True),
         Column("PROGRESS", lambda run: bar(run.progress)),
         Column("WORKER", lambda run: run.worker, flexible=True),

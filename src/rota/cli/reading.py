@@ -1,4 +1,4 @@
-"""JSON and files in arguments: `'{"a": 1}'`, `@file.json`, `-` for standard input. Room: cli."""
+"""Reads JSON, YAML and labels from arguments, `@file` and `-` (standard input)."""
 
 import json
 import sys
@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from rota.core.errors import InvalidInput
 
-WANTED: Final = "JSON, @file or - for standard input"
+WANTED: Final = "expected JSON, @file, or - for standard input"
 
 
 def json_of(text: str | None, *, field: str) -> Any:
-    """The value that an argument means; None if it was not given."""
+    """Return the value of an argument; None without one."""
     if text is None:
         return None
     source, where = _text(text, field=field)
@@ -19,7 +19,7 @@ def json_of(text: str | None, *, field: str) -> Any:
         return json.loads(source)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        wanted = f"{WANTED} is needed: {error.msg} at {place}{where}"
+        wanted = f"{WANTED} ({error.msg} at {place}{where})"
         raise InvalidInput(field, text, wanted) from None
 
 
@@ -35,14 +35,14 @@ def file_text(path: Path, *, field: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        wanted = f"a file that can be read is needed: {error.strerror}"
+        wanted = f"cannot read the file: {error.strerror}"
         raise InvalidInput(field, str(path), wanted) from None
     except UnicodeDecodeError:
-        raise InvalidInput(field, str(path), "a file in UTF-8 is needed") from None
+        raise InvalidInput(field, str(path), "expected a file in UTF-8") from None
 
 
 def document_of(path: str, *, field: str) -> Any:
-    """A file of JSON or YAML, by its name; `-` is JSON on standard input."""
+    """Read a JSON or YAML file, by its suffix; `-` is JSON on standard input."""
     if path == "-":
         return json_of("-", field=field)
     file = Path(path)
@@ -53,18 +53,18 @@ def document_of(path: str, *, field: str) -> Any:
     try:
         return yaml.safe_load(file_text(file, field=field))
     except yaml.YAMLError as error:
-        said = " ".join(str(error).split())
-        raise InvalidInput(field, path, f"YAML is needed: {said}") from None
+        reason = " ".join(str(error).split())
+        raise InvalidInput(field, path, f"expected YAML ({reason})") from None
 
 
 def labels_of(given: list[str] | None) -> dict[str, str] | None:
-    """`team=billing` or `team:billing`, any number of them."""
+    """Parse labels, each written as `team=billing` or `team:billing`."""
     if not given:
         return None
     found = {}
-    for each in given:
-        name, sign, value = each.partition("=" if "=" in each else ":")
+    for label in given:
+        name, sign, value = label.partition("=" if "=" in label else ":")
         if not name or not sign:
-            raise InvalidInput("--label", each, "a name and a value, as in team=billing")
+            raise InvalidInput("--label", label, "expected NAME=VALUE, such as team=billing")
         found[name] = value
     return found

@@ -1,4 +1,4 @@
-"""What a schedule will do, on the terminal. Room: cli."""
+"""Prints previews and summaries of schedules."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,12 +10,12 @@ from rota.contract.schedule_fields import RULES
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
 
-# Rules whose value says when; the others only say that they hold.
+# Rules with a value to show; the others are flags.
 SUMMARIZED_RULES: Final = tuple(rule for rule in RULES if rule not in {"immediate", "on_demand"})
 
 
 def show_preview(shown: Any, talk: Talk, *, viewer: str | None = None) -> None:
-    """A preview as the API answers it; `rota next` makes the same shape."""
+    """Print a preview in the form of the API; `rota next` builds the same form."""
     if talk.as_json:
         write_json(shown)
     elif talk.quiet:
@@ -40,33 +40,33 @@ def lines(shown: Any, *, viewer: str | None) -> Iterator[str]:
     if shown.upcoming:
         yield from table(columns, shown.upcoming, screen_of())
     else:
-        yield "it has no time to come"
+        yield "No upcoming runs"
     if shown.warnings:
         yield ""
     for each in shown.warnings:
-        yield f"note: {each.detail}"
+        yield f"hint: {each.detail}"
 
 
 def clock(local: object) -> str:
-    """A local time, as a clock and a calendar on the wall show it, and its offset from UTC."""
+    """Return a local date and time, followed by the offset from UTC."""
     date, _, time = str(local).partition("T")
     place = max(time.rfind("+"), time.rfind("-"))
     return f"{date} {time}" if place < 0 else f"{date} {time[:place]} {time[place:]}"
 
 
 def summarize_rules(job: Any) -> str:
-    """All rules of a job's schedule in a few characters each."""
+    """Return all rules of a job's schedule in short form."""
     plain = job.schedule or {}
-    said = [
+    rules = [
         _summarize(rule, value)
         for rule in SUMMARIZED_RULES
         for value in (plain[rule] if isinstance(plain.get(rule), list) else [plain.get(rule)])
         if value
     ]
-    if not said:
+    if not rules:
         return str(job.schedule_type).lower().replace("_", " ")
     has_zone = job.timezone not in {None, "UTC"} and (plain.get("cron") or plain.get("rrule"))
-    return " + ".join(said) + (f" {job.timezone}" if has_zone else "")
+    return " + ".join(rules) + (f" {job.timezone}" if has_zone else "")
 
 
 def _summarize(rule: str, value: Any) -> str:
@@ -75,7 +75,7 @@ def _summarize(rule: str, value: Any) -> str:
 
 
 def _interval(value: Any) -> str:
-    """An interval in words; how it is stored is ISO 8601."""
+    """Return an interval in words; the stored form is ISO 8601."""
     try:
         return durations.words(durations.parse(value.get("interval") or value["delay"]))
     except (AttributeError, InvalidInput, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""The settings of a command: its flags, this process's environment, the file. Room: cli."""
+"""Loads the settings of a command from its flags, the environment and the settings file."""
 
 import os
 from collections.abc import Mapping
@@ -14,6 +14,6 @@ NO_FLAGS: Mapping[str, Mapping[str, Any]] = {}
 def settings_for(
     *, data: Path | None, config: Path | None, flags: Mapping[str, Mapping[str, Any]] = NO_FLAGS
 ) -> Settings:
-    """What the operator asked for, checked; anything wrong raises `InvalidSetting`."""
+    """Load and validate the settings; raises `InvalidSetting`."""
     database = {"database": {"data": str(data) if data else None}}
     return load(environment=os.environ, file=config, flags=database | dict(flags))

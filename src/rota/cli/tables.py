@@ -1,7 +1,7 @@
-"""Tables for people: aligned, without frames, cut to the width of a terminal. Room: cli.
+"""Renders aligned tables without frames, cut to the width of the terminal.
 
-Whatever goes to a file or a pipe is neither cut nor coloured. Text that others wrote (names, error
-messages) may hold line breaks and escape sequences; it is made harmless before it is shown.
+Output to a file or pipe is neither cut nor coloured. Line breaks and escape sequences in untrusted
+text (names, error messages) are escaped.
 """
 
 import json
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 GAP: Final = "  "
 MORE: Final = "…"
-# A column that may be cut keeps this much, so that one can still tell its rows apart.
+# A column is never cut below this width, so that its rows stay distinguishable.
 NARROWEST: Final = 8
 RESET: Final = "\x1b[0m"
 COLOURS: Final[Mapping[str, str]] = {
@@ -55,7 +55,7 @@ MOODS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """Where a table goes: how wide it may be, and whether it may have colours."""
+    """Width and colour support of the output."""
 
     width: int | None = None
     colours: bool = False
@@ -66,7 +66,7 @@ PLAIN: Final = Screen()
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
-    """`flexible` columns give way when the screen is narrow; a `mood` colours by what it says."""
+    """`flexible` columns shrink on a narrow screen; `mood` colours a cell by its text."""
 
     head: str
     cell: Callable[[T], object]
@@ -76,7 +76,7 @@ class Column(Generic[T]):
 
 
 def screen_of(stream: Any = None) -> Screen:
-    """What standard output is."""
+    """Return the screen of a stream. Default: standard output."""
     out = sys.stdout if stream is None else stream
     if not out.isatty():
         return PLAIN
@@ -87,7 +87,7 @@ def screen_of(stream: Any = None) -> Screen:
 
 
 def table(columns: Sequence[Column[T]], rows: Iterable[T], screen: Screen = PLAIN) -> Iterator[str]:
-    """The lines of a table with its head."""
+    """Return the lines of a table, headings first."""
     texts = [[shown(column.cell(row)) for column in columns] for row in rows]
     heads = [column.head for column in columns]
     widths = [max(map(width_of, cells)) for cells in zip(heads, *texts, strict=True)]
@@ -98,7 +98,7 @@ def table(columns: Sequence[Column[T]], rows: Iterable[T], screen: Screen = PLAI
 
 
 def fitting(widths: list[int], columns: Sequence[Column[Any]], most: int | None) -> list[int]:
-    """Take from the widest flexible column, one cell at a time, until the table fits."""
+    """Shrink the widest flexible column, one character at a time, until the table fits."""
     found = list(widths)
     flexible = [place for place, column in enumerate(columns) if column.flexible]
     while most is not None and sum(found) + len(GAP) * (len(found) - 1) > most:
@@ -130,7 +130,7 @@ def padded(text: str, width: int, *, right: bool) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """No wider than `width`; what is left out is told by an ellipsis."""
+    """Cut text to `width`; an ellipsis marks the cut."""
     if width_of(text) <= width:
         return text
     kept = ""
@@ -160,7 +160,7 @@ def coloured(text: str, mood: str | None, screen: Screen) -> str:
 
 
 def shown(value: object) -> str:
-    """A cell as text on one line; nothing in it can steer the terminal."""
+    """Return a cell as text on one line, with control characters escaped."""
     if value is None:
         return ""
     text = _text(value)
@@ -182,9 +182,9 @@ def _text(value: object) -> str:
 
 
 def pairs(rows: Iterable[tuple[str, object]], screen: Screen = PLAIN) -> Iterator[str]:
-    """One thing: a name and a value on each line, without those that are not there."""
-    said = [(name, shown(value)) for name, value in rows if value not in (None, "", [], {})]
-    wide = max((len(name) for name, _ in said), default=0)
-    for name, text in said:
+    """Return one line per name and value; empty values are left out."""
+    cells = [(name, shown(value)) for name, value in rows if value not in (None, "", [], {})]
+    wide = max((len(name) for name, _ in cells), default=0)
+    for name, text in cells:
         label = coloured(name.ljust(wide), "faint", screen)
         yield f"{label}{GAP}{coloured(text, MOODS.get(text), screen)}"

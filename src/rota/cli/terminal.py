@@ -1,9 +1,9 @@
-"""The one writer for standard output and standard error. Room: cli.
+"""Escapes control characters in everything that a command prints.
 
-Names, error messages and output that others wrote end up in what a command prints. While a command
-runs, `sys.stdout` and `sys.stderr` are streams that escape control characters, so no `print` and no
-library can pass them on by mistake. `raw_output` is the way around, for cursor movements of our own
-and for bytes that a caller asked for; a test counts who uses it.
+Output contains untrusted names, error messages and logs. While a command runs, `sys.stdout` and
+`sys.stderr` are streams that escape control characters, so no `print` and no library can pass them
+on by mistake. `raw_output` bypasses this, for cursor movements and for bytes that the user asked
+for; a test counts its callers.
 """
 
 import sys
@@ -15,7 +15,7 @@ from rota.core.terminal_text import escape_controls
 
 
 class EscapingStream:
-    """Stands in for a text stream. Colours pass on a terminal and nowhere else."""
+    """Wraps a text stream. Colours pass at a terminal only."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -34,7 +34,7 @@ class EscapingStream:
 
 @contextmanager
 def escaped_output() -> Iterator[None]:
-    """Escape what is written to the standard streams while inside."""
+    """Escape output to the standard streams within the block."""
     before = sys.stdout, sys.stderr
     escape_standard_streams()
     try:
@@ -44,17 +44,17 @@ def escaped_output() -> Iterator[None]:
 
 
 def escape_standard_streams() -> None:
-    """Escape what is written to the standard streams from now on, also by a traceback."""
+    """Escape output to the standard streams from now on, tracebacks included."""
     sys.stdout, sys.stderr = _escaping(sys.stdout), _escaping(sys.stderr)
 
 
 def raw_output() -> TextIO:
-    """Standard output without escapes. Whoever writes to it answers for each character."""
-    found = sys.stdout
-    return found.stream if isinstance(found, EscapingStream) else found
+    """Return standard output without escaping. The caller must write trusted text only."""
+    out = sys.stdout
+    return out.stream if isinstance(out, EscapingStream) else out
 
 
 def _escaping(stream: Any) -> Any:
-    # None is what a process without standard streams has.
+    # A process without standard streams has None.
     is_done = stream is None or isinstance(stream, EscapingStream)
     return stream if is_done else EscapingStream(stream)

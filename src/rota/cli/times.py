@@ -1,4 +1,4 @@
-"""Times on the terminal: how long ago, how soon, and what people type for them. Room: cli."""
+"""Formats times and durations, and parses times in arguments."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -7,18 +7,18 @@ from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments
 
 STEPS: Final = ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s"))
-WANTED: Final = "a time such as 2026-07-01T12:00:00Z, or how long ago: 90s, 15m, 2h, 7d"
+WANTED: Final = "expected a time such as 2026-07-01T12:00:00Z, or an age such as 90s, 15m, 2h, 7d"
 
 
 def now() -> datetime:
-    """The machine's clock: this is the edge, where time comes in."""
+    """Return the time of the local clock."""
     from rota.runtime.clock import SystemClock  # noqa: PLC0415 - brings asyncio with it
 
     return SystemClock().now()
 
 
 def short(length: timedelta) -> str:
-    """`45s`, `3m`, `2h10m`, `5d`: two units at most, and the second only where it matters."""
+    """Format a duration with one or two units: `45s`, `3m`, `2h10m`, `5d`."""
     seconds = max(0, int(length.total_seconds()))
     for place, (size, unit) in enumerate(STEPS):
         if seconds >= size:
@@ -31,7 +31,7 @@ def short(length: timedelta) -> str:
 
 
 def ago(text: str | datetime | None, now: datetime) -> str:
-    """A time of the API, as seen from `now`; one that is still to come is `in 5m`."""
+    """Format a time relative to `now`: `5m ago`, or `in 5m` for a future time."""
     if text is None:
         return ""
     then = moments.parse(text, field="time")
@@ -39,7 +39,7 @@ def ago(text: str | datetime | None, now: datetime) -> str:
 
 
 def at(text: str | datetime | None, now: datetime) -> str | None:
-    """A time, and how far away it is."""
+    """Format a time in UTC, followed by the relative time."""
     if text is None:
         return None
     then = moments.parse(text, field="time")
@@ -51,7 +51,7 @@ def since(text: str | datetime | None, now: datetime) -> str:
 
 
 def between(start: str | datetime | None, end: str | datetime | None) -> str:
-    """How long it took, with more digits the shorter it was."""
+    """Format the time from start to end."""
     if start is None or end is None:
         return ""
     length = moments.parse(end, field="time") - moments.parse(start, field="time")
@@ -67,7 +67,7 @@ def lasted(seconds: float | None) -> str:
 
 
 def instant(text: str | None, *, field: str) -> str | None:
-    """What somebody typed for a time, as the API wants it."""
+    """Parse a time or an age in an argument into a timestamp for the API."""
     if text is None:
         return None
     try:

@@ -1,6 +1,6 @@
-"""The traceback of a failed run on the terminal: the user's frames first. Room: cli.
+"""Renders the traceback of a failed run, the user's frames first.
 
-The message is not repeated: whoever calls this has just printed it.
+The error message is left out: the caller has already printed it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from rota.cli.tables import coloured, screen_of, shown
 
-# Of an error that never reached the user's code.
+# Shown for an error that never reached the user's code.
 LIBRARY_FRAMES_SHOWN: Final = 3
 RELATIONS: Final = {"cause": "caused by", "context": "while handling", "member": "member"}
 
 
 def traceback_lines(errors: Sequence[Any] | None, run_id: str) -> Iterator[str]:
-    """What was raised, then what led to it; in each the innermost call first."""
+    """Return the raised error, then its causes; in each, the innermost call comes first."""
     if not errors:
         return
     yield ""
@@ -25,15 +25,15 @@ def traceback_lines(errors: Sequence[Any] | None, run_id: str) -> Iterator[str]:
         folded += len(error.frames) - len(kept) + error.omitted_frames
         yield from _error_lines(error, kept)
     if folded:
-        said = f"{folded} more frames of Rota and libraries: `rota runs logs {run_id}` shows all"
-        yield coloured(f"  {said}", "faint", screen_of())
+        hint = f"{folded} more frames of Rota and libraries: `rota runs logs {run_id}` shows all"
+        yield coloured(f"  {hint}", "faint", screen_of())
 
 
 def _error_lines(error: Any, frames: Sequence[Any]) -> Iterator[str]:
     screen, indent = screen_of(), "  " * error.depth
     if error.relation != "raised":
-        said = f"{error.type}: {error.message}" if error.message else error.type
-        yield f"{indent}{RELATIONS.get(error.relation, error.relation)} {shown(said)}"
+        summary = f"{error.type}: {error.message}" if error.message else error.type
+        yield f"{indent}{RELATIONS.get(error.relation, error.relation)} {shown(summary)}"
     for frame in reversed(frames):
         place = f"{frame.file}:{frame.line} in {frame.function}"
         yield f"{indent}  {coloured(shown(place), 'head' if frame.is_own else 'faint', screen)}"

@@ -1,4 +1,5 @@
-"""Node: which services a process runs, and in which order they let go. Floor 5.
+"""Composes the processes: which services each one runs, and in which order they stop.
 
-Wiring only: settings become plain values here and go no further down; logic lives below.
+Wiring only: this package reads the settings and passes plain values to the layers below, which hold
+the logic.
 """

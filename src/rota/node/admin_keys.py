@@ -1,7 +1,7 @@
-"""The bootstrap admin key and one-time setup links, made on the server's machine. Room: node.
+"""Creates the bootstrap admin key and one-time setup links, on the server's machine.
 
-Who can reach the database may make either: there is nothing to protect from them. A link is a login
-ticket of a key that nobody knows and that ends with the login.
+Database access is the only requirement: it implies full control anyway. A link is a login ticket of
+an internal key that expires with the login.
 """
 
 import asyncio
@@ -36,27 +36,27 @@ from rota.store.transaction import transaction
 KEY_FILE: Final = "admin.key"
 SETUP_KEY: Final = "setup link"
 LINK_LIFETIME: Final = timedelta(minutes=15)
-# The link, and then a whole login.
+# The lifetime of the link plus that of a login.
 SETUP_KEY_LIFETIME: Final = LINK_LIFETIME + logins.LIFETIME
 WATCH_INTERVAL: Final = timedelta(days=1)
 
 
 class SetupLink(NamedTuple):
-    """`path` follows the address of the API."""
+    """`path` is relative to the address of the API."""
 
     path: str
     expires_at: datetime
 
 
 async def renew_admin_key(settings: Settings) -> Path:
-    """Make another bootstrap admin key and revoke the one before; return the file it is in."""
+    """Create a new bootstrap admin key, revoke the previous one, and return the file of the key."""
     async with reach_database(settings.database, name="rota keys renew-admin") as conn:
         key = await keys.renew_admin_key(conn, key_id=await _new_id(conn), bits=os.urandom(32))
     return keep_key(settings.database.data, key, name=KEY_FILE)
 
 
 async def make_setup_link(settings: Settings, *, tenant: str = "default") -> SetupLink:
-    """Make a link that logs in at the dashboard as an admin of the platform, once."""
+    """Create a one-time link that logs in to the dashboard as platform admin."""
     async with (
         reach_database(settings.database, name="rota setup-link") as conn,
         transaction(conn),
@@ -79,12 +79,12 @@ async def make_setup_link(settings: Settings, *, tenant: str = "default") -> Set
 
 @asynccontextmanager
 async def reach_database(settings: Database, *, name: str) -> AsyncIterator[Connection]:
-    """Connect to the database of an installation that exists; make and migrate nothing."""
+    """Connect to the database of an existing installation; create and migrate nothing."""
     async with AsyncExitStack() as stack:
         url = settings.url
         if url is None:
             if not Home(path=settings.data.resolve()).data.is_dir():
-                wanted = "the data folder of an installation: run `rota up` first, or give --data"
+                wanted = "no installation found there: run `rota up` first, or set --data"
                 raise InvalidSetting("database.data", str(settings.data), wanted)
             options = Options(binaries=settings.binaries)
             embedded = await asyncio.to_thread(start, settings.data, options=options)
@@ -100,7 +100,7 @@ async def _new_id(conn: Connection) -> UUID:
 
 @dataclass(frozen=True, slots=True)
 class AdminKeyWatch:
-    """Tells once a day that the bootstrap admin key is about to expire."""
+    """Warns once a day that the bootstrap admin key is about to expire."""
 
     source: Source
     ground: Ground

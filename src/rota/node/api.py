@@ -1,7 +1,7 @@
-"""A process that serves the API, and the API as a part of `rota up`. Room: node.
+"""Runs the API, as its own process and as a part of `rota up`.
 
-Any number of them may run on one database, behind a balancer: nothing is kept here but what was
-read a moment ago. The first start makes the key that all others are made with.
+Any number of API processes can share one database behind a load balancer: they hold only
+short-lived caches. The first start creates the bootstrap admin key.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ from rota.store.roles import DatabaseRole
 from rota.store.walls import check_wall
 
 SOON: Final = timedelta(seconds=5)
-# Requests that are under way when the API is told to stop.
+# How long current requests may take once the API is asked to stop.
 DRAINING: Final = timedelta(seconds=20)
 KEPT_ALIVE: Final = 60
 TENANT_FACTOR: Final = 4
@@ -72,8 +72,8 @@ BURST_FACTOR: Final = 5
 
 
 class Open(NamedTuple):
-    """An API that listens; `key_file` is where the first key was just written, None otherwise;
-    `health_url` is where probes are answered, None if that is off.
+    """A listening API. `key_file` is the file of a bootstrap admin key that was just created,
+    otherwise None. `health_url` is the address of the health probes, None if they are off.
     """
 
     tiers: list[Tier]
@@ -83,12 +83,12 @@ class Open(NamedTuple):
 
 
 async def run_api(settings: Settings, *, ready: Callable[[Open], object], write: Write) -> int:
-    """A process that serves the API and nothing else."""
+    """Run a process that serves only the API, and return its exit code."""
 
     @asynccontextmanager
-    async def opening(place: Place) -> AsyncIterator[list[Tier]]:
+    async def open_tiers(process: Place) -> AsyncIterator[list[Tier]]:
         async with open_api(
-            settings, place.database.access, place.ground, place.meter, traces=place.traces
+            settings, process.database.access, process.ground, process.meter, traces=process.traces
         ) as opened:
             with publish_api(settings, opened.url):
                 ready(opened)
@@ -97,7 +97,7 @@ async def run_api(settings: Settings, *, ready: Callable[[Open], object], write:
     return await run_process(
         settings,
         name="rota api",
-        open_tiers=opening,
+        open_tiers=open_tiers,
         write=write,
         roles=(DatabaseRole.SERVICE,),
     )
@@ -112,7 +112,7 @@ async def open_api(
     *,
     traces: Traces | None = None,
 ) -> AsyncIterator[Open]:
-    """Listen; requests are answered once the tiers run."""
+    """Open the sockets and build the tiers, which answer the requests once they run."""
     api = settings.api
     refuse_open_door(api)
     proxies = read_proxies(api)
@@ -120,26 +120,26 @@ async def open_api(
     async with AsyncExitStack() as stack:
         key_file = await first_key(settings, access, ground)
         connections = open_pool(access, size=api.connections, tidy=True)
-        clock, gathered = ground.database_clock, Gathered()
+        clock, batcher = ground.database_clock, Gathered()
         clocks = await stack.enter_async_context(open_clock_monitor(access, ground))
-        pool = guard(await stack.enter_async_context(connections), clocks, gathered)
-        line = Line(access)
-        stack.callback(line.close)
+        pool = guard(await stack.enter_async_context(connections), clocks, batcher)
+        hint_connection = Line(access)
+        stack.callback(hint_connection.close)
         pulse = Pulse()
-        hinting = Hinting(line=line, pulse=pulse)
-        feed, watch = Feed(pool), AdminKeyWatch(pool, ground)
+        hint_sender = Hinting(line=hint_connection, pulse=pulse)
+        feed, key_watch = Feed(pool), AdminKeyWatch(pool, ground)
 
         service = ApiService(
             pool=pool,
             clock=clock,
             new_id=lambda: stamped(clock.now(), ground.chance.randbytes(10)),
-            hint=hinting.hint,
+            hint=hint_sender.hint,
             random_bytes=os.urandom,
             master=master_key(settings),
             meter=meter,
             traces=traces,
             feed=feed,
-            gathered=gathered,
+            gathered=batcher,
             served=Served(monotonic=clock.monotonic),
             streams=OpenStreams(),
             log_tails=LogTails(pool, clock=clock),
@@ -147,7 +147,7 @@ async def open_api(
             login_idle=api.login_idle,
         )
         stack.callback(service.off_loop.close)
-        doors = Doors(
+        pipeline = Doors(
             service=service,
             admission=Admission(pool=pool, monotonic=clock.monotonic, now=clock.now),
             rates=Rates(monotonic=clock.monotonic),
@@ -158,11 +158,11 @@ async def open_api(
             ),
         )
         connection_guard = make_guard(api, proxies, monotonic=clock.monotonic)
-        listening = stack.enter_context(listen(api, connection_guard))
-        app = make_app(doors, hosts=hosts, proxies=proxies)
+        api_socket = stack.enter_context(listen(api, connection_guard))
+        app = make_app(pipeline, hosts=hosts, proxies=proxies)
         serving = Serving(
             server=make_server(app, api, connection_guard),
-            socket=listening,
+            socket=api_socket,
             feed=feed,
             log_tails=service.log_tails,
         )
@@ -174,16 +174,16 @@ async def open_api(
             Tier(
                 [
                     clocks.duty,
-                    Duty("hinting", hinting.tick, pulse, ground),
-                    Duty("feeding", feed.tick, Pulse(), ground),
+                    Duty("hinting", hint_sender.tick, pulse, ground),
+                    Duty("reading the feed", feed.tick, Pulse(), ground),
                     Duty("guarding connections", connection_guard.tick, Pulse(), ground),
                     Duty("heartbeat", heartbeat.tick, Pulse(), ground),
-                    Duty("watching the admin key", watch.tick, Pulse(), ground),
+                    Duty("watching the admin key", key_watch.tick, Pulse(), ground),
                 ],
                 grace=SOON,
             ),
         ]
-        yield Open(tiers, url_of(api, listening), key_file, health_url)
+        yield Open(tiers, url_of(api, api_socket), key_file, health_url)
 
 
 def limits_of(api: Api) -> Limits:
@@ -191,7 +191,7 @@ def limits_of(api: Api) -> Limits:
     return Limits(
         key=per_key,
         tenant=Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst),
-        # Enough for people, too little for guessing.
+        # Enough for people, too few for guessing keys.
         address=Rate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second),
         hook=Rate(api.hook_per_second, BURST_FACTOR * api.hook_per_second),
     )
@@ -199,7 +199,7 @@ def limits_of(api: Api) -> Limits:
 
 @contextlib.contextmanager
 def publish_api(settings: Settings, url: str, *, make_folder: bool = False) -> Iterator[None]:
-    """Have the data folder say where this API is, for clients in that folder."""
+    """Write the address of this API to the data folder, for clients in that folder."""
     folder = settings.database.data
     if make_folder:
         with contextlib.suppress(OSError):
@@ -209,12 +209,12 @@ def publish_api(settings: Settings, url: str, *, make_folder: bool = False) -> I
 
 
 def local_url(url: str) -> str:
-    """The address to reach it by from this machine: no client can connect to "any address"."""
+    """Return the address for local clients, which cannot connect to a wildcard address."""
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 def guard(pool: Pool, clocks: OpenClockMonitor, gathered: Gathered) -> GuardedPool:
-    """The pool, of which the clock monitor says whether the database answers."""
+    """Wrap the pool, so that requests fail fast while the database is silent."""
     guarded = GuardedPool(pool, monotonic=clocks.monitor.clock.monotonic)
     guarded.on_lost, guarded.check = gathered.refuse_waiting, clocks.pulse.wake
     clocks.monitor.answered, clocks.monitor.lost = guarded.answered, guarded.lost
@@ -222,14 +222,16 @@ def guard(pool: Pool, clocks: OpenClockMonitor, gathered: Gathered) -> GuardedPo
 
 
 def refuse_open_door(api: Api) -> None:
-    """Beyond this machine only with TLS, or if somebody said that they know better."""
+    """Reject an address beyond loopback without TLS, unless `api.insecure_http` is set."""
     if (api.tls_certificate is None) != (api.tls_key is None):
-        raise InvalidSetting("api.tls_key", api.tls_key, "both a certificate and its key, or none")
+        raise InvalidSetting(
+            "api.tls_key", api.tls_key, "set both api.tls_certificate and api.tls_key, or neither"
+        )
     if api.tls_certificate is not None or api.insecure_http or is_loopback(api.host):
         return
     wanted = (
-        "127.0.0.1, or api.tls_certificate and api.tls_key, or api.insecure_http if something "
-        "in front of it speaks TLS: keys would cross the network in the clear"
+        "without TLS, keys would cross the network unencrypted; use 127.0.0.1, set "
+        "api.tls_certificate and api.tls_key, or set api.insecure_http behind a TLS proxy"
     )
     raise InvalidSetting("api.host", api.host, wanted)
 
@@ -262,7 +264,7 @@ def make_server(app: ASGIApp, api: Api, guard: ConnectionGuard) -> "Server":
 
 
 class Server(uvicorn.Server):
-    """Without signal handlers: a process of Rota has its own."""
+    """A uvicorn server without signal handlers: the process installs its own."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -271,7 +273,7 @@ class Server(uvicorn.Server):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """Answers requests until told to stop, then those that are under way."""
+    """Answers requests; on stop, it finishes the current ones."""
 
     server: Server
     socket: socket.socket
@@ -281,21 +283,21 @@ class Serving:
 
     async def run(self, stop: Halt, /) -> None:
         serving = asyncio.create_task(self.server.serve(sockets=[self.socket]))
-        told = asyncio.create_task(stop.wait())
+        stopping = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({serving, told}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
             self.server.should_exit = True
             self.feed.close()
             self.log_tails.close()
             await serving
         finally:
-            told.cancel()
+            stopping.cancel()
             serving.cancel()
 
 
 async def first_key(settings: Settings, access: Access, ground: Ground) -> Path | None:
-    """Check the wall, and make the bootstrap admin key if the platform has no valid one; return the
-    file it is in.
+    """Check row-level security, create the bootstrap admin key if the platform has no valid one,
+    and return the file of the new key.
     """
     async with open_connection(access) as conn:
         await check_wall(conn)

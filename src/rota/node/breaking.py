@@ -1,4 +1,4 @@
-"""The circuit breakers of a worker, as its settings want them. Room: node."""
+"""Builds the circuit breakers of a worker from its settings."""
 
 from random import Random
 
@@ -13,7 +13,7 @@ def breakers_of(settings: Settings, ground: Ground) -> Breakers:
     rule = Breaking(
         after=worker.breaker_after, pause=worker.breaker_pause, longest=worker.breaker_longest
     )
-    # Chance of its own: it is asked in the thread of the attempts.
+    # A separate random generator: the attempt thread uses it.
     return Breakers(
         rule,
         monotonic=ground.clock.monotonic,

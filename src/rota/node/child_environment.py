@@ -1,4 +1,4 @@
-"""The environment of handlers in a process of their own, from the worker's settings. Room: node."""
+"""Builds the environment of handlers that run in their own process, from the worker's settings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -20,32 +20,32 @@ CLIENT: Final = (*CLIENT_INHERITED, *CLIENT_ON_REQUEST)
 
 
 def check_passed_environment(settings: Settings) -> None:
-    """Refuse a name that would hand a secret of Rota to handlers."""
+    """Reject a variable that would expose a secret of Rota to handlers."""
     referenced = find_referenced(settings)
     for pattern in settings.worker.pass_environment:
         if pattern.startswith(ROTA_PREFIX) and pattern not in CLIENT:
             wanted = (
-                "variables of Rota hold its settings and passwords and are never passed; of these, "
-                f"handlers can get {', '.join(CLIENT)}"
+                "ROTA_ variables hold settings and passwords and are never passed; handlers can "
+                f"get only {', '.join(CLIENT)}"
             )
             raise InvalidSetting(SETTING, pattern, wanted)
         if pattern in referenced:
             wanted = (
-                f"{referenced[pattern]} refers to it, and what settings refer to is never passed: "
-                "give handlers a variable of another name, or a secret of Rota"
+                f"{referenced[pattern]} references it, and variables that settings reference are "
+                "never passed; use a variable of another name, or a Rota secret"
             )
             raise InvalidSetting(SETTING, pattern, wanted)
 
 
 def child_environment(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
-    """What a handler with isolation="process" finds in its environment."""
+    """Return the environment of a handler with isolation="process"."""
     return inherited_environment(
         environment, passed=settings.worker.pass_environment, withheld=find_referenced(settings)
     )
 
 
 def find_referenced(settings: Settings) -> dict[str, str]:
-    """The variables that settings refer to as ${NAME}, each with the path of one such setting."""
+    """Return the variables that settings reference as ${NAME}, each with one such setting."""
     plain = msgspec.to_builtins(settings, str_keys=True, enc_hook=str)
     return {
         found: path
@@ -59,8 +59,8 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _texts(each, f"{path}.{name}" if path else str(name))
+        for name, member in value.items():
+            yield from _texts(member, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each, path)
+        for item in value:
+            yield from _texts(item, path)

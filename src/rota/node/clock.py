@@ -1,4 +1,4 @@
-"""How every process measures the database's clock. Room: node."""
+"""Measures the database's clock in every process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ CLOCK_GRACE: Final = timedelta(seconds=5)
 
 
 class OpenClockMonitor(NamedTuple):
-    """The monitor, the duty that keeps it measuring, and what makes it measure at once."""
+    """The monitor, its duty, and the pulse that triggers a measurement at once."""
 
     monitor: ClockMonitor
     duty: Duty
@@ -30,7 +30,7 @@ class OpenClockMonitor(NamedTuple):
 
 @asynccontextmanager
 async def open_clock_monitor(access: Access, ground: Ground) -> AsyncIterator[OpenClockMonitor]:
-    """Measure once before anything is served, on a connection of its own, and then every second."""
+    """Measure once before anything is served, then every second, on a separate connection."""
     line, pulse = Line(access), Pulse()
     monitor = ClockMonitor(
         source=line,
@@ -47,7 +47,7 @@ async def open_clock_monitor(access: Access, ground: Ground) -> AsyncIterator[Op
 
 
 async def measure_clock(conn: Connection, ground: Ground) -> datetime:
-    """Ask the database for its time, and note it for this process."""
+    """Read the database's time and update the offset of this process."""
     sent = ground.clock.monotonic()
     now = await database_time(conn)
     ground.database_clock.offset.note(now, sent=sent, received=ground.clock.monotonic())

@@ -1,7 +1,7 @@
-"""From the settings to a database that is fit, migrated and ready. Room: node.
+"""Opens the database of the settings: starts or reaches it, checks it, and migrates it.
 
-A server's URL wins; without one, PostgreSQL is started in the data folder. Either way the server is
-judged before anything is written to it.
+A configured URL wins; without one, PostgreSQL is started in the data folder. Either way the server
+is checked before anything is written to it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from rota.store.migration_watch import MigrationWatch, ignore
 from rota.store.pool import Access, open_connection
 from rota.store.roles import DatabaseRole, check_rights, describe_login
 
-# No limit: a migration may take hours. Its own lock time-out keeps it from blocking others (F59).
+# A migration may take hours. Its own lock timeout keeps it from blocking others (F59).
 UNLIMITED: Final = timedelta(0)
 
 
@@ -41,10 +41,10 @@ async def open_database(
     emit: Emit = ignore,
     roles: Sequence[DatabaseRole] = (),
 ) -> AsyncIterator[Database]:
-    """Start or reach the database, judge it, and bring its schema up to date.
+    """Start or reach the database, check it, and migrate its schema.
 
-    A login that does not own the schema changes nothing: it must be a member of `roles`, which a
-    process of this kind needs, and the schema must be up to date.
+    A login that does not own the schema changes nothing: it must be a member of `roles`, and the
+    schema must be up to date.
     """
     async with AsyncExitStack() as stack:
         embedded = None
@@ -69,7 +69,7 @@ async def open_database(
             else:
                 await check_rights(conn, login, roles)
             if login.may_make_days:
-                # Before anybody writes a row of today into the partition of the rest.
+                # Before a row of today lands in the default partition.
                 today = (await database_time(conn)).date()
                 await partitions.make_ahead(conn, today=today, ahead=0)
         yield Database(
@@ -83,7 +83,7 @@ async def open_database(
 async def bring_up_to_date(
     access: Access, *, emit: Emit, migrations: Sequence[Migration] | None = None
 ) -> list[str]:
-    """Migrate on a connection of its own, which nothing but the server's end can cut short."""
+    """Migrate on a separate connection without a statement timeout."""
     watch = MigrationWatch(emit=emit, open_connection=lambda: open_connection(access))
     async with open_connection(replace(access, statement=UNLIMITED)) as conn:
         return await migrate(conn, migrations=migrations, watch=watch)

@@ -1,7 +1,7 @@
-"""All of Rota in one process, for one machine: `rota up`. Room: node.
+"""Runs all of Rota in one process, for `rota up`.
 
-The API, a scheduler, a worker and the upkeep around them, on the embedded database or on a server.
-Other processes may join on the same database at any time: nothing here assumes to be alone.
+It runs the API, a scheduler, a worker and the maintenance duties, on the embedded database or a
+server. Other processes can join the same database at any time.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ from rota.store.fitness import database_time
 from rota.store.pool import open_connection, open_pool
 from rota.store.roles import DatabaseRole
 
-# How soon the embedded server comes back when its keeper was killed with it.
+# How soon the embedded server is restarted if its monitor was killed with it.
 LOOK_AFTER_EVERY: Final = timedelta(seconds=2)
 SOON: Final = timedelta(seconds=5)
 DEMO: Final = "rota.node.demo.handlers:handlers"
 
 
 class Up(NamedTuple):
-    """What is told once all is up; `planted` counts the example jobs that were written."""
+    """What `ready` receives once everything runs; `planted` counts the new example jobs."""
 
     database: Database
     planted: int | None
@@ -56,8 +56,10 @@ async def run_everything(
     say: Write,
     app: str | None = None,
 ) -> int:
-    """Run until told to stop, and return the exit code. `say` hears of the example jobs' runs;
-    `app` is `module:attribute` of what the worker serves.
+    """Run until stopped, and return the exit code.
+
+    `say` prints messages, such as the runs of the example jobs. `app` is `module:attribute` of the
+    app or handlers that the worker serves.
     """
     check_sources(settings)
     check_shell_user(settings)
@@ -65,27 +67,31 @@ async def run_everything(
     declared = None if served is None else load_served(served).app
 
     @asynccontextmanager
-    async def opening(place: Place) -> AsyncIterator[list[Tier]]:
+    async def open_tiers(process: Place) -> AsyncIterator[list[Tier]]:
         async with (
             open_api(
-                settings, place.database.access, place.ground, place.meter, traces=place.traces
+                settings,
+                process.database.access,
+                process.ground,
+                process.meter,
+                traces=process.traces,
             ) as api,
-            open_everything(place, app=served, demo=demo, say=say) as tiers,
+            open_everything(process, app=served, demo=demo, say=say) as tiers,
         ):
             if declared is not None:
-                await register_schedules(declared, place.database.access, place.ground)
-            planted = await plant_demo(place) if demo else None
+                await register_schedules(declared, process.database.access, process.ground)
+            planted = await plant_demo(process) if demo else None
             with publish_api(settings, api.url, make_folder=True):
-                ready(Up(place.database, planted, api))
+                ready(Up(process.database, planted, api))
                 for warning in find_exposed_keys(settings):
                     say(warning)
                 for queue in unserved(declared, settings.worker.queues):
-                    say(f"jobs of this app wait in {queue!r}, which this worker does not serve")
-                # The API lets go first: what it accepted is still fired and run for a moment.
+                    say(f"Jobs of this app use queue {queue!r}, which this worker does not serve")
+                # The API stops first; the scheduler and the worker still process what it accepted.
                 yield [*api.tiers, *tiers]
 
     return await run_process(
-        settings, name="rota up", open_tiers=opening, write=write, roles=tuple(DatabaseRole)
+        settings, name="rota up", open_tiers=open_tiers, write=write, roles=tuple(DatabaseRole)
     )
 
 
@@ -93,8 +99,8 @@ async def run_everything(
 async def open_everything(
     place: Place, *, app: str | None, demo: bool, say: Callable[[str], object]
 ) -> AsyncIterator[list[Tier]]:
-    """What runs, in the order it lets go."""
-    settings, access, ground = place.settings, place.database.access, place.ground
+    """Yield the tiers of scheduler, worker and maintenance, in the order in which they stop."""
+    settings, access, context = place.settings, place.database.access, place.ground
     make_executors = executors_of(settings, app=app)
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(open_pool(access, size=4))
@@ -102,7 +108,7 @@ async def open_everything(
             open_worker(
                 settings,
                 access,
-                ground,
+                context,
                 make_executors,
                 drain=place.stop.drain.set,
                 traces=place.traces,
@@ -112,29 +118,29 @@ async def open_everything(
             open_scheduler(
                 settings,
                 access,
-                ground,
+                context,
                 fired=lambda _queue_ids: worker.woken(),
                 traces=place.traces,
             )
         )
         if worker.serves is not None:
             say(worker.serves)
-        sources = await stack.enter_async_context(open_sources(settings, access, ground))
-        duties = upkeep(settings.retention, pool, ground, freed=worker.woken)
+        sources = await stack.enter_async_context(open_sources(settings, access, context))
+        duties = upkeep(settings.retention, pool, context, freed=worker.woken)
         if demo:
-            telling = Telling(source=pool, say=say, name_begins="demo: ")
-            duties.append(Duty("telling", telling.tick, Pulse(), ground))
+            outcome_printer = Telling(source=pool, say=say, name_begins="demo: ")
+            duties.append(Duty("printing outcomes", outcome_printer.tick, Pulse(), context))
         if place.database.embedded is not None:
-            duties.append(looking_after(place.database.embedded, ground))
+            duties.append(looking_after(place.database.embedded, context))
         yield [*sources, *scheduler, *worker.tiers, Tier(duties, grace=SOON)]
 
 
 async def plant_demo(place: Place) -> int:
-    """Write the example jobs that are not there yet."""
-    ground = place.ground
+    """Create the missing example jobs and return their number."""
+    context = place.ground
     async with open_connection(place.database.access) as conn:
         now = await database_time(conn)
-        return await plant(conn, now=now, new_id=lambda: stamped(now, ground.chance.randbytes(10)))
+        return await plant(conn, now=now, new_id=lambda: stamped(now, context.chance.randbytes(10)))
 
 
 def looking_after(embedded: Embedded, ground: Ground) -> Duty:
@@ -142,5 +148,5 @@ def looking_after(embedded: Embedded, ground: Ground) -> Duty:
         await asyncio.to_thread(embedded.ensure)
         return LOOK_AFTER_EVERY.total_seconds()
 
-    # Recovery after a crash may take minutes, and nothing else waits for this duty.
+    # Crash recovery may take minutes, and nothing else waits for this duty.
     return Duty("embedded database", tick, Pulse(), ground, limit=timedelta(minutes=10))

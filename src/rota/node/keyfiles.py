@@ -1,7 +1,7 @@
-"""Keys that are kept in files: the first key of the API, and the master key. Room: node.
+"""Reads and writes key files: the bootstrap admin key and the master key.
 
-The API makes a master key beside the embedded database if there is none. A worker only reads it,
-and anew for each attempt that needs it: the file may come later than the worker.
+The API creates a missing master key next to the embedded database. A worker only reads it, again
+for each attempt that needs it, because the file may appear after the worker started.
 """
 
 import os
@@ -16,7 +16,7 @@ MASTER_BYTES: Final = 32
 
 
 def master_key(settings: Settings) -> bytes | None:
-    """The key that seals secrets; None if there is none, and then there are no secrets."""
+    """Return the key that encrypts secrets; None disables secrets."""
     file = master_file(settings)
     if file is None:
         return None
@@ -26,7 +26,7 @@ def master_key(settings: Settings) -> bytes | None:
 
 
 def opening_key(settings: Settings) -> bytes | None:
-    """The same for a worker. That it cannot be read is no fault of the run that asks for it."""
+    """Return the master key for a worker. A read error is not the fault of the run."""
     file = master_file(settings)
     if file is None or not file.exists():
         return None
@@ -34,7 +34,7 @@ def opening_key(settings: Settings) -> bytes | None:
         return _read(file)
     except InvalidSetting as error:
         raise SealingFailed(
-            reason="the master key of this worker cannot be read", remedy=error.wanted
+            reason="this worker cannot read its master key", remedy=error.wanted
         ) from error
 
 
@@ -45,7 +45,7 @@ def master_file(settings: Settings) -> Path | None:
 
 
 def keep_key(folder: Path, key: str, *, name: str) -> Path:
-    """Write the key where only its owner can read it, never for a moment where others can."""
+    """Write the key to a file that is private from the moment it is created."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / name
     draft = file.with_suffix(".new")
@@ -61,8 +61,9 @@ def _read(file: Path) -> bytes:
     try:
         key = bytes.fromhex(file.read_text().strip())
     except (OSError, ValueError) as error:
-        wanted = f"the path of a file with 64 hexadecimal digits ({error})"
+        wanted = f"expected the path of a file with {2 * MASTER_BYTES} hexadecimal digits ({error})"
         raise InvalidSetting("api.master_key", str(file), wanted) from error
     if len(key) != MASTER_BYTES:
-        raise InvalidSetting("api.master_key", str(file), f"{2 * MASTER_BYTES} hexadecimal digits")
+        wanted = f"the file must contain {2 * MASTER_BYTES} hexadecimal digits"
+        raise InvalidSetting("api.master_key", str(file), wanted)
     return key

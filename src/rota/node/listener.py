@@ -1,4 +1,4 @@
-"""The API's sockets: the guarded one for clients, and the one for probes. Room: node."""
+"""Opens the sockets of the API: the guarded one for clients, and the one for health probes."""
 
 import contextlib
 import ipaddress
@@ -22,11 +22,11 @@ from rota.runtime.health import (
     bind_probe_socket,
 )
 
-# Open files beside the connections of clients: the database, attempts, files, probes.
+# File descriptors for everything except client connections: database, attempts, files, probes.
 DESCRIPTORS_RESERVED: Final = 512
 CLIENT_CONNECTIONS_MIN: Final = 16
 BACKLOG: Final = 1_024
-# The watchdog ends a process whose loop stands still for 30 s; a supervisor may be quicker.
+# The watchdog ends a process whose loop is blocked for 30 s; a supervisor may act earlier.
 LIVENESS_SILENCE_MAX_S: Final = 20.0
 READINESS_SILENCE_MAX_S: Final = 5.0
 
@@ -34,7 +34,7 @@ READINESS_SILENCE_MAX_S: Final = 5.0
 def make_guard(
     api: Api, proxies: TrustedProxies, *, monotonic: Callable[[], float]
 ) -> ConnectionGuard:
-    """Make the guard of the API's connections, within the process's limit of open files."""
+    """Create the connection guard of the API, within the process's limit of open files."""
     allowed = ensure_descriptors(api.client_connections + DESCRIPTORS_RESERVED)
     room = max(CLIENT_CONNECTIONS_MIN, allowed - DESCRIPTORS_RESERVED)
     limits = ConnectionLimits(
@@ -53,13 +53,13 @@ def read_network(text: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as error:
-        wanted = f"addresses and networks such as 10.0.0.0/8 ({error})"
+        wanted = f"expected an address or network such as 10.0.0.0/8 ({error})"
         raise InvalidSetting("api.trusted_proxies", text, wanted) from None
 
 
 def read_hosts(api: Api) -> AllowedHosts:
-    """Read which host names are served. Without a list, one that listens on loopback serves no name
-    that a web page could have resolve to it.
+    """Return the allowed host names. Without a list, an API on loopback allows only its own host,
+    so that no web page can reach it through DNS rebinding.
     """
     if api.allowed_hosts:
         return AllowedHosts(api.allowed_hosts)
@@ -77,10 +77,10 @@ def is_loopback(host: str) -> bool:
 
 @contextlib.contextmanager
 def listen(api: Api, guard: ConnectionGuard) -> Iterator[socket.socket]:
-    """The socket, opened before anything says that the API is up."""
+    """Open the socket of the API, before it is announced as ready."""
     family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
-    # The protocol said in so many words: asyncio sets TCP_NODELAY only then, and without that
-    # every answer waits 40 ms for the client's delayed acknowledgement.
+    # An explicit protocol: asyncio sets TCP_NODELAY only then, and without it every response waits
+    # 40 ms for the client's delayed acknowledgement.
     with GuardedSocket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as made:
         made.guard = guard
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -88,14 +88,16 @@ def listen(api: Api, guard: ConnectionGuard) -> Iterator[socket.socket]:
             made.bind((api.host, api.port))
             made.listen(BACKLOG)
         except OSError as error:
-            wanted = f"an address and port that can be listened on ({error.strerror or error})"
+            wanted = (
+                f"cannot listen on it ({error.strerror or error}); choose another address or port"
+            )
             raise InvalidSetting("api.port", f"{api.host}:{api.port}", wanted) from error
         yield made
 
 
 @contextlib.contextmanager
 def serve_probes(api: Api, checks: Mapping[str, Check]) -> Iterator[str | None]:
-    """Answer probes on their own listener, and yield its URL; None if it is off."""
+    """Answer health probes on a separate listener, and yield its URL; None if it is off."""
     if api.health_listen == "off":
         yield None
         return
@@ -105,8 +107,8 @@ def serve_probes(api: Api, checks: Mapping[str, Check]) -> Iterator[str | None]:
             listening = stack.enter_context(bind_probe_socket(address))
         except OSError as error:
             wanted = (
-                f"an address and port that can be listened on ({error.strerror or error}); choose "
-                'another one, or "auto"'
+                f"cannot listen on it ({error.strerror or error}); choose another address and "
+                'port, or "auto"'
             )
             raise InvalidSetting("api.health_listen", api.health_listen, wanted) from error
         stack.enter_context(HealthListener(listening, checks))
@@ -117,14 +119,14 @@ def serve_probes(api: Api, checks: Mapping[str, Check]) -> Iterator[str | None]:
 def make_checks(
     service: Service, heartbeat: LoopHeartbeat, *, is_stopping: Callable[[], bool]
 ) -> dict[str, Check]:
-    """Make the checks behind the probes. They run in the listener's thread and only read."""
+    """Create the checks of the probes. They run in the listener's thread and only read."""
 
     def check_liveness() -> ProbeAnswer:
         return check_loop(heartbeat, LIVENESS_SILENCE_MAX_S)
 
     def check_readiness() -> ProbeAnswer:
         if is_stopping():
-            return ProbeAnswer("this process is stopping")
+            return ProbeAnswer("the process is stopping")
         problem = unreadiness_of(service)
         if problem is not None:
             return ProbeAnswer(problem)
@@ -137,13 +139,13 @@ def check_loop(heartbeat: LoopHeartbeat, silence_max_s: float) -> ProbeAnswer:
     silent_s = heartbeat.silent_s
     if silent_s < silence_max_s:
         return ProbeAnswer()
-    return ProbeAnswer(f"the event loop has not turned for {silent_s:.0f} s")
+    return ProbeAnswer(f"the event loop has been blocked for {silent_s:.0f} s")
 
 
 def read_probe_address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        wanted = '"auto", "off", or an address and port such as 0.0.0.0:7071'
+        wanted = 'expected "auto", "off", or an address and port such as 0.0.0.0:7071'
         raise InvalidSetting("api.health_listen", text, wanted)
     return host, int(port)

@@ -1,7 +1,7 @@
-"""Finds what `module:attribute` names: an app, or handlers alone. Room: node.
+"""Loads the app or the handlers at `module:attribute`.
 
-The module is the user's: it may be missing, broken, or raise anything. Apart from plugins.py,
-because whoever only wants to know whether an app can be loaded needs no executors.
+The module is user code: it may be missing, broken, or raise anything. Separate from plugins.py,
+because `--reload` checks an app without importing the executors.
 """
 
 import sys
@@ -18,8 +18,8 @@ OURS: Final = Path(__file__).parents[1]
 
 
 class Served(NamedTuple):
-    """What `module:attribute` names. `source` is where child processes find the handlers; `app` is
-    None if it names handlers alone, which have no schedules.
+    """The loaded handlers. `source` is where child processes find them; `app` is None for bare
+    handlers, which have no schedules.
     """
 
     handlers: Handlers
@@ -28,33 +28,33 @@ class Served(NamedTuple):
 
 
 def load_served(app: str) -> Served:
-    """The app or the handlers that `module:attribute` names, also in the current folder."""
+    """Load the app or the handlers at `module:attribute`, also from the current folder."""
     found = load(app)
     if isinstance(found, App):
         return Served(found.handlers, f"{app}.handlers", found)
     if isinstance(found, Handlers):
         return Served(found, app, None)
-    wanted = f"the name of a Handlers object or of a rota.App, not of {type(found)}"
+    wanted = f"expected a rota.App or a Handlers object, got {type(found)}"
     raise InvalidInput("app", app, wanted)
 
 
 def load(app: str) -> object:
-    """What `module:attribute` names."""
+    """Import the object at `module:attribute`."""
     module, colon, attribute = app.partition(":")
     if not (module and colon and attribute):
-        raise InvalidInput("app", app, "module:attribute, for example jobs:app")
+        raise InvalidInput("app", app, "expected module:attribute, such as jobs:app")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
         found: object = getattr(import_module(module), attribute)
-    except Exception as error:  # the module is the user's and may raise anything
+    except Exception as error:  # user code may raise anything
         raise UnusableInput("app", app, f"cannot import {app!r}: {said(error)}") from error
     return found
 
 
 def said(error: Exception) -> str:
-    """What went wrong, and where: one line must be enough to find it."""
+    """Describe an import error in one line, with the file and line of the user's code."""
     text = (
         str(error)
         if isinstance(error, ImportError | AttributeError | SyntaxError | RotaError)
@@ -62,6 +62,6 @@ def said(error: Exception) -> str:
     )
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "importlib" not in frame.filename][1:]
-    # What we refuse is wrong where they said it, not where we found it.
+    # Point at the user's line, not at the line of Rota that raised.
     own = [frame for frame in own if not Path(frame.filename).is_relative_to(OURS)] or own
     return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text

@@ -1,7 +1,7 @@
-"""The executors that reach things by name, made from the worker's settings. Room: node.
+"""Builds the executors that use named resources (connections, channels, places) from the settings.
 
-Here references to secrets are looked up (config/references.py), when a worker starts: one that is
-missing keeps it from starting, and not from working at three in the morning.
+It resolves secret references (config/references.py) when a worker starts, so that a missing one
+prevents the start instead of failing runs later.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def notify_of(settings: Executors, environment: Mapping[str, str]) -> NotifyExec
 
 
 def sql_of(settings: Executors, environment: Mapping[str, str]) -> tuple[SqlExecutor, EtlExecutor]:
-    """The two kinds that share connections and a folder."""
+    """Build the `sql` and `etl` executors, which share connections and a data folder."""
     connections = Connections(
         Connection(
             name=name,
@@ -65,7 +65,7 @@ def webhook_of(
     webhooks = {}
     for name, webhook in settings.webhooks.items():
         field = f"executors.webhooks.{name}.secrets"
-        secrets = [resolve(each, field=field, environment=environment) for each in webhook.secrets]
+        secrets = [resolve(text, field=field, environment=environment) for text in webhook.secrets]
         webhooks[name] = signing(secrets, hosts=webhook.hosts, tenants=webhook.tenants, field=field)
     return WebhookExecutor(webhooks, guard=guard, guard_tenants=settings.http_allow_tenants)
 
@@ -75,7 +75,7 @@ def sync_of(settings: Executors, environment: Mapping[str, str]) -> SyncExecutor
     for name, place in settings.places.items():
         field = f"executors.places.{name}"
 
-        def told(setting: str, text: str | None, field: str = field) -> str | None:
+        def resolve_option(setting: str, text: str | None, field: str = field) -> str | None:
             path = f"{field}.{setting}"
             return None if text is None else resolve(text, field=path, environment=environment)
 
@@ -85,8 +85,8 @@ def sync_of(settings: Executors, environment: Mapping[str, str]) -> SyncExecutor
                 url=place.url,
                 endpoint=place.endpoint,
                 region=place.region,
-                account=told("account", place.account),
-                secret=told("secret", place.secret),
+                account=resolve_option("account", place.account),
+                secret=resolve_option("secret", place.secret),
                 key_file=None if place.key_file is None else str(place.key_file),
                 host_keys=place.host_keys,
                 read_only=place.read_only,

@@ -1,8 +1,8 @@
-"""Which executors a worker has: the built-in ones, its handlers, and plug-ins. Room: node.
+"""Builds the executors of a worker: the built-in ones, its handlers, and plug-ins.
 
-A plug-in is an entry point of the group `rota.executors` that names a callable without arguments;
-it makes an executor (core/executor.py). Executors belong to one event loop, so they are made anew
-for each stage.
+A plug-in is an entry point of the group `rota.executors`: a callable without arguments that returns
+an executor (core/executor.py). Executors belong to one event loop, so each attempt loop gets new
+ones.
 """
 
 import os
@@ -27,13 +27,13 @@ MakeExecutors = Callable[[], tuple[Executor, ...]]
 
 
 def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors:
-    """How to make the executors of a worker; `app` is `module:attribute` of its handlers."""
+    """Return a factory of the worker's executors; `app` is `module:attribute` of its handlers."""
     check_passed_environment(settings)
     served = None if app is None else load_served(app)
     plugins = [load_plugin(entry) for entry in entry_points(group=GROUP)]
 
     allowed = settings.executors
-    # A claimed run must not wait for a thread or a child while its time runs.
+    # A claimed run must not wait for a thread or child process while its timeout runs.
     limits = Limits(threads=settings.worker.slots, children=settings.worker.slots)
 
     def make() -> tuple[Executor, ...]:
@@ -43,7 +43,7 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
             allow_ports=allowed.http_allow_ports,
             deny_networks=allowed.http_deny_networks,
         )
-        made: list[Executor] = [
+        executors: list[Executor] = [
             HttpExecutor(guard=guard, guard_tenants=allowed.http_allow_tenants),
             ShellExecutor(
                 allow=allowed.shell_allow,
@@ -54,11 +54,11 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
             sync_of(allowed, os.environ),
             webhook_of(allowed, os.environ, guard),
         ]
-        # A worker that has nothing to reach leaves these runs to those that do.
+        # A worker without such resources leaves these kinds to other workers.
         if allowed.connections or allowed.data_folder is not None:
-            made += sql_of(allowed, os.environ)
+            executors += sql_of(allowed, os.environ)
         if served is not None:
-            made.append(
+            executors.append(
                 PythonExecutor(
                     served.handlers,
                     source=served.source,
@@ -66,20 +66,20 @@ def executors_of(settings: Settings, *, app: str | None = None) -> MakeExecutors
                     environment=partial(child_environment, settings, os.environ),
                 )
             )
-        made += [plugin() for plugin in plugins]
-        refuse_doubles(made)
-        return tuple(made)
+        executors += [plugin() for plugin in plugins]
+        refuse_doubles(executors)
+        return tuple(executors)
 
     return make
 
 
 def load_plugin(entry: EntryPoint) -> Callable[[], Executor]:
     try:
-        made: Callable[[], Executor] = entry.load()
-    except Exception as error:  # foreign code, too
-        wanted = f"an entry point of {GROUP} that can be loaded: {said(error)}"
+        factory: Callable[[], Executor] = entry.load()
+    except Exception as error:  # a plug-in may raise anything
+        wanted = f"cannot load this entry point of {GROUP}: {said(error)}"
         raise InvalidInput("plug-in", entry.value, wanted) from error
-    return made
+    return factory
 
 
 def refuse_doubles(executors: list[Executor]) -> None:
@@ -88,5 +88,5 @@ def refuse_doubles(executors: list[Executor]) -> None:
         for kind in executor.kinds:
             if kind in seen:
                 both = f"{type(seen[kind]).__name__} and {type(executor).__name__}"
-                raise InvalidInput("kind", kind, f"one executor for it, not {both}")
+                raise InvalidInput("kind", kind, f"two executors serve it: {both}; remove one")
             seen[kind] = executor

@@ -1,4 +1,4 @@
-"""What every process of Rota does around its tiers: log, signals, database. Room: node."""
+"""Runs a process: log, signals, watchdog and database around its tiers."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -33,14 +33,14 @@ from rota.store.pool import SILENCE_MARGIN
 from rota.store.roles import DatabaseRole
 
 Write = Callable[[str], object]
-# A pass waits for a connection, then for an answer; each may be late by SILENCE_MARGIN, and the
-# rest of the pass takes time too.
+# A pass waits for a connection and for a response, each late by up to SILENCE_MARGIN, and the rest
+# of the pass takes time too.
 WAIT_MARGIN: Final = 3 * SILENCE_MARGIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the services of a process stand."""
+    """What the services of a process share: settings, database, context, metrics and traces."""
 
     settings: Settings
     database: Database
@@ -62,17 +62,17 @@ async def run_process(
     write: Write,
     roles: Sequence[DatabaseRole] = (),
 ) -> int:
-    """Open the database, run the tiers until told to stop, and return the exit code.
+    """Open the database, run the tiers until stopped, and return the exit code.
 
-    `roles` are what the login must be a member of, unless it owns the schema.
+    The login must be a member of `roles` or own the schema.
     """
     try:
         async with (
-            open_place(settings, name=name, write=write, roles=roles) as place,
+            open_place(settings, name=name, write=write, roles=roles) as process,
             AsyncExitStack() as stack,
         ):
-            tiers = await place.wait.enter(stack, lambda: open_tiers(place))
-            ending = await run_node(tiers, place.stop, place.ground)
+            tiers = await process.wait.enter(stack, lambda: open_tiers(process))
+            ending = await run_node(tiers, process.stop, process.ground)
     except StoppedAtStart:
         return 0
     return ending.exit_code
@@ -83,7 +83,7 @@ async def open_place(
     settings: Settings, *, name: str, write: Write, roles: Sequence[DatabaseRole] = ()
 ) -> AsyncIterator[Place]:
     relax_collector()
-    # What handlers log goes to the logs of their attempts; at Python's usual level, little would.
+    # Log records of handlers go to the logs of their attempts; Python's default level drops most.
     logging.getLogger().setLevel(logging.INFO)
     clock = SystemClock()
     log = make_log(settings.log, clock, write)
@@ -95,7 +95,7 @@ async def open_place(
 
     limit = watchdog_limit(settings.database)
     with stop_on_signals(stop), Watchdog(limit=limit) as watchdog:
-        ground = Ground(
+        context = Ground(
             clock=clock,
             emit=emit,
             chance=Random(),
@@ -103,16 +103,16 @@ async def open_place(
             database_clock=DatabaseClock(clock),
         )
         wait = StartWait.of(
-            settings.database, clock=clock, emit=emit, rng=ground.chance, stop=stop.drain
+            settings.database, clock=clock, emit=emit, rng=context.chance, stop=stop.drain
         )
-        async with open_traces(settings, ground) as traces, AsyncExitStack() as stack:
+        async with open_traces(settings, context) as traces, AsyncExitStack() as stack:
             database = await wait.enter(
                 stack, lambda: open_database(settings.database, name=name, emit=emit, roles=roles)
             )
             yield Place(
                 settings=settings,
                 database=database,
-                ground=ground,
+                ground=context,
                 stop=stop,
                 meter=meter,
                 wait=wait,
@@ -126,5 +126,5 @@ def make_log(settings: LogSettings, clock: Clock, write: Write) -> Log:
 
 
 def watchdog_limit(settings: DatabaseSettings) -> timedelta:
-    """The longest that a duty may stand still: longer than it waits for a silent database."""
+    """Return how long a duty may be blocked: longer than it waits for a silent database."""
     return max(LIMIT, settings.connect_timeout + settings.statement_timeout + WAIT_MARGIN)

@@ -1,8 +1,7 @@
-"""The schedules that an app declares become jobs, when a worker of it starts. Room: node.
+"""Registers the schedules that an app declares as jobs, when its worker starts.
 
-All of them or none, in one transaction, in the order of their names: several workers of the app may
-start at the same moment. What is wrong with one is told with its name, and the worker does not
-start: it would serve a schedule that nobody has.
+It writes all of them in one transaction, ordered by name, because several workers of the app may
+start at the same time. An invalid schedule is reported with its name and prevents the start.
 """
 
 import socket
@@ -34,36 +33,36 @@ from rota.store.transaction import transaction
 
 
 def specs_of(app: App) -> list[JobSpec]:
-    """The declared schedules, checked as a request would be."""
+    """Return the declared schedules, validated like an API request."""
     specs = []
-    for said in sorted(app.declarations(), key=lambda each: str(each["name"])):
-        with within(f"job {said['name']!r}"):
-            draft = read_input(JobDraft, said)
+    for declaration in sorted(app.declarations(), key=lambda job: str(job["name"])):
+        with within(f"job {declaration['name']!r}"):
+            draft = read_input(JobDraft, declaration)
             specs.append(spec_of(draft, tenant=app.tenant))
     return specs
 
 
 def is_over(spec: JobSpec, now: datetime) -> bool:
-    """Whether it was to run at times that have all passed: there is nothing left to register."""
-    said = spec.schedule or {}
-    if not {*said} <= {"at", "timezone"}:
+    """Return whether all times of a one-time schedule have passed: nothing is left to register."""
+    schedule = spec.schedule or {}
+    if not {*schedule} <= {"at", "timezone"}:
         return False
-    rules = read_saved_schedule(said).rules
+    rules = read_saved_schedule(schedule).rules
     return all(isinstance(rule, Once) and rule.at <= now for rule in rules)
 
 
 def unserved(app: App | None, queues: Sequence[str]) -> list[str]:
-    """Queues of the app that a worker of these queues does not look at."""
+    """Return the queues of the app that are not among these queues of a worker."""
     return [] if app is None else [each for each in app.queues if each not in queues]
 
 
 async def note(
     conn: Connection, app: App, tenant_id: int, name: str, declared: DeclarationResult
 ) -> None:
-    """Write down that the app made or changed a job, in the transaction that did."""
+    """Write an audit entry for a job that the app created or updated, in the same transaction."""
     job = await job_views.by_name(conn, tenant_id=tenant_id, name=name)
     if job is None:
-        raise RuntimeError("a job that was declared in this transaction is gone")
+        raise RuntimeError("a job declared in this transaction is missing")
     entry = NewEntry(
         tenant_id=tenant_id,
         actor=f"app {app.name} on {socket.gethostname()}",
@@ -76,12 +75,12 @@ async def note(
     if declared.before is not None:
         different = changes(views.job_view(declared.before), views.job_view(job))
         entry = replace(entry, action="job.update", before=different.before, after=different.after)
-    # The statement for many: a worker may not read the audit log, which `returning` asks for.
+    # The bulk statement: the single one uses `returning`, and a worker may not read the audit log.
     await audit.note_many(conn, [entry])
 
 
 async def register_schedules(app: App, access: Access, ground: Ground) -> None:
-    """Write what the app declares, and say what it declared once and does not any more."""
+    """Write the schedules of the app, and report jobs that it no longer declares."""
     specs = specs_of(app)
     async with open_connection(access) as conn:
         tenant_id = (await names.tenant_ids(conn, [app.tenant]))[app.tenant]
@@ -93,7 +92,7 @@ async def register_schedules(app: App, access: Access, ground: Ground) -> None:
                 calendars=await calendars.read_all(conn, tenant_id=tenant_id),
             )
             deeds: Counter[Deed] = Counter()
-            for spec in (each for each in specs if not is_over(each, now)):
+            for spec in (spec for spec in specs if not is_over(spec, now)):
                 with within(f"job {spec.name!r}"):
                     declared = await declare(conn, spec, app=app.name, moment=moment)
                 deeds[declared.deed] += 1
@@ -110,6 +109,7 @@ async def register_schedules(app: App, access: Access, ground: Ground) -> None:
                     unchanged=deeds[Deed.UNCHANGED],
                 )
             )
-        mine = frozenset(spec.display_name for spec in specs)
-        for name in await forgotten(conn, tenant_id=tenant_id, app=app.name, names=mine):
+        declared_names = frozenset(spec.display_name for spec in specs)
+        removed = await forgotten(conn, tenant_id=tenant_id, app=app.name, names=declared_names)
+        for name in removed:
             ground.emit(JobForgotten(app=app.name, name=name, remedy=f"rota jobs delete {name!r}"))

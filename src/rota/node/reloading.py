@@ -1,10 +1,10 @@
-"""Restarts a worker when the source of its app changes: `rota worker --reload`. Room: node.
+"""Restarts a worker when the source of its app changes: `rota worker --reload`.
 
-For development. The worker is a process of its own; this one only looks at the files, once a
-second. The new code is tried in a third process first: if it cannot be imported, that is said in
-one message and the old code goes on. A worker that is replaced ends what it has begun.
+For development. The worker is a child process; this process checks the files once a second. It
+first imports the new code in a third process: if that fails, it prints one message and the old code
+keeps running. A replaced worker finishes its current runs.
 
-    python -m rota.node.reloading <module:attribute>    tries it, and tells which files it has
+    python -m rota.node.reloading <module:attribute>    imports it and prints its files
 """
 
 import json
@@ -26,19 +26,19 @@ from rota.node.loading import OURS, load_served
 
 EVERY: Final = 1.0
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-# The time of the last change and the size; None if there is no such file.
+# Modification time and size; None for a missing file.
 Stamp = tuple[int, int] | None
 
 
 class Tried(NamedTuple):
-    """What became of importing an app: its files, and what is wrong with it if anything is."""
+    """The result of importing an app: its files, and the error if it failed."""
 
     files: list[str]
     error: str | None
 
 
 class Reloading:
-    """`command` starts a worker; `say` is told what happens."""
+    """Watches the files of an app. `command` starts a worker; `say` prints messages."""
 
     def __init__(self, app: str, command: Sequence[str], *, say: Callable[[str], object]) -> None:
         self._app = app
@@ -49,21 +49,19 @@ class Reloading:
         self._stamps: dict[str, Stamp] = {}
 
     def run(self) -> int:
-        """Until told to stop; returns the exit code of the worker that was the last."""
+        """Run until stopped; return the exit code of the last worker."""
         tried = try_app(self._app)
         if tried.error is not None:
             raise InvalidInput("app", self._app, tried.error)
         self._stamps = stamps_of(tried.files)
-        with self._heeding_signals():
+        with self._forwarding_signals():
             worker = self._start()
             first = worker
             while not self._stop.wait(EVERY):
                 if first.poll() is not None and worker is first:
                     return first.returncode
                 if worker.poll() is not None and worker in self._workers:
-                    self._say(
-                        f"the worker ended with {worker.returncode}; a change starts it again"
-                    )
+                    self._say(f"The worker exited with {worker.returncode}; a change restarts it")
                 self._workers = [each for each in self._workers if each.poll() is None]
                 if self._has_changed() and self._is_good():
                     signal_to([worker], signal.SIGTERM)
@@ -73,7 +71,7 @@ class Reloading:
         return worker.wait()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # In a group of its own: a Ctrl-C reaches it through us, once.
+        # Its own process group: Ctrl-C reaches it once, through this process.
         worker = subprocess.Popen(self._command, process_group=0)
         self._workers.append(worker)
         return worker
@@ -83,27 +81,27 @@ class Reloading:
         changed = [name for name, stamp in stamps.items() if stamp != self._stamps[name]]
         self._stamps = stamps
         if changed:
-            names = ", ".join(Path(each).name for each in changed[:3])
-            self._say(f"changed: {names}{' and more' if len(changed) > 3 else ''}")
+            names = ", ".join(Path(name).name for name in changed[:3])
+            self._say(f"Changed: {names}{' and more' if len(changed) > 3 else ''}")
         return bool(changed)
 
     def _is_good(self) -> bool:
         tried = try_app(self._app)
-        # What it is made of may be more now; what it was made of may come back.
+        # Watch new files as well; keep the old ones, because they may return.
         self._stamps = stamps_of(tried.files) | self._stamps
         if tried.error is not None:
-            self._say(f"the new code cannot be used, the old goes on: {tried.error}")
+            self._say(f"The new code cannot be imported; the old code keeps running: {tried.error}")
         return tried.error is None
 
     @contextmanager
-    def _heeding_signals(self) -> Iterator[None]:
-        """Hand every signal on: the first one drains the workers, a second one cancels."""
+    def _forwarding_signals(self) -> Iterator[None]:
+        """Forward signals to the workers: the first one drains them, a second one cancels."""
 
-        def heed(_number: int, _frame: FrameType | None) -> None:
+        def forward(_number: int, _frame: FrameType | None) -> None:
             self._stop.set()
             signal_to(self._workers, signal.SIGTERM)
 
-        before = {each: signal.signal(each, heed) for each in SIGNALS}
+        before = {each: signal.signal(each, forward) for each in SIGNALS}
         try:
             yield
         finally:
@@ -130,7 +128,7 @@ def stamp_of(name: str) -> Stamp:
 
 
 def try_app(app: str) -> Tried:
-    """Import the app in a process of its own."""
+    """Import the app in a separate process."""
     done = subprocess.run(
         [sys.executable, "-m", "rota.node.reloading", app],
         stdin=subprocess.DEVNULL,
@@ -139,15 +137,15 @@ def try_app(app: str) -> Tried:
         check=False,
     )
     try:
-        # What the module prints when it is imported stands before it.
+        # Output of the import precedes the last line.
         files, error = json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):
-        return Tried([], f"importing it ended its process with {done.returncode}")
+        return Tried([], f"its import exited the process with code {done.returncode}")
     return Tried(files, error)
 
 
 def main(app: str) -> None:
-    """Say which files the app is made of, and what is wrong with it."""
+    """Print the files of the app, and its import error."""
     error, seen = None, set[str]()
     try:
         load_served(app)
@@ -155,18 +153,18 @@ def main(app: str) -> None:
         error = refused.wanted if isinstance(refused, InvalidInput) else str(refused)
         seen = set(files_in(refused.__cause__))
     seen |= {name for module in list(sys.modules.values()) if (name := file_of(module))}
-    # A new process may answer past a module that has replaced sys.stdout.
+    # Write to the descriptor: the module may have replaced sys.stdout.
     os.write(1, json.dumps([sorted(filter(is_own, seen)), error]).encode() + b"\n")
 
 
 def file_of(module: Any) -> str | None:
-    """Foreign modules may be anything."""
+    """Return the source file of a module. User modules may have any `__file__`."""
     name = getattr(module, "__file__", None)
     return name if isinstance(name, str) and name.endswith(".py") else None
 
 
 def files_in(error: BaseException | None) -> Iterator[str]:
-    """The files that an error came through: a module that failed is listed nowhere else."""
+    """Return the files of a traceback: a module that failed to import is listed nowhere else."""
     if error is None:
         return
     yield from (frame.filename for frame in traceback.extract_tb(error.__traceback__))
@@ -175,7 +173,7 @@ def files_in(error: BaseException | None) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Whether a file is neither Python's, nor installed, nor ours."""
+    """Return whether a file is neither part of Python, nor installed, nor part of Rota."""
     places = {sysconfig.get_path(each) for each in ("stdlib", "platstdlib", "purelib", "platlib")}
     places.add(str(OURS))
     path = Path(name)

@@ -1,7 +1,7 @@
-"""A scheduler process: holds shards and fires what is due in them. Room: node.
+"""Runs a scheduler: it holds shards and fires their due ticks.
 
-The tiers let go in this order: first nothing more is read or fired, then the last hints are given,
-and only then do the shards go back, so that another scheduler takes them at once.
+The tiers stop in this order: first reading and firing, then the last hints, and finally the shard
+leases, so that another scheduler takes over at once.
 """
 
 import os
@@ -37,12 +37,12 @@ from rota.store.pool import Access, Line, open_pool
 from rota.store.roles import DatabaseRole
 
 SOON: Final = timedelta(seconds=5)
-# Connections for the upkeep, which any node may do and none must.
+# Connections for the maintenance duties.
 UPKEEP: Final = 2
 
 
 class Lines(NamedTuple):
-    """Connections that one duty each keeps for itself. Two fire: each has half of the shards."""
+    """Dedicated connections, one per duty. Two duties fire, each for half of the shards."""
 
     leases: Line
     reads: Line
@@ -67,20 +67,20 @@ class Parts:
 
 
 async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], write: Write) -> int:
-    """A process that is a scheduler and nothing else; `ready` is told once it is up."""
+    """Run a process that is only a scheduler. `ready` is called once it runs."""
     check_sources(settings)
 
     @asynccontextmanager
-    async def open_tiers(place: Place) -> AsyncIterator[list[Tier]]:
-        access, ground = place.database.access, place.ground
+    async def open_tiers(process: Place) -> AsyncIterator[list[Tier]]:
+        access, context = process.database.access, process.ground
         async with (
-            open_clock_monitor(access, ground) as clocks,
+            open_clock_monitor(access, context) as clocks,
             open_pool(access, size=UPKEEP) as pool,
-            open_scheduler(settings, access, ground, traces=place.traces) as opened,
-            open_sources(settings, access, ground) as sources,
+            open_scheduler(settings, access, context, traces=process.traces) as opened,
+            open_sources(settings, access, context) as sources,
         ):
-            # Workers find by polling what a rescue has freed.
-            duties = upkeep(settings.retention, pool, ground, freed=lambda: None)
+            # Workers find rescued runs by polling.
+            duties = upkeep(settings.retention, pool, context, freed=lambda: None)
             ready("scheduler ready")
             yield [*sources, *opened, Tier(duties, grace=SOON), clocks.tier]
 
@@ -102,11 +102,12 @@ async def open_scheduler(
     fired: Fired | None = None,
     traces: Traces | None = None,
 ) -> AsyncIterator[list[Tier]]:
-    """Yield what a scheduler runs. `fired` is called before other processes hear that runs wait,
-    for a process that also has a worker.
+    """Yield the tiers of a scheduler.
+
+    In a process that also has a worker, `fired` wakes it before other processes get the hint.
     """
     async with AsyncExitStack() as stack:
-        lines = Lines(
+        connections = Lines(
             leases=Line(access),
             reads=Line(access, hot=True),
             even_fires=Line(access, hot=True),
@@ -115,16 +116,16 @@ async def open_scheduler(
             ears=Line(access),
             calendars=Line(access),
         )
-        for line in lines:
-            stack.callback(line.close)
-        wakes = (Pulse(), Pulse())
-        rulebook = Rulebook()
+        for connection in connections:
+            stack.callback(connection.close)
+        pulses = (Pulse(), Pulse())
+        schedule_cache = Rulebook()
         parts = Parts(
-            lines=lines,
+            lines=connections,
             tenure=Tenure(lease=lease_of(settings.scheduler)),
             offset=ground.database_clock.offset,
-            agendas=tuple(Agenda(rulebook=rulebook, wake=pulse.wake) for pulse in wakes),
-            wakes=wakes,
+            agendas=tuple(Agenda(rulebook=schedule_cache, wake=pulse.wake) for pulse in pulses),
+            wakes=pulses,
             fired=fired,
             traced=None if traces is None else traces.fired,
         )
@@ -132,57 +133,59 @@ async def open_scheduler(
 
 
 def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[Tier]:
-    """What a scheduler runs, in the order it lets go."""
-    lines = parts.lines
-    reading_pulse, hinting_pulse, calendars_pulse = Pulse(), Pulse(), Pulse()
-    hinting = Hinting(line=lines.hints, pulse=hinting_pulse)
+    """Build the tiers of a scheduler, in the order in which they stop."""
+    connections = parts.lines
+    reader_pulse, hint_pulse, calendars_pulse = Pulse(), Pulse(), Pulse()
+    hint_sender = Hinting(line=connections.hints, pulse=hint_pulse)
 
-    def fired(queue_ids: frozenset[int]) -> None:
+    def announce_fired(queue_ids: frozenset[int]) -> None:
         if parts.fired is not None:
             parts.fired(queue_ids)
-        hinting.hint(hints.RUNS)
+        hint_sender.hint(hints.RUNS)
 
-    reading = Reading(
-        source=lines.reads,
+    reader = Reading(
+        source=connections.reads,
         tenure=parts.tenure,
         offset=parts.offset,
         agendas=parts.agendas,
         look_ahead=settings.look_ahead,
         clock=ground.clock,
-        pulse=reading_pulse,
+        pulse=reader_pulse,
         emit=ground.emit,
     )
-    # The agendas have one rulebook.
-    minding = MindingCalendars(source=lines.calendars, rulebook=parts.agendas[0].rulebook)
+    # Both agendas share one schedule cache.
+    calendar_refresher = MindingCalendars(
+        source=connections.calendars, rulebook=parts.agendas[0].rulebook
+    )
 
-    def jobs_changed() -> None:
-        reading.hurry()
+    def refresh_jobs() -> None:
+        reader.hurry()
         calendars_pulse.wake()
 
-    listening = Listening(line=lines.ears, wakes={hints.JOBS: jobs_changed})
+    hint_listener = Listening(line=connections.ears, wakes={hints.JOBS: refresh_jobs})
     return [
         Tier(
             [
-                *firing(settings, ground, parts, fired),
-                Duty("reading", reading.tick, reading_pulse, ground),
-                Duty("listening", listening.tick, Pulse(), ground),
-                Duty("minding calendars", minding.tick, calendars_pulse, ground),
+                *firing(settings, ground, parts, announce_fired),
+                Duty("reading", reader.tick, reader_pulse, ground),
+                Duty("listening", hint_listener.tick, Pulse(), ground),
+                Duty("refreshing calendars", calendar_refresher.tick, calendars_pulse, ground),
             ],
             grace=SOON,
         ),
-        Tier([Duty("hinting", hinting.tick, hinting_pulse, ground)], grace=SOON),
-        Tier([leasing(ground, parts, reading_pulse)], grace=SOON),
+        Tier([Duty("hinting", hint_sender.tick, hint_pulse, ground)], grace=SOON),
+        Tier([leasing(ground, parts, reader_pulse)], grace=SOON),
     ]
 
 
 def firing(settings: Scheduler, ground: Ground, parts: Parts, fired: Fired) -> list[Duty]:
-    lines = (parts.lines.even_fires, parts.lines.odd_fires)
+    connections = (parts.lines.even_fires, parts.lines.odd_fires)
     duties = []
-    for name, line, agenda, wake in zip(
-        ("even", "odd"), lines, parts.agendas, parts.wakes, strict=True
+    for name, connection, agenda, pulse in zip(
+        ("even", "odd"), connections, parts.agendas, parts.wakes, strict=True
     ):
-        due = FiringDue(
-            source=line,
+        firer = FiringDue(
+            source=connection,
             tenure=parts.tenure,
             offset=parts.offset,
             agenda=agenda,
@@ -192,7 +195,7 @@ def firing(settings: Scheduler, ground: Ground, parts: Parts, fired: Fired) -> l
             emit=ground.emit,
             traced=parts.traced,
         )
-        duties.append(Duty(f"firing {name} shards", due.tick, wake, ground))
+        duties.append(Duty(f"firing {name} shards", firer.tick, pulse, ground))
     return duties
 
 

@@ -1,7 +1,7 @@
-"""Checks whom the programs of shell jobs run as, before a worker starts. Room: node.
+"""Checks the user of shell commands before a worker starts.
 
-A program that runs as root reads everything on the machine, also the keys of Rota. So a worker of
-root names the user for its programs; `"root"` is a valid name, but an operator has to write it.
+A command that runs as root can read everything on the machine, including the keys of Rota. So a
+worker that runs as root must set `executors.shell_user`; `"root"` is allowed, but only explicitly.
 """
 
 import os
@@ -22,7 +22,7 @@ KEY_FILES: Final = ("admin.key", "master.key", "password")
 
 
 def check_shell_user(settings: Settings, *, uid: int | None = None) -> None:
-    """Refuse settings with which programs would run as root by accident, or could not run at all.
+    """Reject settings with which commands would run as root by accident, or could not run.
 
     `uid` is the user of the worker. Default: the user of this process.
     """
@@ -33,23 +33,22 @@ def check_shell_user(settings: Settings, *, uid: int | None = None) -> None:
     if user is None:
         if worker == ROOT_UID:
             wanted = (
-                "this worker runs as root, so it needs the name of the user that programs of "
-                '`executors.shell_allow` run as: set shell_user = "nobody" or another unprivileged '
-                'user, or start the worker as one; shell_user = "root" gives every shell job all '
-                "rights on this machine"
+                'required because this worker runs as root: set shell_user = "nobody" or another '
+                'unprivileged user, or start the worker as one; shell_user = "root" gives every '
+                "shell job all rights on this machine"
             )
             raise InvalidSetting(SETTING, user, wanted)
         return
     if worker != ROOT_UID and find_account(user).pw_uid != worker:
         wanted = (
-            f"only a worker that runs as root can start programs as another user, and this one "
-            f"runs as user {worker}: remove shell_user, or start the worker as root"
+            f"only a worker that runs as root can run commands as another user, and this one runs "
+            f"as user {worker}; remove shell_user, or start the worker as root"
         )
         raise InvalidSetting(SETTING, user, wanted)
 
 
 def find_exposed_keys(settings: Settings, *, uid: int | None = None) -> Iterator[str]:
-    """One warning for each key file that programs of shell jobs can read."""
+    """Yield a warning for each key file that shell jobs can read."""
     if not settings.executors.shell_allow:
         return
     user = settings.executors.shell_user
@@ -62,8 +61,8 @@ def find_exposed_keys(settings: Settings, *, uid: int | None = None) -> Iterator
         if can_read(file.absolute(), account):
             yield (
                 f"warning: shell jobs run as {account.pw_name!r}, which can read {file}; run the "
-                "worker as root with an unprivileged executors.shell_user, or keep the file away "
-                "from that user"
+                "worker as root with an unprivileged executors.shell_user, or restrict access to "
+                "the file"
             )
 
 
@@ -71,13 +70,13 @@ def find_account(user: str) -> pwd.struct_passwd:
     try:
         return pwd.getpwnam(user)
     except KeyError:
-        raise InvalidSetting(SETTING, user, "a user that this machine knows") from None
+        raise InvalidSetting(SETTING, user, "no such user on this machine") from None
 
 
 def can_read(file: Path, account: pwd.struct_passwd) -> bool:
-    """Whether the modes let this user read the file through all folders above it.
+    """Return whether file modes let this user read the file, including all parent folders.
 
-    Programs have no supplementary groups. Access control lists are not looked at.
+    Shell commands have no supplementary groups. Access control lists are ignored.
     """
     try:
         permits = [_permits(folder, account, stat.S_IXOTH) for folder in file.parents]
@@ -87,7 +86,7 @@ def can_read(file: Path, account: pwd.struct_passwd) -> bool:
 
 
 def _permits(path: Path, account: pwd.struct_passwd, right: int) -> bool:
-    """`right` is the bit for others; owner and group have theirs three and six places further."""
+    """`right` is the bit for others; that of the group is 3 bits higher, that of the owner 6."""
     if account.pw_uid == ROOT_UID:
         return path.exists()
     found = path.stat()

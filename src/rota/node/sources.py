@@ -1,8 +1,8 @@
-"""Which sources of events a process reads, made from its settings. Room: node.
+"""Builds the event sources of a process from its settings.
 
-A plug-in is an entry point of the group `rota.sources`: its name is the kind; it names a callable
-that makes a source from its options (core/source.py). References to secrets are looked up when the
-process starts, and every source is made once to see whether its options are right.
+A plug-in is an entry point of the group `rota.sources`: its name is the kind, its target a callable
+that creates a source from options (core/source.py). Secret references are resolved when the process
+starts, and every source is created once to validate its options.
 """
 
 import os
@@ -38,7 +38,7 @@ BUILT_IN: Final = {
     "redis_streams": "rota.sources.redis_streams",
 }
 MOST_CONNECTIONS: Final = 4
-# A source that hangs is given up long before this (flow/events/listening.py).
+# A hanging source is abandoned long before this.
 LONGEST_PASS: Final = timedelta(minutes=5)
 SOON: Final = timedelta(seconds=5)
 
@@ -49,7 +49,7 @@ Make = Callable[[Mapping[str, Any]], Source]
 async def open_sources(
     settings: Settings, access: Access, ground: Ground
 ) -> AsyncIterator[list[Tier]]:
-    """What reads the sources of this process, if it has any."""
+    """Yield the tiers that read the event sources of this process."""
     wanted = wanted_of(settings, os.environ)
     if not wanted:
         yield []
@@ -72,12 +72,12 @@ async def open_sources(
 
 
 def check_sources(settings: Settings) -> None:
-    """Say what is wrong with them before anything else is started."""
+    """Validate the event sources before anything else starts."""
     wanted_of(settings, os.environ)
 
 
 def wanted_of(settings: Settings, environment: Mapping[str, str]) -> list[Wanted]:
-    """All sources of the settings, each checked."""
+    """Return all configured event sources, validated."""
     if not settings.sources:
         return []
     plugins = {entry.name: entry for entry in entry_points(group=GROUP)}
@@ -122,17 +122,17 @@ def make_of(kind: str, plugins: Mapping[str, EntryPoint], *, path: str) -> Make:
         return built_in
     if kind not in plugins:
         known = ", ".join(sorted({*BUILT_IN, *plugins}))
-        raise InvalidSetting(f"{path}.kind", kind, f"there is no such kind; there are {known}")
+        raise InvalidSetting(f"{path}.kind", kind, f"unknown kind; known kinds: {known}")
     try:
-        made: Make = plugins[kind].load()
-    except Exception as error:  # foreign code
-        wanted = f"an entry point of {GROUP} that can be loaded: {said(error)}"
+        factory: Make = plugins[kind].load()
+    except Exception as error:  # a plug-in may raise anything
+        wanted = f"cannot load this entry point of {GROUP}: {said(error)}"
         raise InvalidSetting(f"{path}.kind", plugins[kind].value, wanted) from error
-    return made
+    return factory
 
 
 def looked_up(value: Any, field: str, environment: Mapping[str, str]) -> Any:
-    """Options with the secrets that they refer to, however deep."""
+    """Resolve the secret references in options, at any depth."""
     match value:
         case str():
             return resolve(value, field=field, environment=environment)

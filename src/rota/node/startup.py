@@ -1,7 +1,7 @@
-"""Waits for the database when a process starts. Room: node.
+"""Waits for the database when a process starts.
 
-A supervisor that starts everything at once, or restarts a process in an outage, must not have to
-know the order. What waiting can mend is `StoreUnavailable`; every other error ends the start.
+So a supervisor can start everything at once, or restart a process during an outage, in any order.
+Only `StoreUnavailable` is retried; every other error ends the start.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from rota.runtime.clock import AlarmClock
 from rota.runtime.events import DatabaseReached, Emit, WaitingForDatabase
 from rota.runtime.stop import Halt
 
-# How often a process that waits says so again.
+# How often a waiting process logs that it waits.
 WAITING_LOG_INTERVAL: Final = timedelta(seconds=30)
 
 Opened = TypeVar("Opened")
 
 
 class StoppedAtStart(Exception):
-    """The process was told to stop before it was up."""
+    """The process was stopped before it was ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartWait:
-    """Retries what needs the database, for `limit` at most, until `stop` is set."""
+    """Retries a step that needs the database, for at most `limit`, until `stop` is set."""
 
     limit: timedelta
     clock: AlarmClock
@@ -43,7 +43,7 @@ class StartWait:
     def of(
         cls, settings: Database, *, clock: AlarmClock, emit: Emit, rng: Random, stop: Halt
     ) -> Self:
-        """Wait for a server. The embedded one is started by this process, and there or not."""
+        """Wait for a server only: the embedded one is started by this process."""
         if settings.url is None:
             return cls(limit=timedelta(), clock=clock, emit=emit, rng=rng, stop=Halt())
         return cls(limit=settings.wait_at_start, clock=clock, emit=emit, rng=rng, stop=stop)
@@ -51,33 +51,33 @@ class StartWait:
     async def enter(
         self, stack: AsyncExitStack, make: Callable[[], AbstractAsyncContextManager[Opened]]
     ) -> Opened:
-        """Enter a context on `stack`, again and again while the database is away.
+        """Enter a context on `stack`, and retry while the database is unreachable.
 
-        Raises `StoppedAtStart` as soon as the process is told to stop, and the last
-        `StoreUnavailable` when the limit has passed.
+        Raises `StoppedAtStart` as soon as the process is stopped, and the last `StoreUnavailable`
+        after the limit.
         """
-        begun, backoff, said = self.clock.monotonic(), Backoff(chance=self.rng), -float("inf")
+        started, backoff, logged = self.clock.monotonic(), Backoff(chance=self.rng), -float("inf")
         async with cut_short_by(self.stop):
             while True:
                 try:
                     opened = await stack.enter_async_context(make())
                 except StoreUnavailable as error:
                     now = self.clock.monotonic()
-                    left = self.limit.total_seconds() - (now - begun)
+                    left = self.limit.total_seconds() - (now - started)
                     if left <= 0 or self.stop.is_set():
                         raise
                     pause = min(backoff.pause().total_seconds(), left)
-                    if now - said >= WAITING_LOG_INTERVAL.total_seconds():
-                        said = now
-                        self._say(error.reason, backoff.failures, now - begun)
+                    if now - logged >= WAITING_LOG_INTERVAL.total_seconds():
+                        logged = now
+                        self._log_waiting(error.reason, backoff.failures, now - started)
                     await self.clock.sleep(pause)
                     continue
                 if backoff.failures:
-                    waited = timedelta(seconds=self.clock.monotonic() - begun)
+                    waited = timedelta(seconds=self.clock.monotonic() - started)
                     self.emit(DatabaseReached(failures=backoff.failures, waited=waited))
                 return opened
 
-    def _say(self, reason: str, failures: int, waited: float) -> None:
+    def _log_waiting(self, reason: str, failures: int, waited: float) -> None:
         self.emit(
             WaitingForDatabase(reason=reason, failures=failures, waited=timedelta(seconds=waited))
         )

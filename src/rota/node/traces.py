@@ -1,7 +1,6 @@
-"""Whether and where to a process writes traces, from its settings. Room: node.
+"""Opens the trace writer of a process, if its settings enable traces.
 
-OpenTelemetry is an extra and takes a while to load, so nothing of it is imported in a process that
-traces nothing.
+OpenTelemetry is an optional extra and slow to load, so a process without traces does not import it.
 """
 
 import asyncio
@@ -26,24 +25,24 @@ PRINTABLE: Final = re.compile(r"[ -~]+")
 
 @asynccontextmanager
 async def open_traces(settings: Settings, ground: Ground) -> AsyncIterator[Traces | None]:
-    """Whoever writes the traces of this process, if it writes any. What is left is sent at the
-    end, when nothing makes spans any more.
+    """Yield the trace writer, or None. The remaining spans are sent at the end, when no service
+    creates spans any more.
     """
-    wanted = settings.traces
-    if wanted.endpoint is None:
+    configured = settings.traces
+    if configured.endpoint is None:
         yield None
         return
-    headers = headers_of(wanted, os.environ)
+    headers = headers_of(configured, os.environ)
     try:
         otel = import_module(OTEL)
     except ImportError as error:
-        need = f"left out, or pip install 'rota[otel]' done before ({error})"
-        raise InvalidSetting("traces.endpoint", wanted.endpoint, need) from error
+        wanted = f"requires OpenTelemetry: run pip install 'rota[otel]', or remove it ({error})"
+        raise InvalidSetting("traces.endpoint", configured.endpoint, wanted) from error
     traces: Traces = otel.open_traces(
-        wanted.endpoint,
+        configured.endpoint,
         headers,
-        service=wanted.service,
-        one_in=wanted.one_in,
+        service=configured.service,
+        one_in=configured.one_in,
         lost=lambda count, reason: ground.emit(SpansLost(count=count, reason=reason)),
         chance=ground.chance,
     )
@@ -54,12 +53,13 @@ async def open_traces(settings: Settings, ground: Ground) -> AsyncIterator[Trace
 
 
 def headers_of(settings: TraceSettings, environment: Mapping[str, str]) -> dict[str, str]:
-    """What is sent with every request, with the secrets that it refers to."""
+    """Return the headers of every request, with secret references resolved."""
     found = {}
     for header in settings.headers:
         name, _, value = header.partition(":")
-        said = resolve(value.strip(), field="traces.headers", environment=environment)
-        if PRINTABLE.fullmatch(said) is None:
-            raise InvalidSetting("traces.headers", f"{name}: ***", "printable ASCII in its value")
-        found[name] = said
+        text = resolve(value.strip(), field="traces.headers", environment=environment)
+        if PRINTABLE.fullmatch(text) is None:
+            wanted = "the value must be printable ASCII"
+            raise InvalidSetting("traces.headers", f"{name}: ***", wanted)
+        found[name] = text
     return found

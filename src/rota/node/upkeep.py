@@ -1,6 +1,7 @@
-"""The upkeep that any node may do: rescue, deadlines, marks, events, old rows. Room: node.
+"""Builds the maintenance duties: rescue, deadlines, graph advancing, event windows, retention.
 
-None of it needs a lease: each statement takes what is there and skips what another node is at.
+Any process can run them, without a lease: each statement skips rows that another process has
+locked.
 """
 
 from collections.abc import Callable
@@ -27,18 +28,18 @@ from rota.store.driver import Pool
 def upkeep(
     retention: Retention, pool: Pool, ground: Ground, *, freed: Callable[[], object]
 ) -> list[Duty]:
-    """The duties; `freed` is called when runs wait that nobody executes yet, or any more."""
-    days = KeepingDays(
+    """Build the duties; `freed` is called when runs become ready to claim."""
+    partition_maintainer = KeepingDays(
         pool=pool,
         ahead=retention.partitions_ahead,
         keep=retention.runs,
         keep_events=retention.events,
         keep_audit=retention.audit,
     )
-    ripening = Ripening(source=pool, made=freed)
-    forgetting = Forgetting(source=pool, keep=retention.events)
+    window_closer = Ripening(source=pool, made=freed)
+    event_retention = Forgetting(source=pool, keep=retention.events)
     pulse = Pulse()
-    advancing = Advancing(
+    advancer = Advancing(
         source=pool,
         made=freed,
         freed=freed,
@@ -46,15 +47,13 @@ def upkeep(
         monotonic=ground.clock.monotonic,
         emit=ground.emit,
     )
-    rescuing = Rescuing(
-        source=pool, freed=freed, emit=ground.emit, monotonic=ground.clock.monotonic
-    )
-    expiring = Expiring(source=pool, emit=ground.emit)
-    pruning = Pruning(source=pool)
-    backfilling = Backfilling(source=pool, made=freed)
+    rescuer = Rescuing(source=pool, freed=freed, emit=ground.emit, monotonic=ground.clock.monotonic)
+    expirer = Expiring(source=pool, emit=ground.emit)
+    pruner = Pruning(source=pool)
+    backfiller = Backfilling(source=pool, made=freed)
     zone_rules = ZoneRulesUpdater(source=pool, emit=ground.emit)
     quota_monitor = QuotaMonitor(source=pool)
-    overdue = OverdueSubmissions(source=pool, made=freed)
+    overdue_submissions = OverdueSubmissions(source=pool, made=freed)
     sweeper = Sweeper(
         source=pool,
         keep_runs=retention.runs,
@@ -62,16 +61,16 @@ def upkeep(
         monotonic=ground.clock.monotonic,
     )
     return [
-        Duty("rescuing", rescuing.tick, Pulse(), ground),
-        Duty("advancing", advancing.tick, pulse, ground),
-        Duty("expiring", expiring.tick, Pulse(), ground),
-        Duty("marking ended jobs", MarkingEnded(source=pool).tick, Pulse(), ground),
-        Duty("backfilling", backfilling.tick, Pulse(), ground),
-        Duty("ripening events", ripening.tick, Pulse(), ground),
-        Duty("forgetting events", forgetting.tick, Pulse(), ground),
-        Duty("pruning", pruning.tick, Pulse(), ground),
-        Duty("keeping days", days.tick, Pulse(), ground),
-        Duty("moving overdue submissions", overdue.tick, Pulse(), ground),
+        Duty("rescuing", rescuer.tick, Pulse(), ground),
+        Duty("advancing", advancer.tick, pulse, ground),
+        Duty("expiring", expirer.tick, Pulse(), ground),
+        Duty("finishing jobs", MarkingEnded(source=pool).tick, Pulse(), ground),
+        Duty("backfilling", backfiller.tick, Pulse(), ground),
+        Duty("closing event windows", window_closer.tick, Pulse(), ground),
+        Duty("deleting old events", event_retention.tick, Pulse(), ground),
+        Duty("pruning", pruner.tick, Pulse(), ground),
+        Duty("maintaining partitions", partition_maintainer.tick, Pulse(), ground),
+        Duty("moving overdue submissions", overdue_submissions.tick, Pulse(), ground),
         Duty("moving one-time jobs", OneTimeJobMover(source=pool).tick, Pulse(), ground),
         Duty("sweeping", sweeper.tick, Pulse(), ground),
         Duty("measuring quotas", quota_monitor.tick, Pulse(), ground),

@@ -1,7 +1,7 @@
-"""A worker process: claims runs, carries them out, records them. Room: node.
+"""Runs a worker: it claims runs, executes them and records their outcomes.
 
-The tiers let go in this order: first no more claims, then what runs may end, then the last endings
-are stored, and only then does the heartbeat stop vouching for them.
+The tiers stop in this order: first claiming, then execution (current runs may finish), then
+recording of the last outcomes, and finally the heartbeat that keeps their leases.
 """
 
 import asyncio
@@ -52,14 +52,14 @@ from rota.store.roles import DatabaseRole
 from rota.store.sessions import Beat
 
 SOON: Final = timedelta(seconds=5)
-# What is due so soon is claimed already; the scheduler decides it no earlier (flow/schedule).
+# Runs that are due within this time are claimed early; equal to the scheduler's own lead time.
 AHEAD: Final = timedelta(milliseconds=12)
-# What follows the drain: the grace of handlers that are cancelled, and their clean-up.
+# Time after the drain for cancelled handlers to clean up.
 AFTER_DRAIN: Final = timedelta(minutes=11)
 
 
 class Lines(NamedTuple):
-    """Connections that one duty each keeps for itself."""
+    """Dedicated connections, one per duty."""
 
     claims: Line
     records: Line
@@ -69,17 +69,17 @@ class Lines(NamedTuple):
 
 
 class OpenWorker(NamedTuple):
-    """What a worker runs, and whom to tell that runs wait."""
+    """The tiers of a worker, and the function that wakes it when runs are ready."""
 
     tiers: list[Tier]
     woken: Callable[[], None]
-    # Whose runs it takes, in words; None while there is one tenant.
+    # The served tenants in words; None while there is only one tenant.
     serves: str | None = None
 
 
 @dataclass(slots=True)
 class Wakes:
-    """The pulses of a worker, and who rings them."""
+    """The pulses of a worker's duties, and the signals that wake them."""
 
     claiming: Pulse
     recording: Pulse
@@ -96,48 +96,48 @@ class Wakes:
         self.recording.wake()
 
     def gates_freed(self) -> None:
-        for tell in self.freed:
-            tell()
+        for notify in self.freed:
+            notify()
         self.claiming.wake()
 
 
 async def run_worker(
     settings: Settings, *, app: str | None, ready: Callable[[str], object], write: Write
 ) -> int:
-    """A process that is a worker and nothing else; `ready` is told what it serves."""
+    """Run a process that is only a worker. `ready` prints what it serves."""
     check_shell_user(settings)
     make_executors = executors_of(settings, app=app)
     declared = None if app is None else load_served(app).app
 
     @asynccontextmanager
-    async def opening(place: Place) -> AsyncIterator[list[Tier]]:
+    async def open_worker_tiers(process: Place) -> AsyncIterator[list[Tier]]:
         if declared is not None:
-            await register_schedules(declared, place.database.access, place.ground)
+            await register_schedules(declared, process.database.access, process.ground)
         async with (
-            open_clock_monitor(place.database.access, place.ground) as clocks,
+            open_clock_monitor(process.database.access, process.ground) as clocks,
             open_worker(
                 settings,
-                place.database.access,
-                place.ground,
+                process.database.access,
+                process.ground,
                 make_executors,
-                drain=place.stop.drain.set,
-                traces=place.traces,
+                drain=process.stop.drain.set,
+                traces=process.traces,
             ) as opened,
         ):
             queues = ", ".join(settings.worker.queues)
-            ready(f"worker ready: {settings.worker.slots} slots for {queues}")
+            ready(f"worker ready: {settings.worker.slots} slots, queues: {queues}")
             if opened.serves is not None:
                 ready(opened.serves)
             for warning in find_exposed_keys(settings):
                 ready(warning)
             for queue in unserved(declared, settings.worker.queues):
-                ready(f"jobs of this app wait in {queue!r}, which this worker does not serve")
+                ready(f"Jobs of this app use queue {queue!r}, which this worker does not serve")
             yield [*opened.tiers, clocks.tier]
 
     return await run_process(
         settings,
         name="rota worker",
-        open_tiers=opening,
+        open_tiers=open_worker_tiers,
         write=write,
         roles=(DatabaseRole.WORKER,),
     )
@@ -153,30 +153,30 @@ async def open_worker(
     drain: Callable[[], object],
     traces: Traces | None = None,
 ) -> AsyncIterator[OpenWorker]:
-    """Register the worker and yield what it runs; end its session when the block is left."""
+    """Register the worker and yield its tiers; close its session at the end of the block."""
     async with AsyncExitStack() as stack:
         executors = make_executors()
         member = await register(settings, access, ground, executors)
         stack.push_async_callback(leave, access, member.session_id)
-        lines = Lines(*(Line(access, hot=True) for _ in Lines._fields))
-        for line in lines:
-            stack.callback(line.close)
+        connections = Lines(*(Line(access, hot=True) for _ in Lines._fields))
+        for connection in connections:
+            stack.callback(connection.close)
         pool = await stack.enter_async_context(open_pool(access, size=2))
-        wakes = Wakes(Pulse(), Pulse(), Pulse(), Pulse())
-        advancing = Advancing(
-            source=lines.advances,
-            made=lambda: wakes.made(),  # noqa: PLW0108 — it is known only once the tiers are
-            freed=wakes.gates_freed,
-            wake=wakes.advancing.wake,
+        signals = Wakes(Pulse(), Pulse(), Pulse(), Pulse())
+        advancer = Advancing(
+            source=connections.advances,
+            made=lambda: signals.made(),  # noqa: PLW0108 - set later, in open_tiers
+            freed=signals.gates_freed,
+            wake=signals.advancing.wake,
             monotonic=ground.clock.monotonic,
             emit=ground.emit,
         )
-        look = partial(asyncio.get_running_loop().call_soon_threadsafe, advancing.look)
+        wake_advancer = partial(asyncio.get_running_loop().call_soon_threadsafe, advancer.look)
         offset, breakers = ground.database_clock.offset, breakers_of(settings, ground)
         trust = LeaseTrust(lease=lease_of(settings))
         trace = None if traces is None else partial(traces.attempt, queue=only(settings))
-        # The first stage takes the executors that told us their kinds.
-        ready = [executors]
+        # The first attempt loop uses the executors whose kinds were registered.
+        unused = [executors]
 
         def make_kit(noted: Callable[[Attempt], None]) -> Kit:
             effects = StageEffects(
@@ -184,12 +184,11 @@ async def open_worker(
                 session_id=member.session_id,
                 now=ground.database_clock.now,
                 noted=noted,
-                handed_out=look,
+                handed_out=wake_advancer,
                 master=partial(opening_key, settings),
             )
-            made = ready.pop() if ready else make_executors()
             return Kit(
-                executors=made,
+                executors=unused.pop() if unused else make_executors(),
                 effects=effects,
                 trust=trust,
                 breakers=breakers,
@@ -197,16 +196,18 @@ async def open_worker(
                 stops_all_for_lease=settings.worker.on_database_outage == "stop",
             )
 
-        crew = Crew(
+        attempt_pool = Crew(
             slots=settings.worker.slots,
             kinds=member.kinds,
             make_kit=make_kit,
-            briefing=Briefing(lines.claims),
-            calls=Calls(wakes.changed, wakes.gates_freed, offset.reached),
+            briefing=Briefing(connections.claims),
+            calls=Calls(signals.changed, signals.gates_freed, offset.reached),
             emit=ground.emit,
         )
-        stack.push_async_callback(crew.close)
-        parts = Parts(member, crew, wakes, lines, pool, drain, offset, trust, advancing)
+        stack.push_async_callback(attempt_pool.close)
+        parts = Parts(
+            member, attempt_pool, signals, connections, pool, drain, offset, trust, advancer
+        )
         yield open_tiers(settings, access, ground, parts)
 
 
@@ -224,12 +225,12 @@ class Parts:
 
 
 def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> OpenWorker:
-    """What a worker runs, in the order it lets go."""
-    member, crew, wakes = parts.member, parts.crew, parts.wakes
-    lines, advancing = parts.lines, parts.advancing
-    hinting = Hinting(line=lines.hints, pulse=wakes.hinting)
-    claiming = Claiming(
-        source=lines.claims,
+    """Build the tiers of a worker, in the order in which they stop."""
+    member, attempt_pool, signals = parts.member, parts.crew, parts.wakes
+    connections, advancer = parts.lines, parts.advancing
+    hint_sender = Hinting(line=connections.hints, pulse=signals.hinting)
+    claimer = Claiming(
+        source=connections.claims,
         queues=[QueueView(queue_id=queue_id) for queue_id in member.queue_ids],
         limits=Limiting(
             session_id=member.session_id,
@@ -239,94 +240,103 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
             ahead=AHEAD,
             scope=TenantScope(served=member.served, queues=member.queues),
         ),
-        free=lambda: crew.free,
-        begin=crew.begin,
-        begin_gated=partial(crew.begin, gated=True),
-        held_runs=crew.held_runs,
+        free=lambda: attempt_pool.free,
+        begin=attempt_pool.begin,
+        begin_gated=partial(attempt_pool.begin, gated=True),
+        held_runs=attempt_pool.held_runs,
         clock=ground.clock,
         offset=parts.offset,
     )
-    wakes.freed.append(claiming.gates_freed)
-    wakes.lacks_room = lambda: claiming.is_full
-    vouching = Vouching(
+    signals.freed.append(claimer.gates_freed)
+    signals.lacks_room = lambda: claimer.is_full
+    heartbeat = Vouching(
         access=access,
         session_id=member.session_id,
-        attempts=crew,
+        attempts=attempt_pool,
         trust=parts.trust,
-        heed=lambda beat: heed(beat, crew, parts.drain),
+        heed=lambda beat: heed(beat, attempt_pool, parts.drain),
         end=os._exit,
         emit=ground.emit,
     )
 
-    def woken() -> None:
-        claiming.woken()
-        wakes.claiming.wake()
+    def wake_claimer() -> None:
+        claimer.woken()
+        signals.claiming.wake()
 
-    def made() -> None:
-        woken()
-        hinting.hint(hints.RUNS)
+    def announce_new_runs() -> None:
+        wake_claimer()
+        hint_sender.hint(hints.RUNS)
 
-    def cancels() -> None:
-        vouching.hurry()
-        advancing.look()
+    def check_cancellations() -> None:
+        heartbeat.hurry()
+        advancer.look()
 
-    def rescued() -> None:
-        hinting.hint(hints.RUNS)
-        advancing.look()
+    def announce_rescued_runs() -> None:
+        hint_sender.hint(hints.RUNS)
+        advancer.look()
 
-    wakes.made = made
-    listening = Listening(
-        line=lines.ears,
-        wakes={hints.RUNS: woken, hints.CANCELS: cancels, hints.MARKS: advancing.look},
+    signals.made = announce_new_runs
+    hint_listener = Listening(
+        line=connections.ears,
+        wakes={
+            hints.RUNS: wake_claimer,
+            hints.CANCELS: check_cancellations,
+            hints.MARKS: advancer.look,
+        },
     )
-    overseeing = Overseeing(crew=crew, clock=ground.clock, limit=settings.worker.blocked_after)
-    rescuing = Rescuing(
-        source=parts.pool, freed=rescued, emit=ground.emit, monotonic=ground.clock.monotonic
+    stall_monitor = Overseeing(
+        crew=attempt_pool, clock=ground.clock, limit=settings.worker.blocked_after
+    )
+    rescuer = Rescuing(
+        source=parts.pool,
+        freed=announce_rescued_runs,
+        emit=ground.emit,
+        monotonic=ground.clock.monotonic,
     )
     drain = settings.worker.drain
     tiers = [
         Tier(
             [
-                Duty("claiming", claiming.tick, wakes.claiming, ground),
-                Duty("listening", listening.tick, Pulse(), ground),
+                Duty("claiming", claimer.tick, signals.claiming, ground),
+                Duty("listening", hint_listener.tick, Pulse(), ground),
             ],
             grace=SOON,
         ),
         Tier(
-            [Executing(crew=crew, clock=ground.clock, drain=drain)],
+            [Executing(crew=attempt_pool, clock=ground.clock, drain=drain)],
             grace=drain + AFTER_DRAIN,
         ),
         Tier(
             [
                 recording(ground, parts),
                 noting(ground, parts),
-                Duty("overseeing", overseeing.tick, Pulse(), ground),
+                Duty("monitoring stalls", stall_monitor.tick, Pulse(), ground),
             ],
-            # If the database is away, the last endings wait for it as running work may wait.
+            # While the database is unreachable, the last outcomes wait as long as current runs may.
             grace=max(SOON, drain),
         ),
         Tier(
             [
-                Duty("rescuing", rescuing.tick, Pulse(), ground),
-                Duty("advancing", advancing.tick, wakes.advancing, ground),
-                Duty("hinting", hinting.tick, wakes.hinting, ground),
-                vouching,
+                Duty("rescuing", rescuer.tick, Pulse(), ground),
+                Duty("advancing", advancer.tick, signals.advancing, ground),
+                Duty("hinting", hint_sender.tick, signals.hinting, ground),
+                heartbeat,
             ],
             grace=SOON,
         ),
     ]
-    return OpenWorker(tiers, woken, describe_served(member))
+    return OpenWorker(tiers, wake_claimer, describe_served(member))
 
 
 def recording(ground: Ground, parts: Parts) -> LastRecords:
-    crew = parts.crew
+    attempt_pool = parts.crew
     duty = Recording(
         source=parts.lines.records,
         session_id=parts.member.session_id,
-        take=crew.take_ended,
-        give_back=crew.put_back_ended,
-        forget=crew.forget,
-        last_words=crew.take_last_words,
+        take=attempt_pool.take_ended,
+        give_back=attempt_pool.put_back_ended,
+        forget=attempt_pool.forget,
+        last_words=attempt_pool.take_last_words,
         now=ground.database_clock.now,
         monotonic=ground.clock.monotonic,
         chance=ground.chance,
@@ -343,18 +353,18 @@ def recording(ground: Ground, parts: Parts) -> LastRecords:
 
 def noting(ground: Ground, parts: Parts) -> LastNotes:
     duty = Noting(source=parts.pool, take=parts.crew.take_notes)
-    return LastNotes(duty=Duty("noting", duty.tick, Pulse(), ground), noting=duty)
+    return LastNotes(duty=Duty("writing logs", duty.tick, Pulse(), ground), noting=duty)
 
 
 def heed(beat: Beat, crew: Crew, drain: Callable[[], object]) -> None:
-    """Do what the heartbeat brought back."""
+    """Apply the response of a heartbeat: cancel runs, and drain if asked to."""
     crew.stop(beat.cancelling, Stopping.CANCEL)
     if beat.draining:
         drain()
 
 
 def only(settings: Settings) -> str | None:
-    """The queue that it serves, if it serves one."""
+    """Return the queue that the worker serves, if it serves exactly one."""
     queues = settings.worker.queues
     return queues[0] if len(queues) == 1 else None
 

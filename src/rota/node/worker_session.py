@@ -1,4 +1,4 @@
-"""The session of a worker: how it joins the cluster and how it leaves. Room: node."""
+"""Opens and closes the session of a worker, which makes it a member of the cluster."""
 
 import asyncio
 import json
@@ -29,13 +29,13 @@ LEAVE_LIMIT: Final = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A worker as the database knows it."""
+    """A registered worker with its session, queues, kinds and tenants."""
 
     session_id: UUID
     queue_ids: tuple[int, ...]
     queues: dict[int, str]
     kinds: dict[int, str]
-    # The tenants whose runs it takes, and whether there is more than one to choose from.
+    # The tenants that it serves, and whether the installation has more than one.
     served: ServedTenants = SERVES_EVERY_TENANT
     has_many_tenants: bool = False
 
@@ -43,7 +43,7 @@ class Member:
 async def register(
     settings: Settings, access: Access, ground: Ground, executors: tuple[Executor, ...]
 ) -> Member:
-    """Write the session: its queues, the tenants it serves there, and the kinds it can run."""
+    """Write the session with its queues, tenants and kinds."""
     worker = settings.worker
     served = served_tenants(settings)
     executed = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
@@ -87,7 +87,7 @@ def served_tenants(settings: Settings) -> ServedTenants:
 
 
 def named_tenants(settings: Settings) -> list[str]:
-    """Return every tenant that the settings of a worker name, also those of its resources."""
+    """Return every tenant in the settings of a worker, including those of its resources."""
     executors = settings.executors
     tables = (executors.connections, executors.channels, executors.webhooks, executors.places)
     lists = [
@@ -101,7 +101,7 @@ def named_tenants(settings: Settings) -> list[str]:
 
 
 def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
-    """What the executors tell of their payloads, by kind."""
+    """Return the payload schemas of the executors, by kind."""
     return {
         kind: schema
         for executor in executors
@@ -112,14 +112,16 @@ def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
 
 
 def describe_served(member: Member) -> str | None:
-    """Return whose runs a worker takes, if there is more than one tenant."""
+    """Describe the tenants that a worker serves, if there is more than one."""
     if not member.has_many_tenants:
         return None
     return f"worker {member.served.describe(list(member.queues.values()))}"
 
 
 async def leave(access: Access, session_id: UUID) -> None:
-    """End the session, so that nobody waits for its lease. If that fails, the lease does it."""
+    """Close the session, so that other processes need not wait for its lease. On failure, the lease
+    expires.
+    """
     try:
         async with asyncio.timeout(LEAVE_LIMIT.total_seconds()), open_connection(access) as conn:
             await sessions.close(conn, session_id)

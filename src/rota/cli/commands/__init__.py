@@ -1,1 +1,1 @@
-"""One module per command: arguments in, a call to node or sdk, output. Room: cli."""
+"""One module per command: parses arguments, calls the client or a process, prints the result."""

@@ -1,4 +1,4 @@
-"""`rota api`: serve the HTTP API, until told to stop. Room: cli."""
+"""`rota api`: serves the HTTP API until it is stopped."""
 
 import asyncio
 from pathlib import Path
@@ -15,18 +15,20 @@ def api(
     data: Path | None = None,
     config: Path | None = None,
 ) -> int:
-    """Serve the HTTP API. Any number of these may run on one database.
+    """Serve the HTTP API. Any number of API processes can share one database.
 
     Parameters
     ----------
     host
-        Address to listen on (default: 127.0.0.1). Others need TLS, or `api.insecure_http`.
+        Address to listen on. Any address except loopback requires TLS or `api.insecure_http`.
+        Default: 127.0.0.1.
     port
-        Port to listen on (default: 7070).
+        Port to listen on. Default: 7070.
     data
-        Folder of the embedded database, unless ROTA_DATABASE_URL names a server.
+        Folder of the embedded database, used without ROTA_DATABASE_URL. Default: .rota in the
+        current folder.
     config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+        Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
     flags = {"api": {"host": host, "port": port}}
     settings = settings_for(data=data, config=config, flags=flags)
@@ -34,12 +36,12 @@ def api(
 
 
 def announce(opened: Open) -> None:
-    """Where it listens, and where the bootstrap admin key is if it was just made: never the key,
-    because logs keep what is printed.
+    """Print the addresses, and the path of a new bootstrap admin key. The key itself is never
+    printed, because logs keep it.
     """
-    say(f"API at {opened.url}, its page at {opened.url}/docs")
-    say(f"dashboard at {opened.url}/; `rota open` logs in")
+    say(f"API at {opened.url}, reference at {opened.url}/docs")
+    say(f"dashboard at {opened.url}/; log in with `rota open`")
     if opened.health_url is not None:
         say(f"health probes at {opened.health_url}/livez and {opened.health_url}/readyz")
     if opened.key_file is not None:
-        say(f"the bootstrap admin key (valid for 90 days) is in {opened.key_file}")
+        say(f"bootstrap admin key (valid for 90 days) in {opened.key_file}")

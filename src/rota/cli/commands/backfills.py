@@ -1,7 +1,4 @@
-"""`rota backfill` and `rota backfills`: runs for a stretch of the past, and how far they are.
-
-Room: cli.
-"""
+"""`rota backfill` and `rota backfills`: creates runs for past ticks, and shows their progress."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -34,18 +31,19 @@ app = App(name="backfills", help="Backfills: list, show, watch, pause, resume, c
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticks:
-    """Which ticks.
+    """Which ticks to backfill.
 
     Parameters
     ----------
     since
-        The first tick that counts: a time, or how long ago, as in 30d.
+        Start of the range: a time, or how long ago, such as 30d.
     until
-        Ticks before this time count (default: now).
+        End of the range, exclusive: a time, or how long ago. Default: now.
     only
-        Ticks that never ran, those whose runs failed, or each of them again.
+        Ticks that never ran, ticks whose runs failed, or all ticks, including successful ones.
+        Default: missing.
     order
-        Which of them run first.
+        Which ticks run first. Default: oldest.
     """
 
     since: str
@@ -65,22 +63,22 @@ class Ticks:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Making:
-    """How the runs are made.
+    """How the runs are created.
 
     Parameters
     ----------
     at_once
-        How many of them may run at a time (default: 4).
+        Maximum number of concurrent runs. Default: 4.
     priority
-        Of the runs that are made (default: low).
+        Priority of the runs. Default: low.
     payload
-        What they are given instead of the job's payload: JSON, @file or - for standard input.
+        Payload of the runs: JSON, @file, or - for standard input. Default: the job's payload.
     dry_run
-        Only count.
+        Only count the runs.
     watch
-        Stay until all of them have ended; the exit code is 0 if all succeeded.
+        Wait until all runs have ended; the exit code is 0 if all succeeded.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
 
     at_once: Annotated[int | None, Parameter(validator=Number(gte=1, lte=1000))] = None
@@ -102,12 +100,12 @@ GENTLY: Final = Making()
 
 
 def backfill(job: str, /, *, ticks: Ticks, making: Making = GENTLY, talk: Talk = TALK) -> int:
-    """Make runs for ticks of the past, however many, little by little; counts first, and asks.
+    """Create runs for past ticks of a schedule, in small batches. Counts them and asks first.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     """
     fields = ticks.fields() | making.fields()
     with talk.open() as client:
@@ -116,25 +114,25 @@ def backfill(job: str, /, *, ticks: Ticks, making: Making = GENTLY, talk: Talk =
         if making.dry_run or not counted.new:
             talk.done(counted, told(counted), id_=counted.new)
             return 0
-        if not confirm(f"{told(counted)}. Begin?", yes=making.yes):
+        if not confirm(f"{told(counted)}. Start the backfill?", yes=making.yes):
             return 1
-        begun = client.create_backfill(id_, **fields)
+        started = client.create_backfill(id_, **fields)
         if making.watch:
-            return follow(client, str(begun.backfill_id), talk=talk)
-    talk.done(begun, f"backfill {begun.backfill_id} has begun", id_=begun.backfill_id)
+            return follow(client, str(started.backfill_id), talk=talk)
+    talk.done(started, f"Started backfill {started.backfill_id}", id_=started.backfill_id)
     return 0
 
 
 def told(counted: Any) -> str:
-    """What was counted, in a sentence."""
+    """Describe the counted ticks and runs in a sentence."""
     about = "about " if counted.estimated else ""
     parts = [
         f"{number:,} {word}"
         for number, word in (
-            (counted.ran, "ran"),
-            (counted.alive, "are under way"),
+            (counted.ran, "completed"),
+            (counted.alive, "active"),
             (counted.failed, "failed"),
-            (counted.missing, "are missing"),
+            (counted.missing, "missing"),
         )
         if number
     ]
@@ -142,9 +140,9 @@ def told(counted: Any) -> str:
     sentence += f"{about}{counted.new:,} would run"
     if counted.takes is not None and counted.new:
         length = durations.parse(counted.takes, longest=durations.LONGEST * 10)
-        sentence += f", which takes about {times.short(length)}"
+        sentence += f", estimated duration {times.short(length)}"
     if counted.undecided:
-        sentence += f"; {counted.undecided:,} more are left to the scheduler"
+        sentence += f"; {counted.undecided:,} more are still up to the scheduler"
     return sentence
 
 
@@ -156,14 +154,14 @@ def list_backfills(
     most: Most = SOME,
     talk: Talk = TALK,
 ) -> int:
-    """List backfills, the newest first.
+    """List backfills, newest first.
 
     Parameters
     ----------
     job
-        Those of this job: its name or its id.
+        Filter by job name or id. Default: any.
     status
-        Those in this state; may be given several times.
+        Filter by status (repeatable). Default: any.
     """
     with talk.open() as client:
         job_id = None if job is None else naming.job_id(client, job)
@@ -176,22 +174,22 @@ def list_backfills(
         Column("SUCCEEDED", lambda each: each.succeeded, right=True),
         Column("FAILED", lambda each: each.failed, right=True),
         Column("LEFT", lambda each: each.left, right=True),
-        Column("DONE", lambda each: times.ago(each.eta or each.ended_at, now)),
-        Column("BEGUN", lambda each: times.ago(each.created_at, now)),
+        Column("ENDS", lambda each: times.ago(each.eta or each.ended_at, now)),
+        Column("CREATED", lambda each: times.ago(each.created_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="backfill_id", empty="there are no backfills")
+    talk.rows(found.rows, columns, ids="backfill_id", empty="No backfills")
     tell_more(found, talk)
     return 0
 
 
 @app.command
 def show(backfill: str, /, *, talk: Talk = TALK) -> int:
-    """Show a backfill: what it does, how far it is, and when it will be done.
+    """Show a backfill: its range, progress and estimated end.
 
     Parameters
     ----------
     backfill
-        Its id.
+        Backfill id.
     """
     with talk.open() as client:
         found = client.get_backfill(backfill)
@@ -201,20 +199,20 @@ def show(backfill: str, /, *, talk: Talk = TALK) -> int:
         ("job", found.job_name or found.job_id),
         ("status", found.status),
         ("ticks", f"{shown(found.since)} to {shown(found.until)}"),
-        ("which", f"{found.only}, the {found.order} first, {found.at_once} at once"),
+        ("selection", f"{found.only}, {found.order} first, {found.at_once} at once"),
         ("reached", found.reached),
-        ("looked at", found.ticks),
-        ("made", found.made),
+        ("ticks checked", found.ticks),
+        ("runs created", found.made),
         ("succeeded", found.succeeded),
         ("failed", found.failed),
         ("cancelled", found.cancelled),
-        ("alive", found.alive),
-        ("left", f"{'about ' if found.estimated else ''}{found.left}"),
-        ("done", times.at(found.eta, now)),
+        ("active", found.alive),
+        ("remaining", f"{'about ' if found.estimated else ''}{found.left}"),
+        ("estimated end", times.at(found.eta, now)),
         ("paused", times.at(found.paused_at, now)),
-        ("begun", f"{times.at(found.created_at, now)} by {found.created_by}"),
+        ("created", f"{times.at(found.created_at, now)} by {found.created_by}"),
         ("ended", times.at(found.ended_at, now)),
-        ("why", found.reason),
+        ("reason", found.reason),
     ]
     talk.thing(found, rows, ids="backfill_id")
     return 0
@@ -222,12 +220,12 @@ def show(backfill: str, /, *, talk: Talk = TALK) -> int:
 
 @app.command
 def watch(backfill: str, /, *, talk: Talk = TALK) -> int:
-    """Watch a backfill until it has ended; the exit code is 0 if all of its runs succeeded.
+    """Watch a backfill until it ends; the exit code is 0 if all runs succeeded.
 
     Parameters
     ----------
     backfill
-        Its id.
+        Backfill id.
     """
     with talk.open() as client:
         return follow(client, backfill, talk=talk)
@@ -235,35 +233,35 @@ def watch(backfill: str, /, *, talk: Talk = TALK) -> int:
 
 @app.command
 def pause(*backfills: str, talk: Talk = TALK) -> int:
-    """Start no more runs of backfills; those that run may finish.
+    """Pause backfills: start no new runs. Current runs continue.
 
     Parameters
     ----------
     backfills
-        Their ids.
+        Backfill ids.
     """
     some("backfill", backfills)
     with talk.open() as client:
         for each in backfills:
             done = client.pause_backfill(each)
-            talk.done(done, f"{each} is paused, {done.left} runs are left", id_=each)
+            talk.done(done, f"Paused {each}; {done.left} runs left", id_=each)
     return 0
 
 
 @app.command
 def resume(*backfills: str, talk: Talk = TALK) -> int:
-    """Let paused backfills go on.
+    """Resume paused backfills.
 
     Parameters
     ----------
     backfills
-        Their ids.
+        Backfill ids.
     """
     some("backfill", backfills)
     with talk.open() as client:
         for each in backfills:
             done = client.resume_backfill(each)
-            talk.done(done, f"{each} goes on, {done.left} runs are left", id_=each)
+            talk.done(done, f"Resumed {each}; {done.left} runs left", id_=each)
     return 0
 
 
@@ -275,18 +273,18 @@ def cancel(
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Make no more runs, and cancel those that wait.
+    """Cancel backfills: create no more runs, and cancel the waiting ones.
 
     Parameters
     ----------
     backfills
-        Their ids.
+        Backfill ids.
     running
-        What becomes of runs that are at work.
+        Whether current runs finish or are cancelled. Default: finish.
     reason
-        Why, for whoever asks later.
+        Reason, for the record. Default: none.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     some("backfill", backfills)
     with talk.open() as client:
@@ -294,12 +292,12 @@ def cancel(
             return 1
         for each in backfills:
             done = client.cancel_backfill(each, running=running, **said(reason=reason))
-            talk.done(done, f"{each} is {done.status}", id_=each)
+            talk.done(done, f"Backfill {each} is {done.status}", id_=each)
     return 0
 
 
 def follow(client: "Client", id_: str, *, talk: Talk) -> int:
-    """Show a backfill until it has ended, and return the exit code."""
+    """Show progress until the backfill ends, and return the exit code."""
     rest = Event()
     with teller(talk) as tell:
         while True:
@@ -315,7 +313,7 @@ def follow(client: "Client", id_: str, *, talk: Talk) -> int:
 
 
 def teller(talk: Talk) -> AbstractContextManager[Any]:
-    from rich.console import Console  # noqa: PLC0415 - only where something is drawn
+    from rich.console import Console  # noqa: PLC0415 - slow to import
 
     console = Console(file=raw_output())
     if not talk.is_plain:
@@ -324,7 +322,7 @@ def teller(talk: Talk) -> AbstractContextManager[Any]:
 
 
 def line(found: Any) -> str:
-    """How it stands, on one line."""
+    """Describe the progress on one line."""
     ended = found.succeeded + found.failed + found.cancelled
     parts = [found.status, f"{ended:,} of {ended + found.left:,} done"]
     parts += [f"{found.failed:,} failed"] if found.failed else []
@@ -335,10 +333,10 @@ def line(found: Any) -> str:
 
 
 class Lines:
-    """For a file or a pipe: a line whenever something has changed."""
+    """Prints a line for each change, for a file or pipe."""
 
     def __init__(self) -> None:
-        self._said = ""
+        self._last = ""
 
     def __enter__(self) -> Self:
         return self
@@ -346,17 +344,17 @@ class Lines:
     def __exit__(self, *_: object) -> None: ...
 
     def __call__(self, found: Any) -> None:
-        said_ = line(found).partition(", in ")[0]
-        if said_ != self._said:
-            self._said = said_
+        progress = line(found).partition(", in ")[0]
+        if progress != self._last:
+            self._last = progress
             print(f"{found.backfill_id}  {line(found)}", flush=True)
 
 
 class Bar:
-    """For a terminal."""
+    """Draws a progress bar, for a terminal."""
 
     def __init__(self, console: Any) -> None:
-        from rich.progress import (  # noqa: PLC0415 - only where something is drawn
+        from rich.progress import (  # noqa: PLC0415 - slow to import
             BarColumn,
             Progress,
             TextColumn,
@@ -381,7 +379,7 @@ class Bar:
         ended = found.succeeded + found.failed + found.cancelled
         self._progress.update(
             self._task,
-            # A bar whose total is 0 moves for ever.
+            # A bar with a total of 0 would pulse forever.
             total=ended + found.left or 1,
             completed=ended if ended + found.left else 1,
             description=line(found),

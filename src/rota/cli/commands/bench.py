@@ -1,4 +1,4 @@
-"""`rota bench`: measure Rota on this machine, and hold it against its targets. Room: cli."""
+"""`rota bench`: measures Rota on this machine and compares the results with the targets."""
 
 import asyncio
 import json
@@ -32,11 +32,11 @@ class Place:
     Parameters
     ----------
     data
-        Existing folder in which the benchmark's own PostgreSQL gets a new one, removed afterwards
-        (default: the system's folder for temporary files).
+        Existing folder for the data of the benchmark's own PostgreSQL, which is removed afterwards.
+        Default: the system's folder for temporary files.
     server
-        Measure the server of ROTA_DATABASE_URL instead, in databases made for it and dropped
-        afterwards. Its processor time is not measured.
+        Measure the server of ROTA_DATABASE_URL instead, in temporary databases that are dropped
+        afterwards. Its CPU time is not measured.
     """
 
     data: Path | None = None
@@ -45,14 +45,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How to tell.
+    """How to print the results.
 
     Parameters
     ----------
     as_json
-        One JSON object on standard output instead of the table.
+        Print one JSON object instead of the table.
     plot
-        Also draw the figures into this file, an SVG.
+        Also draw the results into this SVG file.
     """
 
     as_json: Annotated[bool, Parameter(name="--json", negative=())] = False
@@ -71,21 +71,21 @@ def bench(
     place: Annotated[Place, Parameter(name="*")] = HERE,
     output: Annotated[Output, Parameter(name="*")] = PLAIN,
 ) -> int:
-    """Measure Rota on this machine and hold the figures against the targets.
+    """Measure Rota on this machine and compare the results with the targets.
 
-    Starts a PostgreSQL of its own with full durability, and real scheduler and worker processes.
-    The machine should have nothing else to do. Progress goes to standard error.
+    Starts its own PostgreSQL with full durability, and real scheduler and worker processes. The
+    machine should be idle otherwise. Progress goes to standard error.
 
     Parameters
     ----------
     parts
-        Parts to measure (default: all of them).
+        Parts to measure. Default: all.
     only
-        The same, as an option.
+        Parts to measure, as an option. Default: all.
     quick
-        Less of everything: a first look, not a figure to publish.
+        Smaller workloads: for a first impression, not for publication.
     repeat
-        Rounds of each part; the figures are the medians.
+        Rounds of each part; results are medians. Default: 1.
     """
     refuse_plot(output.plot)
     order = Order(
@@ -104,30 +104,30 @@ def bench(
 
 
 async def until_told(order: Order) -> Measured:
-    """Measure; SIGTERM ends it as Ctrl-C does, with everything cleared away."""
+    """Measure. SIGTERM ends it like Ctrl-C, and everything is cleaned up."""
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await run_bench(order, say=progress)
 
 
 def refuse_plot(path: Path | None) -> None:
-    """Before anything is measured: minutes later would be late to say so."""
+    """Check the path of the plot before measuring, which takes minutes."""
     if path is None:
         return
     if path.suffix.lower() != ".svg":
-        raise InvalidInput("--plot", str(path), "the name of a file that ends in .svg")
+        raise InvalidInput("--plot", str(path), "expected a file name that ends in .svg")
     if not path.parent.is_dir():
-        raise InvalidInput("--plot", str(path), "a file in a folder that exists")
+        raise InvalidInput("--plot", str(path), "its folder does not exist")
 
 
 def wishes_for(place: Place) -> Wishes:
     database = settings_for(data=None, config=None).database
     if place.data is not None and not place.data.is_dir():
-        raise InvalidInput("--data", str(place.data), "a folder that exists")
+        raise InvalidInput("--data", str(place.data), "expected an existing folder")
     if not place.server:
         return Wishes(data=place.data, binaries=database.binaries)
     if database.url is None:
-        raise InvalidInput("--server", True, "ROTA_DATABASE_URL must name the server to measure")
+        raise InvalidInput("--server", True, "set ROTA_DATABASE_URL to the server to measure")
     return Wishes(url=database.url)
 
 

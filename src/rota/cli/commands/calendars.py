@@ -1,4 +1,4 @@
-"""`rota calendars`: holidays and freezes that schedules go by. Room: cli."""
+"""`rota calendars`: manages holidays and freezes that schedules follow."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from rota.contract.calendar import write_calendar
 from rota.contract.ics import from_ics
 from rota.core.errors import InvalidInput
 
-app = App(name="calendars", help="Calendars: list, show, write, delete.")
+app = App(name="calendars", help="Calendars: list, show, put, delete.")
 
 
 @app.command(name="list")
@@ -29,9 +29,9 @@ def list_calendars(*, most: Most = SOME, talk: Talk = TALK) -> int:
         Column("ZONE", lambda each: each.calendar.get("timezone")),
         Column("ENTRIES", entries, right=True),
         Column("VERSION", lambda each: each.version, right=True),
-        Column("WRITTEN", lambda each: times.ago(each.updated_at, now)),
+        Column("UPDATED", lambda each: times.ago(each.updated_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="name", empty="there are no calendars")
+    talk.rows(found.rows, columns, ids="name", empty="No calendars")
     tell_more(found, talk)
     return 0
 
@@ -42,12 +42,12 @@ def entries(each: Any) -> int:
 
 @app.command
 def show(name: str, /, *, talk: Talk = TALK) -> int:
-    """Show a calendar, in the form in which it is written.
+    """Show a calendar as JSON, as `rota calendars put` accepts it.
 
     Parameters
     ----------
     name
-        Its name.
+        Calendar name.
     """
     with talk.open() as client:
         found = client.get_calendar(name)
@@ -68,24 +68,24 @@ def put(
     if_version: int | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Make the calendar of this name, or replace it; jobs that go by it follow.
+    """Create or replace a calendar. Jobs that use it follow the new one.
 
     Parameters
     ----------
     name
-        Its name.
+        Calendar name.
     file
-        JSON or YAML as in docs/reference/schedules.md, or an .ics file; - is JSON on standard
-        input.
+        File in JSON or YAML as described in docs/reference/schedules.md, or an .ics file; - reads
+        JSON from standard input.
     tz
-        Zone of an .ics file (default: UTC).
+        Time zone of an .ics file. Default: UTC.
     if_version
-        Only if it still has this version.
+        Fail if the current version is different. Default: any version.
     """
     calendar = calendar_in(file, name=name, tz=tz)
     with talk.open() as client:
         done = client.put_calendar(name, calendar=calendar, **said(if_match=if_version))
-    talk.done(done, f"the calendar {done.name} has version {done.version}", id_=done.name)
+    talk.done(done, f"Saved calendar {done.name}, version {done.version}", id_=done.name)
     return 0
 
 
@@ -94,34 +94,35 @@ def calendar_in(file: str, *, name: str, tz: str | None) -> dict[str, Any]:
         text = file_text(Path(file), field="file")
         return dict(write_calendar(from_ics(text, name=name, timezone=tz or "UTC")))
     if tz is not None:
-        raise InvalidInput("--tz", tz, "an .ics file; others say their zone themselves")
+        raise InvalidInput(
+            "--tz", tz, "only valid for an .ics file; set `timezone` in the calendar instead"
+        )
     found = document_of(file, field="file")
     if not isinstance(found, dict):
-        raise InvalidInput("file", file, "a calendar, which is an object")
+        raise InvalidInput("file", file, "expected a calendar, which is an object")
     return found
 
 
 @app.command
 def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
-    """Delete a calendar that no job goes by.
+    """Delete a calendar. Fails if a job uses it.
 
     Parameters
     ----------
     name
-        Its name.
+        Calendar name.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
-        if not confirm(f"Delete the calendar {name}?", yes=yes):
+        if not confirm(f"Delete calendar {name}?", yes=yes):
             return 1
         client.delete_calendar(name)
-    talk.done({"name": name}, f"the calendar {name} was deleted", id_=name)
+    talk.done({"name": name}, f"Deleted calendar {name}", id_=name)
     return 0
 
 
-# Whoever thinks of one calendar says it so.
-alias = App(name="calendar", help="The same as `rota calendars`.")
+alias = App(name="calendar", help="Alias of `rota calendars`.")
 alias.command(list_calendars, name="list")
-for each in (show, put, delete):
-    alias.command(each)
+for command in (show, put, delete):
+    alias.command(command)

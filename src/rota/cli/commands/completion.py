@@ -1,4 +1,4 @@
-"""`rota completion`: what the Tab key knows. Room: cli."""
+"""`rota completion`: prints and installs shell completion."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,17 +11,17 @@ from rota.core.errors import InvalidInput
 
 Shell = Literal["bash", "zsh", "fish"]
 
-app = App(name="completion", help="Completion by the Tab key in bash, zsh and fish.")
+app = App(name="completion", help="Shell completion for bash, zsh and fish.")
 
 
 @app.command
 def show(shell: Shell, /) -> int:
-    """Print the script for a shell, to be read by it at its start.
+    """Print the completion script of a shell.
 
     Parameters
     ----------
     shell
-        Which shell.
+        The shell.
     """
     say(script(shell))
     return 0
@@ -35,16 +35,16 @@ def install(
     to: Path | None = None,
     startup: Annotated[bool, SWITCH] = False,
 ) -> int:
-    """Write the script to where the shell looks for it.
+    """Install the completion script where the shell finds it.
 
     Parameters
     ----------
     shell
-        Which shell (default: the one that this runs in).
+        The shell. Default: the current one.
     to
-        Another file to write.
+        File to write. Default: the shell's usual place.
     startup
-        Also add a line to the shell's start-up file that reads it.
+        Also load the script in the shell's start-up file.
     """
     from cyclopts.completion.detect import (  # noqa: PLC0415 - only here
         ShellDetectionError,
@@ -56,14 +56,14 @@ def install(
     try:
         chosen = shell or detect_shell()
         if to is not None and not to.parent.is_dir():
-            raise InvalidInput("--to", str(to), "a file in a folder that exists")
+            raise InvalidInput("--to", str(to), "its folder does not exist")
         file = program.install_completion(shell=chosen, output=to, add_to_startup=startup)
     except ShellDetectionError:
-        raise InvalidInput("shell", "unknown", "bash, zsh or fish") from None
+        raise InvalidInput("shell", "unknown", "expected bash, zsh or fish") from None
     except OSError as error:
-        wanted = f"a file that can be written: {error.strerror}"
+        wanted = f"cannot write the file: {error.strerror}"
         raise InvalidInput("--to", error.filename, wanted) from None
-    say(f"written to {file}; it works in new shells")
+    say(f"Installed completion in {file}; open a new shell to use it")
     return 0
 
 

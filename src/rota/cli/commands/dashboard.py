@@ -1,4 +1,4 @@
-"""`rota open`, `rota load`: the dashboard, and what will fire when. Room: cli."""
+"""`rota open` logs in to the dashboard; `rota load` counts upcoming ticks."""
 
 import contextlib
 import html
@@ -35,27 +35,27 @@ def open_dashboard(
     only_print: Annotated[bool, Parameter(name="--print", negative=())] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Log in at the dashboard: print a link that works once and for a minute, and open it.
+    """Log in to the dashboard: print a one-time link, valid for a minute, and open it.
 
     Parameters
     ----------
     only_print
-        Open nothing, for a browser on another machine.
+        Print the link without opening it, for a browser on another machine.
     """
     with talk.open() as client:
-        made = client.create_login_ticket()
-        link = f"{client.url}{made.path}"
-    talk.done(made, link, id_=link)
+        ticket = client.create_login_ticket()
+        link = f"{client.url}{ticket.path}"
+    talk.done(ticket, link, id_=link)
     if talk.is_plain and not only_print:
         webbrowser.open(write_redirect(link).as_uri())
     return 0
 
 
 def write_redirect(link: str) -> Path:
-    """Write a page that leads to the link, in a file that only this user can read.
+    """Write a page that redirects to the link, in a file that only this user can read.
 
-    Arguments of a browser are in the list of processes, which every user of the machine can read;
-    the path of this file says nothing. The ticket in it works once and for a minute, so files of
+    Every user of the machine can read a browser's arguments in the process list, so the browser
+    gets the path of this file instead of the link. The ticket works once and for a minute; files of
     earlier calls are removed.
     """
     folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
@@ -64,7 +64,7 @@ def write_redirect(link: str) -> Path:
         with contextlib.suppress(OSError):
             if file.lstat().st_mtime < oldest and file.lstat().st_uid == os.geteuid():
                 file.unlink()
-    # Made with mode 0600.
+    # mkstemp creates the file with mode 0600.
     descriptor, name = tempfile.mkstemp(prefix=REDIRECT_PREFIX, suffix=".html", dir=folder)
     with os.fdopen(descriptor, "w", encoding="utf-8") as page:
         page.write(REDIRECT.format(link=html.escape(link)))
@@ -78,16 +78,16 @@ def load(
     bucket: Literal["minute", "hour"] = "hour",
     talk: Talk = TALK,
 ) -> int:
-    """Show how many ticks of all jobs fall into each hour to come.
+    """Show the number of upcoming ticks of all jobs per hour or minute.
 
     Parameters
     ----------
     since
-        From when on (default: now).
+        Start of the range. Default: now.
     until
-        Until when (default: a day later; 35 days at most).
+        End of the range, at most 35 days after the start. Default: one day after the start.
     bucket
-        By minutes or by hours.
+        Size of a bucket. Default: hour.
     """
     with talk.open() as client:
         found = client.get_load(
@@ -96,12 +96,12 @@ def load(
             bucket=bucket,
         )
     now = times.now()
-    most = max((each.ticks for each in found.buckets), default=1)
+    peak = max((bucket.ticks for bucket in found.buckets), default=1)
     columns: list[Column[Any]] = [
         Column("FROM", lambda each: times.at(each.start, now)),
         Column("TICKS", lambda each: each.ticks, right=True),
-        Column("", lambda each: "▇" * max(1, round(30 * each.ticks / most))),
+        Column("", lambda each: "▇" * max(1, round(30 * each.ticks / peak))),
     ]
-    empty = "nothing is due in this time"
+    empty = "No ticks in this range"
     talk.rows(found.buckets, columns, ids="start", empty=empty)
     return 0

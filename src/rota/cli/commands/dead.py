@@ -1,4 +1,4 @@
-"""`rota dead`: list, group, requeue, edit and drop dead letters. Room: cli."""
+"""`rota dead`: lists, groups, requeues, edits and drops dead letters."""
 
 import json
 from collections.abc import Iterator
@@ -30,17 +30,17 @@ def list_dead(
     most: Most = SOME,
     talk: Talk = TALK,
 ) -> int:
-    """List runs that need somebody to look: dead, lost or quarantined.
+    """List dead letters: dead, lost and quarantined runs.
 
     Parameters
     ----------
     fingerprint
-        Those of one group of `rota dead groups`. Default: any.
+        Filter by error fingerprint, as shown by `rota dead groups`. Default: any.
     """
     with talk.open() as client:
         filters = which.filters(client) | {"fingerprint": fingerprint}
         found = gather(client.list_dead_letters, most=most, **filters)
-    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="there are no dead letters")
+    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="No dead letters")
     tell_more(found, talk)
     return 0
 
@@ -54,18 +54,18 @@ def groups(
     limit: int = 50,
     talk: Talk = TALK,
 ) -> int:
-    """Group dead letters by task and error, the last seen first.
+    """Group dead letters by task and error, last seen first.
 
     Parameters
     ----------
     kind
-        Groups of this task. Default: any.
+        Filter by task. Default: any.
     job
-        Runs of this job: its name or its id. Default: any.
+        Filter by job name or id. Default: any.
     since
-        Ended since: a time, or how long ago. Default: 30d.
+        Only runs that ended at or after this time: a timestamp, or how long ago. Default: 30d.
     limit
-        Maximum number of groups, 1 to 200.
+        Maximum number of groups, 1 to 200. Default: 50.
     """
     with talk.open() as client:
         which = said(
@@ -85,7 +85,7 @@ def groups(
         Column("FIRST", lambda each: times.ago(each.first_seen, now)),
         Column("LAST", lambda each: times.ago(each.last_seen, now)),
     ]
-    talk.rows(found.items, columns, ids="fingerprint", empty="no dead letters")
+    talk.rows(found.items, columns, ids="fingerprint", empty="No dead letters")
     if found.is_partial and talk.is_plain:
         print("Only the newest dead letters are grouped; `rota dead show` counts all of a group.")
     return 0
@@ -98,11 +98,11 @@ def show(kind: str, fingerprint: str, *, since: str | None = None, talk: Talk = 
     Parameters
     ----------
     kind
-        The task.
+        Task of the group.
     fingerprint
-        The fingerprint that `rota dead groups` shows.
+        Fingerprint, as shown by `rota dead groups`.
     since
-        Ended since: a time, or how long ago. Default: 30d.
+        Only runs that ended at or after this time: a timestamp, or how long ago. Default: 30d.
     """
     with talk.open() as client:
         when = said(since=times.instant(since, field="--since"))
@@ -125,9 +125,9 @@ def group_facts(group: Any) -> Iterator[tuple[str, object]]:
     yield "last seen", times.at(group.last_seen, now)
     yield "last 24 h", sparkline(group.counts_per_hour)
     yield "versions", ", ".join(map(str, group.versions)) or None
-    named = [f"{job.job_name or 'one-time runs'} ({job.count})" for job in group.jobs]
+    jobs = [f"{job.job_name or 'one-time runs'} ({job.count})" for job in group.jobs]
     more = group.job_count - len(group.jobs)
-    yield "jobs", ", ".join([*named, *([f"{more} more"] if more else [])])
+    yield "jobs", ", ".join([*jobs, *([f"{more} more"] if more else [])])
     yield "newest run", group.sample.run_id
     yield "payload", json.dumps(group.sample.payload)
 
@@ -136,14 +136,14 @@ def group_facts(group: Any) -> Iterator[tuple[str, object]]:
 def replay(
     *runs: str, many: Many = NOBODY, yes: Annotated[bool, YES] = False, talk: Talk = TALK
 ) -> int:
-    """Requeue dead letters as they are, by id or by filter. Counts them and asks first.
+    """Requeue dead letters unchanged, by id or filter. A filter counts them and asks first.
 
     Parameters
     ----------
     runs
-        Their ids, or the beginnings of them.
+        Run ids or unique prefixes.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         if not runs:
@@ -152,7 +152,7 @@ def replay(
         many.refuse_beside(runs)
         for run in runs:
             done = client.retry_run(naming.run_id(client, run))
-            talk.done(done, f"{done.run_id} is {done.status}", id_=done.run_id)
+            talk.done(done, f"Requeued {done.run_id} ({done.status})", id_=done.run_id)
     return 0
 
 
@@ -160,7 +160,7 @@ def replay(
 def edit(
     patch: str, *, many: Many = NOBODY, yes: Annotated[bool, YES] = False, talk: Talk = TALK
 ) -> int:
-    """Requeue dead letters with a changed payload. Counts them and asks first.
+    """Requeue dead letters with an edited payload. Counts them and asks first.
 
     Each becomes a new run. The dead ones leave the list and stay in history.
 
@@ -168,13 +168,15 @@ def edit(
     ----------
     patch
         JSON merge patch for the payload of each run, such as '{"region": "eu", "draft": null}':
-        its fields replace those of the payload, and null removes a field.
+        its fields replace those of the payload; null removes a field.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     changes = json_of(patch, field="patch")
     if not isinstance(changes, dict) or not changes:
-        raise Misused(f'patch: {patch!r} is no JSON object with fields, such as {{"draft": true}}')
+        example = '{"draft": true}'
+        wanted = f"expected a JSON object with fields, such as {example}"
+        raise Misused(f"patch: {patch!r} is invalid: {wanted}")
     with talk.open() as client:
         which = many.filters(client)
         requeue = partial(client.edit_dead_letters, patch=changes)
@@ -185,16 +187,16 @@ def edit(
 def drop(
     *runs: str, many: Many = NOBODY, yes: Annotated[bool, YES] = False, talk: Talk = TALK
 ) -> int:
-    """Drop dead letters, by id or by filter. Counts them and asks first.
+    """Drop dead letters, by id or filter. Counts them and asks first.
 
     They leave the list and stay in history.
 
     Parameters
     ----------
     runs
-        Their ids, or the beginnings of them.
+        Run ids or unique prefixes.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         if not runs:
@@ -206,5 +208,5 @@ def drop(
             return 1
         for id_ in ids:
             client.drop_dead_letter(id_)
-            talk.done({"run_id": id_}, f"{id_} is off the list", id_=id_)
+            talk.done({"run_id": id_}, f"Dropped {id_}", id_=id_)
     return 0

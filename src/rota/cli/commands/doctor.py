@@ -1,4 +1,4 @@
-"""`rota doctor`: what is wrong with this installation, and what to do. Room: cli."""
+"""`rota doctor`: finds problems of an installation and suggests fixes."""
 
 import asyncio
 import os
@@ -23,17 +23,17 @@ def doctor(
     config: Path | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Look for what is wrong with this installation, and say what to do about it.
+    """Find problems of this installation and suggest fixes.
 
-    Starts, makes and changes nothing. The exit code is 1 if something is bad; warnings alone are 0.
-    With --quiet only what is not well is told.
+    Read-only: it starts, creates and changes nothing. The exit code is 1 if a check is bad;
+    warnings alone exit with 0. With --quiet it prints only warnings and bad checks.
 
     Parameters
     ----------
     data
-        Folder of the embedded database (default: .rota in the current folder).
+        Folder of the embedded database. Default: .rota in the current folder.
     config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+        Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
     findings = examine(data, config, talk)
     if talk.as_json:
@@ -51,11 +51,11 @@ def examine(data: Path | None, config: Path | None, talk: Talk) -> list[Finding]
     try:
         settings = settings_for(data=data, config=config)
     except InvalidSetting as error:
-        remedy = "docs/reference/settings.md has all settings"
+        remedy = "see docs/reference/settings.md for all settings"
         found.append(bad("settings", str(error), remedy))
     reached = False
     if settings is not None:
-        found.append(ok("settings", "can be read"))
+        found.append(ok("settings", "valid"))
         found += check_files(settings)
         found += check_collector(settings.traces, os.environ)
         seen = asyncio.run(collect(settings))

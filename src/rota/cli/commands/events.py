@@ -1,4 +1,4 @@
-"""`rota events`: what happened elsewhere, and what it came to. Room: cli."""
+"""`rota events`: sends, lists and replays external events."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -14,22 +14,23 @@ from rota.cli.reading import json_of
 from rota.cli.tables import Column
 from rota.core.errors import InvalidInput
 
-app = App(name="events", help="Events from outside: send, list, look at, replay.")
+app = App(name="events", help="External events: send, list, show, replay.")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What one event may say, beside its type and its data.
+    """Optional attributes of an event.
 
     Parameters
     ----------
     source
-        Where it comes from (default: api).
+        Source of the event. Default: api.
     id_
-        Its id: the same source and id again are the same event, and make nothing.
+        Event id. An event with a known source and id is a duplicate and starts nothing.
+        Default: a new id.
     subject
-        What it is about.
+        Subject of the event. Default: none.
     """
 
     source: str | None = None
@@ -40,18 +41,18 @@ class About:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
-    """Which events.
+    """Filters that select events.
 
     Parameters
     ----------
     type_
-        Those of this type.
+        Filter by type. Default: any.
     source
-        Those from this source.
+        Filter by source. Default: any.
     since
-        Those that arrived since: a time, or how long ago.
+        Received at or after this time: a timestamp, or how long ago. Default: any.
     until
-        Those that arrived before: a time, or how long ago.
+        Received before this time: a timestamp, or how long ago. Default: any.
     """
 
     type_: Annotated[str | None, Parameter(name="--type")] = None
@@ -82,19 +83,19 @@ def send(
     batch: str | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Hand in an event: it becomes a run of every job that waits for it.
+    """Send an event. It starts a run of every job that waits for it.
 
     Parameters
     ----------
     type_
-        Its type, as in order.paid.
+        Event type, such as order.paid.
     data
-        What else there is to say: JSON, @file or - for standard input.
+        Event data: JSON, @file, or - for standard input. Default: null.
     batch
-        Several events instead: a JSON array, @file or - for standard input.
+        Send several events: a JSON array, @file, or - for standard input.
     """
     if (type_ is None) == (batch is None):
-        raise Misused("either a type, as in order.paid, or --batch")
+        raise Misused("give either an event type, such as order.paid, or --batch")
     with talk.open() as client:
         if batch is not None:
             done = client.send_events(events=several(batch))
@@ -103,18 +104,18 @@ def send(
             given = {} if data is None else {"data": json_of(data, field="data")}
             done = client.send_events(type=str(type_), **fields, **given)
     runs = sum(len(each.run_ids) for each in done.events)
-    told = f"{plural(done.taken, 'event')} taken, {plural(runs, 'run')}"
+    summary = f"{plural(done.taken, 'event')} accepted, {plural(runs, 'run')} created"
     if done.duplicates:
-        told += f"; {done.duplicates} came before"
+        summary += f"; {plural(done.duplicates, 'duplicate')} ignored"
     ids = "\n".join(each.event_id for each in done.events)
-    talk.done(done, told if len(done.events) > 1 else f"{ids}: {told}", id_=ids)
+    talk.done(done, summary if len(done.events) > 1 else f"{ids}: {summary}", id_=ids)
     return 0
 
 
 def several(text: str) -> list[Any]:
     found = json_of(text, field="--batch")
     if not isinstance(found, list):
-        raise InvalidInput("--batch", text, "a JSON array of events is needed")
+        raise InvalidInput("--batch", text, "expected a JSON array of events")
     return found
 
 
@@ -124,19 +125,19 @@ def plural(number: int, word: str) -> str:
 
 @app.command(name="list")
 def list_events(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List events that arrived, the newest first."""
+    """List received events, newest first."""
     with talk.open() as client:
         found = gather(client.list_events, most=most, **which.filters())
     now = times.now()
     columns: list[Column[Any]] = [
-        Column("ARRIVED", lambda event: times.ago(event.received_at, now)),
+        Column("RECEIVED", lambda event: times.ago(event.received_at, now)),
         Column("TYPE", lambda event: event.type, flexible=True),
         Column("SOURCE", lambda event: event.source, flexible=True),
         Column("SUBJECT", lambda event: event.subject, flexible=True),
         Column("RUNS", runs_of, right=True),
         Column("ID", lambda event: event.event_id),
     ]
-    talk.rows(found.rows, columns, ids="event_id", empty="there are no events")
+    talk.rows(found.rows, columns, ids="event_id", empty="No matching events")
     tell_more(found, talk)
     return 0
 
@@ -147,12 +148,12 @@ def runs_of(event: Any) -> int:
 
 @app.command
 def show(event: str, /, *, talk: Talk = TALK) -> int:
-    """Show an event and what it came to: each job that waits for its type, and why it did not run.
+    """Show an event and the jobs that it matched, with their runs or the reason for no run.
 
     Parameters
     ----------
     event
-        Its id, as evt_ and 32 hex digits.
+        Event id: evt_ and 32 hex digits.
     """
     with talk.open() as client:
         found = client.get_event(event)
@@ -165,10 +166,10 @@ def show(event: str, /, *, talk: Talk = TALK) -> int:
             ("source", found.source),
             ("id", found.id),
             ("subject", found.subject),
-            ("happened", times.at(found.time, now)),
-            ("arrived", times.at(found.received_at, now)),
+            ("occurred", times.at(found.time, now)),
+            ("received", times.at(found.received_at, now)),
             ("data", found.data),
-            *((f"of {name}", value) for name, value in found.attributes.items()),
+            *((f"attribute {name}", value) for name, value in found.attributes.items()),
             *((each.job_name or each.job_id, told(each)) for each in found.matches),
         ],
         ids="event_id",
@@ -177,7 +178,7 @@ def show(event: str, /, *, talk: Talk = TALK) -> int:
 
 
 def told(match: Any) -> str:
-    """What an event was for a job, in a line."""
+    """Describe the outcome of an event for one job in a line."""
     words = [match.outcome]
     if match.run_id is not None:
         words.append(match.run_id)
@@ -197,31 +198,33 @@ def replay(
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Match events again with the jobs as they are now; their runs are new ones.
+    """Replay events: match them against the current jobs and create new runs.
 
     Parameters
     ----------
     job
-        Ask this job only: its name or its id.
+        Match only this job, by name or id. Default: all jobs.
     dry_run
-        Only say how many there are.
+        Only count the events.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         filters = which.filters()
         if job is not None:
             filters["job_id"] = naming.job_id(client, job)
         if not filters:
-            raise Misused("which events? Say some of --type, --source, --since, --until, --job")
+            raise Misused(
+                "no events selected: give at least one of --type, --source, --since, --until, --job"
+            )
         counted = client.replay_events(filter=filters, dry_run=True)
         many = plural(counted.matched, "event")
         if dry_run or not counted.matched:
-            talk.done(counted, f"{many} would be matched again", id_=counted.matched)
+            talk.done(counted, f"{many} would be replayed", id_=counted.matched)
             return 0
-        if not confirm(f"Match {many} again?", yes=yes):
+        if not confirm(f"Replay {many}?", yes=yes):
             return 1
         done = client.replay_events(filter=filters, token=counted.token)
-    sentence = f"{plural(done.done, 'event')} matched again, {plural(done.runs, 'run')} made"
+    sentence = f"Replayed {plural(done.done, 'event')}; {plural(done.runs, 'run')} created"
     talk.done(done, sentence, id_=done.runs)
     return 0

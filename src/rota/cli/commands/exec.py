@@ -1,7 +1,7 @@
-"""`rota exec -- command`: a cron line that is on record as a run. Room: cli.
+"""`rota exec -- command`: runs a command, such as a cron line, and records it as a run.
 
-The command comes first: it runs whether the server is there or not, its output and its exit code
-are its own, and a server that is slow costs it a few seconds once.
+The command has priority: it runs even if the server is unreachable, its output and exit code pass
+through, and a slow server delays it by a few seconds at most, once.
 """
 
 import os
@@ -27,9 +27,9 @@ from rota.sdk.outside.recording import Recording
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-# How long a server may take to answer before the command goes on without it.
+# How long to wait for the server before the command runs without it.
 PATIENCE: Final = 5.0
-# How often it is told that the command goes on: far more often than its lease is long.
+# Heartbeat interval in seconds, far shorter than the lease.
 BEAT: Final = 3.0
 GRACE: Final = 10.0
 SHORTEST: Final = timedelta(milliseconds=100)
@@ -42,23 +42,23 @@ def exec_(
     url: str | None = None,
     key_file: Path | None = None,
 ) -> int:
-    """Run a command and record it as a run. Its output and its exit code are passed on.
+    """Run a command and record it as a run. Its output and exit code pass through.
 
-    If the server is away, the command runs all the same.
+    The command runs even if the server is unreachable.
 
     Parameters
     ----------
     argv
-        The command, after two dashes: rota exec --job backup -- /usr/local/bin/backup --full
+        The command, after two dashes: rota exec --job backup -- /usr/local/bin/backup --full.
     job
-        The job that it is a run of (default: the name of the command). Made if there is none.
+        Job to record the run under; it is created if missing. Default: the name of the command.
     timeout
-        End the command after this time, as in 30m; the exit code is 124 then.
+        Stop the command after this time, such as 30m, with exit code 124. Default: no limit.
     url
-        Address of the API. Default: ROTA_URL, then what `rota up` wrote into .rota of this folder
-        or a parent, then http://127.0.0.1:7070.
+        Address of the API. Default: ROTA_URL, then the address that `rota up` wrote to .rota in
+        this folder or a parent, then http://127.0.0.1:7070.
     key_file
-        File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key of this folder
+        File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key in this folder
         or a parent.
     """
     some("command", argv)
@@ -77,8 +77,8 @@ def exec_(
 
 
 def opened(url: str | None, key_file: Path | None) -> "Client | None":
-    """A client that is quick to give up; None, and a word about it, if there can be none."""
-    from rota.sdk.client import Client  # noqa: PLC0415 — brings the HTTP library with it
+    """Open a client with a short timeout; without one, print why and return None."""
+    from rota.sdk.client import Client  # noqa: PLC0415 - imports the HTTP library
 
     try:
         key = None if key_file is None else key_in(key_file)
@@ -99,22 +99,20 @@ def carry_out(argv: Sequence[str], recording: Recording, limit: timedelta | None
     is_late = watch(command, recording, limit)
     command.drain(GRACE)
     code = TIMED_OUT if is_late else command.exit_code
-    why = f"it took longer than {durations.words(limit)}" if limit and is_late else command.why
+    why = f"timed out after {durations.words(limit)}" if limit and is_late else command.why
     recording.end(code, why)
     return code
 
 
 def watch(command: Command, recording: Recording, limit: timedelta | None) -> bool:
-    """Wait for the end, and tell of the way there; True if the command had to be stopped for its
-    time.
-    """
+    """Wait for the command and send heartbeats. Return True if it was stopped by the timeout."""
     clock = SystemClock()
-    began = clock.monotonic()
+    started = clock.monotonic()
     asked_at: float | None = None
     is_late = False
-    while not command.wait(until_next(clock.monotonic() - began, limit, is_asked=bool(asked_at))):
+    while not command.wait(until_next(clock.monotonic() - started, limit, is_asked=bool(asked_at))):
         now = clock.monotonic()
-        if limit is not None and not is_late and now - began >= limit.total_seconds():
+        if limit is not None and not is_late and now - started >= limit.total_seconds():
             is_late = True
         if (recording.tell() or is_late) and asked_at is None:
             asked_at = now
@@ -125,12 +123,12 @@ def watch(command: Command, recording: Recording, limit: timedelta | None) -> bo
 
 
 def until_next(passed: float, limit: timedelta | None, *, is_asked: bool) -> float:
-    """How long to wait for the end before looking again."""
+    """Return the seconds to wait before the next check."""
     if limit is None or is_asked:
         return BEAT
     return max(0.0, min(BEAT, limit.total_seconds() - passed))
 
 
-def complain(said: str) -> None:
-    """On standard error, which cron mails; the output is the command's."""
-    print(f"rota exec: {' '.join(said.split())}", file=sys.stderr, flush=True)
+def complain(message: str) -> None:
+    """Print to standard error, which cron mails; standard output belongs to the command."""
+    print(f"rota exec: {' '.join(message.split())}", file=sys.stderr, flush=True)

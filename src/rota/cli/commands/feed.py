@@ -1,4 +1,4 @@
-"""`rota feed`: what happens, as it happens. Room: cli."""
+"""`rota feed`: streams events of runs and jobs."""
 
 from typing import Annotated, Any, Final
 
@@ -21,21 +21,21 @@ def feed(
     count: Annotated[int | None, Parameter(name=["--count", "-n"], validator=Number(gte=1))] = None,
     talk: Talk = TALK,
 ) -> int:
-    """Print what happens to runs and jobs, as it happens, until Ctrl-C.
+    """Stream events of runs and jobs until Ctrl-C.
 
-    With --json each event is one object on a line of its own; with --quiet only the ids to go on
-    from.
+    With --json each event is one object per line; with --quiet only the event ids, to continue from
+    with --after.
 
     Parameters
     ----------
     type_
-        Only events of this type, as in run.ended; may be given several times.
+        Filter by event type, such as run.ended (repeatable). Default: all.
     job
-        Only events of this job: its name or its id; may be given several times.
+        Filter by job name or id (repeatable). Default: all.
     after
-        Go on after the event with this id, at most about two minutes old.
+        Continue after the event with this id, at most about two minutes old. Default: start now.
     count
-        End after so many events.
+        Exit after this many events. Default: no limit.
     """
     left = count
     with talk.open() as client:
@@ -66,18 +66,18 @@ def tell(event: Any, talk: Talk) -> None:
 
 
 def line(event: Any) -> str:
-    said = event.status or ""
+    detail = event.status or ""
     if event.progress is not None:
-        said = f"{event.progress:.0%}"
+        detail = f"{event.progress:.0%}"
     if event.missed:
-        said = ", ".join(f"{number} {type_}" for type_, number in event.missed.items())
+        detail = ", ".join(f"{number} {type_}" for type_, number in event.missed.items())
     mood = ENDINGS.get(event.status or "") or MOODS.get(event.type)
     parts = [
-        f"{event.at:%H:%M:%S}",
+        f"{event.at:%H:%M:%S} UTC",
         coloured(f"{event.type:<15}", mood, screen_of()),
         shown(event.job_name or event.job_id),
         event.run_id or "",
-        said,
+        detail,
         f"attempt {event.attempt}" if event.attempt and event.attempt > 1 else "",
         shown(event.message),
     ]

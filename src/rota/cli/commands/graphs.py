@@ -1,4 +1,4 @@
-"""`rota graph`: draw graphs and their runs, check files, steer runs. Room: cli."""
+"""`rota graph`: draws graphs and graph runs, checks files, pauses and retries graph runs."""
 
 import shutil
 from collections.abc import Iterator
@@ -46,20 +46,20 @@ def show(
     watch: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Draw a graph: of a job its steps, of a run their states, durations and the critical path.
+    """Draw the graph of a job, or of a run with states, durations and the critical path.
 
     Parameters
     ----------
     thing
-        The name or the id of a job, or the id of a run (run_…), or the beginning of it.
+        Job name or id, or run id (run_…) or a unique prefix of it.
     format
-        As text, or for Mermaid or Graphviz.
+        Output format: text, Mermaid or Graphviz (dot). Default: text.
     watch
-        Draw it again and again until the run has ended; the exit code is 0 if it succeeded.
+        Redraw until the run ends; the exit code is 0 if it succeeded.
     """
     is_run = thing.startswith("run_")
     if watch and (not is_run or format != "text" or not talk.is_plain):
-        raise Misused("--watch draws a run (run_…) as text")
+        raise Misused("--watch requires a run id (run_…) and text output")
     with talk.open() as client:
         if not is_run:
             return show_job(client, thing, format, talk)
@@ -98,10 +98,10 @@ def drawn(graph: Graph, told: dict[int, Drawn], form: Form) -> list[str]:
 
 
 def pictured(run: Any, form: Form, screen: Screen = PLAIN) -> Iterator[str]:
-    """A graph run as it is now."""
+    """Render the current state of a graph run."""
     now = times.now()
-    told = {step.index: told_of(step, now) for step in run.steps}
-    lines = drawn(read_stored_graph(run.graph), told, form)
+    details = {step.index: told_of(step, now) for step in run.steps}
+    lines = drawn(read_stored_graph(run.graph), details, form)
     if form != "text":
         yield from lines
         return
@@ -112,8 +112,8 @@ def pictured(run: Any, form: Form, screen: Screen = PLAIN) -> Iterator[str]:
 
 
 def headline(run: Any, now: datetime) -> str:
-    open_ = run.counts.get("waiting", 0) + run.counts.get("live", 0)
-    parts = [f"{len(run.steps) - open_} of {len(run.steps)} steps"]
+    unfinished = run.counts.get("waiting", 0) + run.counts.get("live", 0)
+    parts = [f"{len(run.steps) - unfinished} of {len(run.steps)} steps done"]
     parts += [
         f"{run.counts[state]} {state}" for state in ("failed", "skipped") if state in run.counts
     ]
@@ -121,8 +121,8 @@ def headline(run: Any, now: datetime) -> str:
         parts.append(f"round {run.round + 1}")
     if run.paused_at is not None and run.end_time is None:
         parts.append("paused")
-    took = times.between(run.start_time, run.end_time or now)
-    return "  ".join(part for part in (run.run_id, run.status, ", ".join(parts), took) if part)
+    duration = times.between(run.start_time, run.end_time or now)
+    return "  ".join(part for part in (run.run_id, run.status, ", ".join(parts), duration) if part)
 
 
 def told_of(step: Any, now: datetime) -> Drawn:
@@ -141,7 +141,7 @@ def told_of(step: Any, now: datetime) -> Drawn:
 
 
 def painted(line: str, states: dict[str, str], screen: Screen) -> str:
-    """A line as wide as the screen, with its symbol in the colour of its state."""
+    """Cut a line to the screen and colour its symbol by state."""
     text = line if screen.width is None else cut(line, screen.width)
     for char in text:
         if char in states:
@@ -150,7 +150,7 @@ def painted(line: str, states: dict[str, str], screen: Screen) -> str:
 
 
 def follow(client: "Client", run_id: str) -> int:
-    """Draw a run until it has ended: in place on a terminal, elsewhere whenever it has changed."""
+    """Draw a run until it ends: in place at a terminal, elsewhere after each change."""
     screen, rest = screen_of(), Event()
     before: list[str] = []
     while True:
@@ -158,7 +158,7 @@ def follow(client: "Client", run_id: str) -> int:
         lines = list(pictured(run, "text", screen))
         if screen.width is not None:
             lines = fitting(lines, shutil.get_terminal_size().lines)
-            # Up to the first line of the last picture, which is cleared.
+            # Move up to the first line of the previous drawing and clear it.
             raw_output().write(f"\x1b[{len(before)}A\x1b[J" if before else "")
             print("\n".join(lines), flush=True)
         elif [bare(run)] != before[:1]:
@@ -170,14 +170,14 @@ def follow(client: "Client", run_id: str) -> int:
 
 
 def fitting(lines: list[str], height: int) -> list[str]:
-    """No more than fit: what has left the screen cannot be drawn again."""
+    """Cut to the height of the screen: lines that scrolled off cannot be redrawn."""
     if len(lines) < height:
         return lines
     return [*lines[: height - 2], f"… and {len(lines) - height + 2} more"]
 
 
 def bare(run: Any) -> str:
-    """What of a run is worth another picture: not that time goes by."""
+    """Return the states of a run without durations, to detect changes worth drawing."""
     return f"{run.status} {[(step.status, step.run_status) for step in run.steps]}"
 
 
@@ -188,64 +188,64 @@ def check(
     *,
     format: Form = "text",  # noqa: A002 — as above
 ) -> int:
-    """Check the graphs of a file without a server, and draw them.
+    """Check and draw the graphs in a file, without a server.
 
     Parameters
     ----------
     file
-        A manifest (rota.yaml), a job with a graph, or steps alone; YAML or JSON.
+        A manifest (rota.yaml), a job with a graph, or bare steps; YAML or JSON.
     format
-        As text, or for Mermaid or Graphviz.
+        Output format: text, Mermaid or Graphviz (dot). Default: text.
     """
-    from rota.sdk.code import graphs  # noqa: PLC0415 - brings the YAML library with it
+    from rota.sdk.code import graphs  # noqa: PLC0415 - imports the YAML library
 
     for name, graph in graphs.load(file):
         if format == "text":
-            print(f"{shown(name)}: fine, {len(graph.steps)} steps")
+            print(f"{shown(name)}: valid, {len(graph.steps)} steps")
         write(drawn(graph, {}, format))
     return 0
 
 
 @app.command
 def retry(run: str, /, *, talk: Talk = TALK) -> int:
-    """Let a graph run that ended go on from its failed steps; what succeeded is not done again.
+    """Retry a finished graph run from its failed steps. Successful steps are kept.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     """
     with talk.open() as client:
         done = client.retry_run_graph(naming.run_id(client, run))
-    talk.done(done, f"{done.run_id} goes on from its failed steps", id_=done.run_id)
+    talk.done(done, f"Retrying {done.run_id} from its failed steps", id_=done.run_id)
     return 0
 
 
 @app.command
 def pause(run: str, /, *, talk: Talk = TALK) -> int:
-    """Let a graph run start no more steps; those that run go on.
+    """Pause a graph run: start no new steps. Current steps continue.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     """
     with talk.open() as client:
         done = client.pause_run(naming.run_id(client, run))
-    talk.done(done, f"{done.run_id} starts no more steps", id_=done.run_id)
+    talk.done(done, f"Paused {done.run_id}", id_=done.run_id)
     return 0
 
 
 @app.command
 def resume(run: str, /, *, talk: Talk = TALK) -> int:
-    """Let a paused graph run go on.
+    """Resume a paused graph run.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     """
     with talk.open() as client:
         done = client.resume_run(naming.run_id(client, run))
-    talk.done(done, f"{done.run_id} goes on", id_=done.run_id)
+    talk.done(done, f"Resumed {done.run_id}", id_=done.run_id)
     return 0

@@ -1,4 +1,4 @@
-"""`rota hooks`: where others hand in events by signing them. Room: cli."""
+"""`rota hooks`: manages webhook endpoints that receive signed events."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,23 +13,23 @@ from rota.core.errors import NotFound
 
 Style = Literal["standard", "github"]
 
-app = App(name="hooks", help="Hooks for signed events: make, list, rotate, delete.")
+app = App(name="hooks", help="Webhook endpoints: create, list, rotate, delete.")
 
 
 @app.command(name="list")
 def list_hooks(*, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List the hooks, without their secrets."""
+    """List webhook endpoints, without their secrets."""
     with talk.open() as client:
         found = gather(client.list_hooks, most=most)
     now = times.now()
     columns: list[Column[Any]] = [
         Column("NAME", lambda hook: hook.name, flexible=True),
         Column("TYPE", lambda hook: hook.type, flexible=True),
-        Column("SIGNED", lambda hook: hook.style),
-        Column("USED", lambda hook: times.ago(hook.used_at, now)),
+        Column("STYLE", lambda hook: hook.style),
+        Column("LAST USED", lambda hook: times.ago(hook.used_at, now)),
         Column("URL", lambda hook: hook.url),
     ]
-    talk.rows(found.rows, columns, ids="hook_id", empty="there are no hooks")
+    talk.rows(found.rows, columns, ids="hook_id", empty="No hooks")
     tell_more(found, talk)
     return 0
 
@@ -44,24 +44,25 @@ def create(
     own_secret: Annotated[bool, Parameter(negative=())] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Make a hook; this is the only time that its secret is shown.
+    """Create a hook and print its secret, which is shown only once.
 
-    With --quiet the secret itself is printed, and nothing else.
+    With --quiet only the secret is printed.
 
     Parameters
     ----------
     name
-        What it is for; its events come from hooks/ and this name.
+        Hook name. The source of its events is hooks/NAME.
     type_
-        The type of the events that come of it.
+        Type of the events that the hook creates.
     style
-        How requests are signed: Standard Webhooks, or X-Hub-Signature-256 as GitHub does.
+        Signature of requests: standard (Standard Webhooks) or github (X-Hub-Signature-256).
+        Default: standard.
     own_secret
-        Use a secret that the sender has made, from standard input or a prompt.
+        Use the sender's secret, read from standard input or a prompt. Default: a new secret.
     """
-    given = secret(f"secret of {name}: ") if own_secret else None
+    own = secret(f"secret of {name}: ") if own_secret else None
     with talk.open() as client:
-        made = client.create_hook(name=name, type=type_, style=style, **said(secret=given))
+        made = client.create_hook(name=name, type=type_, style=style, **said(secret=own))
     tell_secret(made, talk)
     return 0
 
@@ -69,7 +70,7 @@ def create(
 def tell_secret(made: Any, talk: Talk) -> None:
     talk.done(made, made.secret, id_=made.secret)
     if talk.is_plain:
-        warn([f"the hook {made.name} is at {made.url}; keep the secret safe"])
+        warn([f"Hook {made.name}: {made.url}; store the secret safely, it is not shown again"])
 
 
 @app.command
@@ -82,51 +83,51 @@ def rotate(
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Give a hook another secret, which is shown this once.
+    """Replace the secret of a hook and print the new one, which is shown only once.
 
     Parameters
     ----------
     hook
-        Its name or its id.
+        Hook name or id.
     former_for
-        How long the secret before is good as well, as in 1h (default: a day).
+        How long the previous secret stays valid, such as 1h. Default: 1d.
     own_secret
-        Use a secret that the sender has made, from standard input or a prompt.
+        Use the sender's secret, read from standard input or a prompt. Default: a new secret.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
-    given = secret(f"secret of {hook}: ") if own_secret else None
+    own = secret(f"secret of {hook}: ") if own_secret else None
     with talk.open() as client:
         id_ = hook_id(client, hook)
-        if not confirm(f"Give the hook {hook} another secret?", yes=yes):
+        if not confirm(f"Rotate the secret of hook {hook}?", yes=yes):
             return 1
-        made = client.rotate_hook(id_, **said(secret=given, former_for=former_for))
+        made = client.rotate_hook(id_, **said(secret=own, former_for=former_for))
     tell_secret(made, talk)
     return 0
 
 
 @app.command
 def delete(hook: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
-    """Delete a hook: from then on nothing is taken there.
+    """Delete a hook. Later requests to it are rejected.
 
     Parameters
     ----------
     hook
-        Its name or its id.
+        Hook name or id.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         id_ = hook_id(client, hook)
-        if not confirm(f"Delete the hook {hook}?", yes=yes):
+        if not confirm(f"Delete hook {hook}?", yes=yes):
             return 1
         client.delete_hook(id_)
-    talk.done({"hook_id": id_}, f"the hook {hook} was deleted", id_=id_)
+    talk.done({"hook_id": id_}, f"Deleted hook {hook}", id_=id_)
     return 0
 
 
 def hook_id(client: Any, text: str) -> str:
-    """The id of a hook, by its id or its name."""
+    """Return the id of a hook, given its id or name."""
     hooks = gather(client.list_hooks, most=Most(all_=True)).rows
     for each in hooks:
         if text in {each.hook_id, each.name}:

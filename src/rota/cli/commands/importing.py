@@ -1,7 +1,7 @@
-"""`rota import`: jobs of other systems become a manifest. Room: cli.
+"""`rota import`: converts the jobs of other schedulers to a manifest.
 
-What is read is printed, written (`--out`) or applied (`--apply`); what was left out is told on
-standard error, and then the exit code is 1. With `--strict` nothing is done if anything was.
+The manifest is printed, written (`--out`) or applied (`--apply`). Skipped entries are listed on
+standard error, and the exit code is 1. With `--strict`, nothing happens if an entry was skipped.
 """
 
 import os
@@ -28,26 +28,26 @@ DASH: Final = Parameter(allow_leading_hyphen=True)
 LOCALTIME: Final = Path("/etc/localtime")
 SYSTEM: Final = ("/etc/crontab", "/etc/cron.d/")
 
-app = App(name="import", help="Read the jobs of cron, Kubernetes, celery-beat or APScheduler.")
+app = App(name="import", help="Import jobs from cron, Kubernetes, Celery beat or APScheduler.")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whither:
-    """What becomes of it.
+    """What to do with the imported jobs.
 
     Parameters
     ----------
     project
-        The project of the jobs.
+        Project of the jobs. Default: imported.
     out
-        The file to write (default: standard output). One that is there is not overwritten.
+        File to write; an existing file is not overwritten. Default: standard output.
     apply
-        Apply it, after showing what would change.
+        Apply the manifest, after showing what would change.
     yes
-        Do not ask before applying.
+        Skip the confirmation.
     strict
-        Do nothing if anything had to be left out.
+        Do nothing if an entry cannot be imported.
     """
 
     project: str = "imported"
@@ -68,16 +68,16 @@ def import_crontab(
     whither: Whither = USUAL,
     talk: Talk = TALK,
 ) -> int:
-    """Read crontabs.
+    """Import crontabs.
 
     Parameters
     ----------
     files
-        Files, or - for standard input (crontab -l | rota import crontab -).
+        Crontab files, or - for standard input (crontab -l | rota import crontab -).
     system
-        Whether the sixth column is a user (default: for /etc/crontab and /etc/cron.d).
+        Whether the sixth column is a user. Default: only for /etc/crontab and /etc/cron.d.
     tz
-        The zone that the times are in (default: that of this machine).
+        Time zone of the crontab. Default: this machine's zone.
     """
     some("file", files)
     zone = tz or local_zone()
@@ -94,12 +94,12 @@ def import_crontab(
 def import_kubernetes(
     *files: Annotated[str, DASH], whither: Whither = USUAL, talk: Talk = TALK
 ) -> int:
-    """Read CronJobs of Kubernetes.
+    """Import CronJobs of Kubernetes.
 
     Parameters
     ----------
     files
-        Files of YAML, or - for standard input (kubectl get cronjob -o yaml | …).
+        YAML files, or - for standard input (kubectl get cronjob -o yaml | …).
     """
     some("file", files)
     found = Imported(now=SystemClock().now())
@@ -109,7 +109,7 @@ def import_kubernetes(
         found.notes += more.notes
         for job in more.jobs:
             if job.name in found.names:
-                found.leave_out(shown(file), f"a CronJob {job.name!r} was read before")
+                found.leave_out(shown(file), f"duplicate CronJob {job.name!r}")
             else:
                 found.jobs.append(job)
                 found.names.add(job.name)
@@ -118,12 +118,12 @@ def import_kubernetes(
 
 @app.command(name="celery")
 def import_celery(place: str, /, *, whither: Whither = USUAL, talk: Talk = TALK) -> int:
-    """Read the beat_schedule of a Celery app. Run it where Celery and the app are installed.
+    """Import the beat_schedule of a Celery app. Requires Celery and the app in this environment.
 
     Parameters
     ----------
     place
-        The app, as module:name.
+        The Celery app, as module:name.
     """
     found = celery_beat.read(from_here(place), place, SystemClock().now())
     return finish(found, place, whither, talk)
@@ -131,7 +131,7 @@ def import_celery(place: str, /, *, whither: Whither = USUAL, talk: Talk = TALK)
 
 @app.command(name="apscheduler")
 def import_apscheduler(place: str, /, *, whither: Whither = USUAL, talk: Talk = TALK) -> int:
-    """Read the jobs of a scheduler of APScheduler 3. Run it where it is installed.
+    """Import the jobs of an APScheduler 3 scheduler. Requires it in this environment.
 
     Parameters
     ----------
@@ -143,11 +143,11 @@ def import_apscheduler(place: str, /, *, whither: Whither = USUAL, talk: Talk = 
 
 
 def finish(found: Imported, source: str, whither: Whither, talk: Talk) -> int:
-    """Tell what was left out, and print, write or apply the rest."""
+    """List skipped entries, then print, write or apply the manifest."""
     warn([str(each) for each in found.notes])
-    warn([f"left out: {each}" for each in found.left_out])
+    warn([f"skipped: {each}" for each in found.left_out])
     if whither.strict and found.left_out:
-        warn(["nothing was done, because of --strict"])
+        warn(["nothing imported: --strict is set and entries were skipped"])
         return 1
     text = write(
         whither.project,
@@ -163,12 +163,12 @@ def finish(found: Imported, source: str, whither: Whither, talk: Talk) -> int:
         return code or int(bool(found.left_out))
     deliver(text, whither.out)
     if whither.out is not None:
-        warn([f"written to {whither.out}: {counted(len(found.jobs), 'job')}"])
+        warn([f"Wrote {counted(len(found.jobs), 'job')} to {whither.out}"])
     return int(bool(found.left_out))
 
 
 def from_here(place: str) -> object:
-    """What a module has, with the current folder among those that modules are looked for in."""
+    """Load `module:name`, also from the current folder."""
     sys.path.insert(0, str(Path.cwd()))
     return modules.load(place)
 
@@ -180,9 +180,9 @@ def text_of(file: str) -> str:
     except FileNotFoundError:
         raise UnusableInput("file", file, f"no such file: {file}") from None
     except OSError as error:
-        raise InvalidInput("file", file, f"a file that can be read: {error.strerror}") from None
+        raise InvalidInput("file", file, f"cannot read the file: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InvalidInput("file", file, "a text file in UTF-8") from None
+        raise InvalidInput("file", file, "expected a text file in UTF-8") from None
 
 
 def shown(file: str) -> str:
@@ -190,9 +190,9 @@ def shown(file: str) -> str:
 
 
 def local_zone() -> str:
-    """The zone of this machine, UTC if nobody says."""
-    said = os.environ.get("TZ", "").removeprefix(":")
-    if said and "/" in said and not said.startswith("/"):
-        return said
+    """Return the time zone of this machine. Default: UTC."""
+    zone = os.environ.get("TZ", "").removeprefix(":")
+    if zone and "/" in zone and not zone.startswith("/"):
+        return zone
     parts = str(LOCALTIME.resolve()).partition("zoneinfo/")
     return parts[2] or "UTC"

@@ -1,4 +1,4 @@
-"""`rota init`: a small project that runs at once. Room: cli."""
+"""`rota init`: creates a small project that is ready to run."""
 
 import re
 from importlib.resources import files
@@ -9,7 +9,7 @@ from typing import Final
 from rota.cli.output import say
 from rota.core.errors import InvalidInput
 
-# What is made, and of which template.
+# Files of the project, and their templates.
 FILES: Final = {
     "jobs.py": "jobs.py.template",
     "send.py": "send.py.template",
@@ -21,34 +21,34 @@ NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}", re.ASCII)
 
 
 def init(folder: Path = Path(), *, name: str | None = None) -> int:
-    """Make a small project: jobs, a program that submits one, and tests.
+    """Create a small project: jobs, a program that submits one, and tests.
 
     Parameters
     ----------
     folder
-        Where to make it (default: here). Files that exist are never overwritten.
+        Folder of the project; existing files are not overwritten. Default: the current folder.
     name
-        Name of the app, the first part of its kinds (default: the name of the folder).
+        Name of the app, the first part of its kinds. Default: the name of the folder.
     """
     name = named(folder, name)
     taken = [each for each in FILES if (folder / each).exists()]
     if taken:
-        wanted = f"a folder without {', '.join(taken)}: nothing is overwritten"
+        wanted = f"it already contains {', '.join(taken)}; choose another folder"
         raise InvalidInput("folder", str(folder), wanted)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for target, text in written(name).items():
             (folder / target).write_text(text)
     except OSError as error:
-        wanted = f"a folder that can be written to: {error.strerror or error}"
+        wanted = f"cannot write to the folder: {error.strerror or error}"
         raise InvalidInput("folder", str(folder), wanted) from None
     here = "" if folder == Path() else f"cd {folder} && "
-    say(f"made {', '.join(FILES)}; start it with: {here}rota up jobs:app")
+    say(f"Created {', '.join(FILES)}; start the project with: {here}rota up jobs:app")
     return 0
 
 
 def written(name: str) -> dict[str, str]:
-    """The files and what is in them."""
+    """Return the text of each file."""
     templates = files("rota.cli") / "project"
     return {
         target: Template((templates / source).read_text()).safe_substitute(name=name)
@@ -61,5 +61,7 @@ def named(folder: Path, name: str | None) -> str:
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_0123456789")
         name = name[:40] or "jobs"
     if NAME.fullmatch(name) is None:
-        raise InvalidInput("--name", name, "letters, digits, - and _, at most 40, a letter first")
+        raise InvalidInput(
+            "--name", name, "expected a letter, then up to 39 letters, digits, - or _"
+        )
     return name

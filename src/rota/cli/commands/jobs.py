@@ -1,4 +1,4 @@
-"""`rota jobs`: everything about jobs. Room: cli."""
+"""`rota jobs`: creates, shows, edits, runs and pauses jobs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,30 +22,30 @@ from rota.core.errors import InvalidInput
 JobType = Literal["definition", "one_time", "all"]
 Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
 
-app = App(name="jobs", help="Jobs: make, look at, change, run, pause.")
+app = App(name="jobs", help="Jobs: create, show, edit, run, pause.")
 VERSION: Final = Parameter(name="--if-version")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
-    """Which jobs.
+    """Filters that select jobs.
 
     Parameters
     ----------
     type_
-        Jobs that can run more than once, one-time submissions, or both. Default: both with
+        Jobs that can run more than once, one-time submissions, or all. Default: all with
         --status pending or running, otherwise definition.
     status
-        Those in this state; may be given several times.
+        Filter by status (repeatable). Default: any.
     kind
-        Those of this kind.
+        Filter by kind. Default: any.
     queue
-        Those in this queue.
+        Filter by queue. Default: any.
     label
-        Those with this label, as in team=billing.
+        Filter by label, such as team=billing. Default: any.
     user_id
-        Those of this user.
+        Filter by user. Default: any.
     """
 
     type_: Annotated[JobType | None, Parameter(name="--type")] = None
@@ -79,14 +79,12 @@ def list_jobs(
     most: Most = SOME,
     talk: Talk = TALK,
 ) -> int:
-    """List jobs, newest first.
-
-    One-time submissions are listed with --type one_time.
+    """List jobs, newest first. Use --type one_time for one-time submissions.
 
     Parameters
     ----------
     search
-        Part of the name.
+        Text in the job name. Default: any.
     """
     with talk.open() as client:
         found = gather(client.list_jobs, most=most, q=search, **which.filters())
@@ -100,19 +98,19 @@ def list_jobs(
         Column("QUEUE", lambda job: job.queue),
         Column("ID", lambda job: job.job_id),
     ]
-    talk.rows(found.rows, columns, ids="job_id", empty="there are no such jobs")
+    talk.rows(found.rows, columns, ids="job_id", empty="No matching jobs")
     tell_more(found, talk)
     return 0
 
 
 @app.command
 def show(job: str, /, *, talk: Talk = TALK) -> int:
-    """Show one job, or a one-time submission.
+    """Show a job or a one-time submission.
 
     Parameters
     ----------
     job
-        Its name or its id. A one-time submission is known by its id.
+        Job name or id; id of a one-time submission.
     """
     with talk.open() as client:
         found = client.get_job(naming.job_id(client, job))
@@ -120,7 +118,7 @@ def show(job: str, /, *, talk: Talk = TALK) -> int:
     return 0
 
 
-# How a field is shown that is more than its value.
+# Fields that are not shown as their plain value.
 TOLD: Final[dict[str, Callable[[Any], object]]] = {
     "graph": lambda job: (
         job.graph and f"{len(job.graph['steps'])} steps; `rota graph show` draws them"
@@ -150,8 +148,8 @@ def told(job: Any) -> list[tuple[str, object]]:
             for field in others
         ),
         ("version", job.version),
-        ("made", times.at(job.created_at, now)),
-        ("changed", times.at(job.updated_at, now)),
+        ("created", times.at(job.created_at, now)),
+        ("updated", times.at(job.updated_at, now)),
     ]
 
 
@@ -166,17 +164,17 @@ def create(
     how: How = USUALLY,
     talk: Talk = TALK,
 ) -> int:
-    """Make a job, or several from a file: all or none.
+    """Create a job, or several jobs from a file in one transaction.
 
     Parameters
     ----------
     name
-        Unique among jobs; without a kind it is also the kind.
+        Unique name; also the kind, if no kind is given.
     file
-        JSON or YAML with one job or a list of them, as in docs/reference/api.md; - is standard
-        input.
+        JSON or YAML file with one job or a list of jobs, as in docs/reference/api.md; - reads
+        standard input.
     replace
-        Change the job of this name if there is one.
+        Update the job if the name exists.
     """
     if file is not None:
         return create_from(file, name=name, talk=talk)
@@ -184,9 +182,11 @@ def create(
     with talk.open() as client:
         if replace:
             if name is None:
-                raise Misused("--replace needs the name of the job to make or change")
+                raise Misused("--replace requires the name of the job")
             put = client.put_job(name, **fields)
-            talk.done(put, f"{put.name} is {put.job_id}, version {put.version}", id_=put.job_id)
+            talk.done(
+                put, f"Saved job {put.name} ({put.job_id}), version {put.version}", id_=put.job_id
+            )
             return 0
         made = client.create_job(**said(name=name), **fields)
     talk.done(made, sentence(made), id_=made.job_id)
@@ -199,9 +199,9 @@ def create_from(file: str, *, name: str | None, talk: Talk) -> int:
     if isinstance(document, dict):
         document = document.get("jobs", [document])
     if not isinstance(document, list) or not all(isinstance(each, dict) for each in document):
-        raise InvalidInput("--file", file, "a job, which is an object, or a list of jobs")
+        raise InvalidInput("--file", file, "expected a job, which is an object, or a list of jobs")
     if name is not None:
-        raise InvalidInput("name", name, "no name beside --file: it is in the file")
+        raise InvalidInput("name", name, "not allowed with --file, which contains the names")
     with talk.open() as client:
         answer = client.create_jobs(jobs=document)
     if talk.as_json:
@@ -215,11 +215,14 @@ def create_from(file: str, *, name: str | None, talk: Talk) -> int:
 
 def sentence(made: Any) -> str:
     if made.deduplicated:
-        return f"{made.name} was there already: {made.job_id}, run {made.run_id}"
+        return f"Job {made.name} already exists ({made.job_id}), run {made.run_id}"
     if made.run_id is not None:
-        return f"{made.name} was made and runs at once: {made.job_id}, run {made.run_id}"
-    soon = f"; it runs {times.ago(made.next_run_at, times.now())}" if made.next_run_at else ""
-    return f"{made.name} was made: {made.job_id}{soon}"
+        return f"Created job {made.name} ({made.job_id}); queued run {made.run_id}"
+    return f"Created job {made.name} ({made.job_id}){_next_run(made)}"
+
+
+def _next_run(job: Any) -> str:
+    return f"; next run {times.ago(job.next_run_at, times.now())}" if job.next_run_at else ""
 
 
 @app.command
@@ -233,29 +236,28 @@ def edit(
     how: How = USUALLY,
     talk: Talk = TALK,
 ) -> int:
-    """Change a job: only what is said.
+    """Edit a job. Options that are not given keep their values.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     name
-        Another name.
+        New name. Default: unchanged.
     if_version
-        Only if it still has this version.
+        Fail if the current version is different. Default: any version.
     """
     fields = how.fields() | said(name=name)
     if when == AT_ONCE and not fields:
-        raise Misused("say something to change, such as --cron or --queue")
+        raise Misused("nothing to change: give at least one option, such as --cron or --queue")
     with talk.open() as client:
         before = client.get_job(naming.job_id(client, job))
         fields |= said(schedule=when.over(before.schedule))
-        # What is kept of a schedule was read a moment ago: it must still be that.
+        # The edit keeps parts of the schedule just read, so its version must be unchanged.
         version = before.version if if_version is None and "schedule" in fields else if_version
         found = client.update_job(before.job_id, **fields, **said(if_match=version))
-    soon = f"; it runs {times.ago(found.next_run_at, times.now())}" if found.next_run_at else ""
-    changed = f"{found.name} was changed and has version {found.version}{soon}"
-    talk.done(found, changed, id_=found.job_id)
+    summary = f"Updated job {found.name} to version {found.version}{_next_run(found)}"
+    talk.done(found, summary, id_=found.job_id)
     return 0
 
 
@@ -267,48 +269,48 @@ def delete(
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Delete jobs and cancel their runs, those that are being executed too.
+    """Delete jobs and cancel their runs, including running ones.
 
     Parameters
     ----------
     jobs
-        Their names or ids.
+        Job names or ids.
     keep_running
-        Let runs that are being executed go on. Default: their workers are asked to stop them.
+        Let current runs finish. Default: workers are asked to stop them.
     cancel_running
-        The default, for scripts that were written when it was not.
+        Cancel current runs. This is the default; the option exists for older scripts.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     some("job", jobs)
     if keep_running and cancel_running:
-        raise Misused("say --keep-running or --cancel-running, not both")
+        raise Misused("--keep-running and --cancel-running exclude each other")
     with talk.open() as client:
         ids = [(job, naming.job_id(client, job)) for job in jobs]
         if not confirm(f"Delete {', '.join(jobs)}?", yes=yes):
             return 1
         for job, id_ in ids:
             client.delete_job(id_, **(said(running="keep") if keep_running else {}))
-            talk.done({"job_id": id_}, f"{job} was deleted", id_=id_)
+            talk.done({"job_id": id_}, f"Deleted job {job}", id_=id_)
     return 0
 
 
 @app.command
 def pause(*jobs: str, reason: str | None = None, talk: Talk = TALK) -> int:
-    """Fire no more ticks of these jobs until they are resumed; runs that exist go on.
+    """Pause jobs: stop their schedules until resumed. Current runs continue.
 
     Parameters
     ----------
     jobs
-        Their names or ids.
+        Job names or ids.
     reason
-        Why, for whoever finds them paused.
+        Reason, shown with the job. Default: none.
     """
     some("job", jobs)
     with talk.open() as client:
         for job in jobs:
             found = client.pause_job(naming.job_id(client, job), **said(reason=reason))
-            talk.done(found, f"{found.name} is paused", id_=found.job_id)
+            talk.done(found, f"Paused {found.name}", id_=found.job_id)
     return 0
 
 
@@ -318,21 +320,22 @@ def resume(
     missed: Literal["skip", "once", "all"] | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Let paused jobs go on.
+    """Resume paused jobs.
 
     Parameters
     ----------
     jobs
-        Their names or ids.
+        Job names or ids.
     missed
-        Whether ticks missed in the pause run: none, one, or each (default: as the schedule says).
+        Catch up on ticks missed while paused: skip, once or all. Default: the misfire policy of
+        the schedule.
     """
     some("job", jobs)
     with talk.open() as client:
         for job in jobs:
             found = client.resume_job(naming.job_id(client, job), **said(missed=missed))
-            soon = times.ago(found.next_run_at, times.now()) or "not by itself"
-            talk.done(found, f"{found.name} goes on; it runs {soon}", id_=found.job_id)
+            upcoming = _next_run(found) or "; no scheduled run"
+            talk.done(found, f"Resumed {found.name}{upcoming}", id_=found.job_id)
     return 0
 
 
@@ -347,20 +350,20 @@ def run(
     watch: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Run a job now, past its schedule.
+    """Run a job now, regardless of its schedule.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     payload
-        Instead of the job's own: JSON, @file or -.
+        Payload of this run: JSON, @file, or - for standard input. Default: the job's payload.
     priority
-        Instead of the job's own.
+        Priority of this run. Default: the job's priority.
     overlap
-        Instead of the job's own.
+        What to do if the previous run is still active. Default: the job's overlap policy.
     watch
-        Watch it until it ends; the exit code is 0 if it succeeded.
+        Watch the run until it ends; the exit code is 0 if it succeeded.
     """
     fields = said(priority=priority_of(priority), overlap=overlap)
     if payload is not None:
@@ -368,11 +371,11 @@ def run(
     with talk.open() as client:
         made = client.run_job_now(naming.job_id(client, job), **fields)
         if made.refused is not None:
-            talk.done(made, f"{made.run_id} did not become a run: {made.refused}", id_=made.run_id)
+            talk.done(made, f"Skipped {made.run_id}: {made.refused}", id_=made.run_id)
             return 1
-        talk.done(made, f"{job} runs as {made.run_id}", id_=made.run_id)
+        talk.done(made, f"Queued {job} as {made.run_id}", id_=made.run_id)
         if not watch:
             return 0
-        from rota.cli.commands.watch import watch_runs  # noqa: PLC0415 - brings rich with it
+        from rota.cli.commands.watch import watch_runs  # noqa: PLC0415 - imports rich
 
         return watch_runs(client, [made.run_id], talk=talk)

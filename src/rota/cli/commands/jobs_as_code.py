@@ -1,4 +1,4 @@
-"""`rota plan`, `apply`, `diff`, `drift`, `export`: jobs as code. Room: cli."""
+"""`rota plan`, `apply`, `diff`, `drift`, `export`: manages jobs declared in a manifest."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ from rota.sdk.code.writing import write as written
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-# As git and terraform have it: there is a difference.
+# The exit code of git and terraform for a difference.
 DIFFERENT: Final = 2
 PLACE: Final = re.compile(r"^(jobs|calendars)\[(\d+)\]\.?(?:calendar\.)?")
 USUAL: Final = Path(manifest.USUAL)
@@ -36,14 +36,14 @@ def plan(
     exit_code: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Show what applying a file would change, and which next runs would move.
+    """Show what applying a manifest would change, and which next runs would move.
 
     Parameters
     ----------
     file
-        The file, or a folder of them.
+        Manifest file, or a folder of them. Default: rota.yaml.
     exit_code
-        End with 2 if there is anything to do.
+        Exit with 2 if there are changes.
     """
     declared = loaded(file)
     with talk.open() as client:
@@ -53,12 +53,12 @@ def plan(
 
 
 def diff(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
-    """Show in one line for each job what a file and the server do not agree on.
+    """Show the differences between a manifest and the server, one line per job.
 
     Parameters
     ----------
     file
-        The file, or a folder of them.
+        Manifest file, or a folder of them. Default: rota.yaml.
     """
     declared = loaded(file)
     with talk.open() as client:
@@ -78,16 +78,16 @@ def apply(
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Make the jobs of a project what its file says: all of it or nothing.
+    """Create and update the jobs of a project to match its manifest, in one transaction.
 
     Parameters
     ----------
     file
-        The file, or a folder of them.
+        Manifest file, or a folder of them. Default: rota.yaml.
     prune
-        Delete the jobs of the project that are not in the file.
+        Delete jobs of the project that are not in the manifest.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     return apply_manifest(loaded(file), talk, prune=prune, yes=yes)
 
@@ -100,14 +100,14 @@ def apply_manifest(
     yes: bool,
     origin: ChangeOrigin = ChangeOrigin.CLI,
 ) -> int:
-    """Show the plan, ask, and apply exactly that."""
+    """Show the plan, ask for confirmation, and apply exactly that plan."""
     with talk.open(origin=origin) as client:
         found = look(client, declared)
-        doing = [each for each in found.changes if prune or each.action != "prune"]
-        doing += found.calendars
+        changes = [change for change in found.changes if prune or change.action != "prune"]
+        changes += found.calendars
         if talk.is_plain:
             show(found, talk, prune=prune)
-        if doing and not confirm(f"Apply {counted(len(doing), 'change')}?", yes=yes):
+        if changes and not confirm(f"Apply {counted(len(changes), 'change')}?", yes=yes):
             return 1
         with located(declared):
             done = client.apply_manifest(
@@ -120,19 +120,19 @@ def apply_manifest(
         write_json(done)
     elif talk.quiet:
         write(str(each.job_id) for each in done.changes)
-    elif doing:
-        write(["", f"applied: {counted(len(done.changes) + len(done.calendars), 'change')}"])
+    elif changes:
+        write(["", f"Applied {counted(len(done.changes) + len(done.calendars), 'change')}"])
     warn(done.warnings)
     return 0
 
 
 def drift(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
-    """Show which jobs of the project are not as the file says, and who changed them by hand.
+    """Show jobs that differ from the manifest, and who changed them by hand.
 
     Parameters
     ----------
     file
-        The file, or a folder of them.
+        Manifest file, or a folder of them. Default: rota.yaml.
     """
     declared = loaded(file)
     with talk.open() as client:
@@ -150,22 +150,22 @@ def differs(found: Any) -> bool:
 
 def drifted(found: Any) -> Iterator[str]:
     if not differs(found) and not found.touched:
-        yield f"{found.project}: no drift, {found.unchanged} jobs are as declared"
+        yield f"{found.project}: no drift, {found.unchanged} jobs match the manifest"
     for calendar in found.calendars:
-        yield f"calendar {calendar.name}: not as in the file"
+        yield f"calendar {calendar.name}: differs from the manifest"
     for change in found.changes:
         yield {
-            "create": f"{change.name}: in the file, and not there",
-            "update": f"{change.name}: not as in the file",
-            "prune": f"{change.name}: of the project, and not in the file",
+            "create": f"{change.name}: in the manifest, missing on the server",
+            "update": f"{change.name}: differs from the manifest",
+            "prune": f"{change.name}: on the server, missing in the manifest",
         }[change.action]
         for field in change.fields:
-            yield f"    {field.field}: {showing.shown(field.after)} is declared,"
-            yield f"    {' ' * len(field.field)}  {showing.shown(field.before)} is there"
+            yield f"    {field.field}: manifest {showing.shown(field.after)},"
+            yield f"    {' ' * len(field.field)}  server   {showing.shown(field.before)}"
         if change.touched is not None:
             yield f"    {showing.touched(change.touched)}"
     for name, touched in found.touched.items():
-        yield f"{name}: as in the file, and {showing.touched(touched)}"
+        yield f"{name}: matches the manifest; {showing.touched(touched)}"
 
 
 def export(
@@ -174,23 +174,23 @@ def export(
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
     talk: Talk = TALK,
 ) -> int:
-    """Write a file from the jobs that are there: those of the project, and those of nobody.
+    """Write a manifest from existing jobs: jobs of the project, and jobs without a project.
 
     Parameters
     ----------
     project
-        The project of the file.
+        Project of the manifest.
     out
-        The file to write (default: standard output). One that is there is not overwritten.
+        File to write; an existing file is not overwritten. Default: standard output.
     """
     with talk.open() as client:
-        # A file may declare jobs that run once, too; submissions have no project.
+        # A manifest may declare one-time jobs; submissions have no project.
         label = f"{exporting.LABEL}:{project}"
         listed = chain(
             client.each(client.list_jobs, limit=200),
             client.each(client.list_jobs, limit=200, type="one_time", status="active", label=label),
         )
-        # Lists leave the steps of graphs out.
+        # Lists omit the steps of graphs.
         found = [
             client.get_job(job.job_id) if job.kind == exporting.GRAPH else job
             for job in listed
@@ -201,7 +201,7 @@ def export(
     jobs = [exporting.declared(job) for job in found]
     deliver(written(project, jobs, calendars=calendars), out)
     if out is not None:
-        warn([f"written to {out}: {counted(len(found), 'job')}"])
+        warn([f"Wrote {counted(len(found), 'job')} to {out}"])
     return 0
 
 
@@ -210,9 +210,9 @@ def counted(number: int, thing: str) -> str:
 
 
 def deliver(text: str, out: Path | None) -> None:
-    """To a new file, or to standard output."""
+    """Write to a new file, or to standard output."""
     if out is None:
-        # A file of jobs is written as it is. YAML has escapes of its own for control characters.
+        # No escaping for a pipe: YAML escapes control characters itself.
         stream = sys.stdout if sys.stdout.isatty() else raw_output()
         stream.write(text)
         return
@@ -220,9 +220,9 @@ def deliver(text: str, out: Path | None) -> None:
         with out.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InvalidInput("--out", str(out), "a file that is not there yet") from None
+        raise InvalidInput("--out", str(out), "the file exists already") from None
     except OSError as error:
-        wanted = f"a file that can be written: {error.strerror}"
+        wanted = f"cannot write the file: {error.strerror}"
         raise InvalidInput("--out", str(out), wanted) from None
 
 
@@ -233,7 +233,7 @@ def loaded(file: Path) -> Manifest:
 
 @contextmanager
 def line_by_line() -> Iterator[None]:
-    """Of many things that are wrong each has a line of its own."""
+    """Print each error of a manifest on its own line."""
     try:
         yield
     except FileRefused as refused:
@@ -248,8 +248,8 @@ def look(client: "Client", declared: Manifest) -> Any:
 
 @contextmanager
 def located(declared: Manifest) -> Iterator[None]:
-    """What the server points at in the request is told by its line in the file."""
-    from rota.sdk.client import ApiError  # noqa: PLC0415 — brings the HTTP library with it
+    """Translate pointers of the server's errors to lines of the manifest."""
+    from rota.sdk.client import ApiError  # noqa: PLC0415 - imports the HTTP library
 
     try:
         yield
@@ -258,9 +258,9 @@ def located(declared: Manifest) -> Iterator[None]:
         spots = [spot for spot in found if spot is not None]
         if error.status != 422 or not spots:
             raise
-        # The file knows its jobs by name, and not by their place in the request.
-        said = PLACE.sub(lambda place: f"{named(declared, place)}: ", error.detail, count=1)
-        raise FileRefused([Wrong(spot, said) for spot in spots]) from None
+        # Name the job instead of its index in the request.
+        detail = PLACE.sub(lambda place: f"{named(declared, place)}: ", error.detail, count=1)
+        raise FileRefused([Wrong(spot, detail) for spot in spots]) from None
 
 
 def named(declared: Manifest, place: re.Match[str]) -> str:

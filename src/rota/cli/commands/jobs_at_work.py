@@ -1,4 +1,4 @@
-"""`rota jobs status|runs|history|preview|backfill`: how jobs stand. Room: cli."""
+"""`rota jobs status|runs|history|preview|backfill`: the activity of a job."""
 
 import json
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from rota.core.errors import InvalidInput
 
 @app.command
 def status(job: str, /, *, talk: Talk = TALK) -> int:
-    """Show how a job stands: its newest run, and why it waits if it does.
+    """Show the status of a job: its newest run, and why it waits.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     """
     with talk.open() as client:
         found = client.get_job_status(naming.job_id(client, job))
@@ -34,12 +34,12 @@ def status(job: str, /, *, talk: Talk = TALK) -> int:
     rows: list[tuple[str, object]] = [
         ("job", found.job_id),
         ("status", found.status),
-        ("why", found.explanation),
+        ("explanation", found.explanation),
     ]
     if latest is not None:
         rows += [
             ("newest run", latest.run_id),
-            ("its status", latest.status),
+            ("run status", latest.status),
             ("attempt", latest.attempt_number),
             ("last change", times.ago(latest.modified_time, times.now())),
         ]
@@ -60,23 +60,23 @@ def runs(
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     """
     with talk.open() as client:
         found = gather(client.list_runs_of_job, naming.job_id(client, job), most=most)
-    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="it has no runs")
+    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="No runs")
     tell_more(found, talk)
     return 0
 
 
 @app.command
 def history(job: str, /, *, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List the changes of a job, latest first: version, author, origin and what differs.
+    """List the changes of a job, newest first: version, author, origin and differences.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     """
     with talk.open() as client:
         found = gather(client.list_job_changes, naming.job_id(client, job), most=most)
@@ -88,16 +88,16 @@ def history(job: str, /, *, most: Most = SOME, talk: Talk = TALK) -> int:
         Column("ACTION", lambda each: each.action.removeprefix("job.")),
         Column("CHANGES", describe_changes, flexible=True),
     ]
-    talk.rows(found.rows, columns, ids="id", empty="no changes of this job are on record")
+    talk.rows(found.rows, columns, ids="id", empty="No changes recorded")
     tell_more(found, talk)
     return 0
 
 
 def describe_changes(change: Any) -> str:
-    """What became different, in a line; of other changes what they say."""
+    """Describe the changed fields in a line; without any, the details of the entry."""
     if not change.changes:
-        told = [f"{name}: {value}" for name, value in change.details.items() if value is not None]
-        return ", ".join(told)
+        details = change.details.items()
+        return ", ".join(f"{name}: {value}" for name, value in details if value is not None)
     return "; ".join(
         f"{each.field}: {json.dumps(each.before)} -> {json.dumps(each.after)}"
         if each.is_shown
@@ -115,21 +115,21 @@ def preview(
     viewer: Annotated[str | None, Parameter(name="--viewer")] = None,
     talk: Talk = TALK,
 ) -> int:
-    """Show the next times of a job, with its calendars.
+    """Show the next runs of a job, with its calendars applied.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     count
-        How many.
+        Number of runs, 1 to 100. Default: 5.
     viewer
-        Zone of whoever looks; each time is shown in it as well.
+        Additional time zone to show. Default: none.
     """
     with talk.open() as client:
         found = client.get_job(naming.job_id(client, job))
         if found.schedule is None:
-            raise InvalidInput("job", job, "a job with a schedule; this one has none")
+            raise InvalidInput("job", job, "the job has no schedule")
         shown = client.preview_schedule(schedule=found.schedule, count=count, **said(viewer=viewer))
     show_preview(shown, talk, viewer=viewer)
     return 0
@@ -138,18 +138,18 @@ def preview(
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Which ticks.
+    """Which ticks to backfill.
 
     Parameters
     ----------
     since
-        The first tick that counts: a time, or how long ago, as in 7d.
+        Start of the range: a time, or how long ago, such as 7d.
     until
-        Ticks before this time count (default: now).
+        End of the range, exclusive: a time, or how long ago. Default: now.
     only
-        Ticks that never ran, or each of them again.
+        Ticks that never ran, or all ticks. Default: missing.
     name
-        With `--only all`: each name runs every tick once.
+        Name of the backfill, for `--only all`: each name runs every tick once. Default: none.
     """
 
     since: str
@@ -169,18 +169,18 @@ class Span:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Making:
-    """How the runs are made.
+    """How the runs are created.
 
     Parameters
     ----------
     priority
-        Of the runs that are made (default: low).
+        Priority of the runs. Default: low.
     at_once
-        How many of them may run at a time (default: 4).
+        Maximum number of concurrent runs. Default: 4.
     dry_run
-        Only count.
+        Only count the runs.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
 
     priority: str | None = None
@@ -194,27 +194,27 @@ GENTLY: Final = Making()
 
 @app.command
 def backfill(job: str, /, *, span: Span, making: Making = GENTLY, talk: Talk = TALK) -> int:
-    """Make runs for ticks of the past; counts first, and asks.
+    """Create runs for past ticks. Counts them and asks first.
 
     Parameters
     ----------
     job
-        Its name or its id.
+        Job name or id.
     """
     fields = span.fields()
     fields |= said(priority=priority_of(making.priority), at_once=making.at_once)
     with talk.open() as client:
         id_ = naming.job_id(client, job)
         counted = client.backfill_job(id_, dry_run=True, **fields)
-        told = f"{counted.ticks} ticks: {counted.exist} have run, {counted.new} would run"
+        summary = f"{counted.ticks} ticks: {counted.exist} have run, {counted.new} would run"
         if making.dry_run or not counted.new:
-            talk.done(counted, told, id_=counted.new)
+            talk.done(counted, summary, id_=counted.new)
             return 0
-        if not confirm(f"{told}. Make {counted.new} runs of {job}?", yes=making.yes):
+        if not confirm(f"{summary}. Create {counted.new} runs of {job}?", yes=making.yes):
             return 1
         done = client.backfill_job(id_, **fields)
     if talk.quiet:
         write(done.run_ids)
     else:
-        talk.done(done, f"{done.new} runs were made", id_="")
+        talk.done(done, f"Created {done.new} runs", id_="")
     return 0

@@ -1,4 +1,4 @@
-"""`rota keys`: API keys of the own tenant. Room: cli."""
+"""`rota keys`: manages the API keys of the tenant."""
 
 import os
 from datetime import datetime
@@ -17,14 +17,14 @@ from rota.core.time import moments
 
 Role = Literal["viewer", "operator", "admin"]
 
-app = App(name="keys", help="API keys: list, make, revoke, renew.")
-# Not imported before it is called: it needs the database, and the others do not.
+app = App(name="keys", help="API keys: list, create, revoke, renew.")
+# Imported when it runs: it needs the database, the other commands do not.
 app.command("rota.cli.commands.setup_link:renew_admin", name="renew-admin")
 
 
 @app.command(name="list")
 def list_keys(*, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List the keys of the tenant, the oldest first, without their secrets."""
+    """List the keys of the tenant, oldest first, without their secrets."""
     with talk.open() as client:
         found = gather(client.list_keys, most=most)
     now = times.now()
@@ -32,13 +32,13 @@ def list_keys(*, most: Most = SOME, talk: Talk = TALK) -> int:
         Column("NAME", lambda key: key.name, flexible=True),
         Column("ROLE", lambda key: key.role),
         Column("STATUS", lambda key: status(key, now)),
-        Column("BEGINS", lambda key: key.handle),
+        Column("PREFIX", lambda key: key.handle),
         Column("USER", lambda key: key.user_id, flexible=True),
         Column("EXPIRES", lambda key: times.ago(key.expires_at, now)),
-        Column("USED", lambda key: times.ago(key.used_at, now)),
+        Column("LAST USED", lambda key: times.ago(key.used_at, now)),
         Column("ID", lambda key: key.key_id),
     ]
-    talk.rows(found.rows, columns, ids="key_id", empty="there are no keys")
+    talk.rows(found.rows, columns, ids="key_id", empty="No keys")
     tell_more(found, talk)
     return 0
 
@@ -62,22 +62,22 @@ def create(
     to: Path | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Make a key; this is the only time that it is shown.
+    """Create a key and print it. The key is shown only once.
 
-    With --quiet the key itself is printed, and nothing else.
+    With --quiet only the key is printed.
 
     Parameters
     ----------
     name
-        What it is for.
+        Name of the key, such as its purpose.
     role
-        What it may do.
+        Role of the key. Default: operator.
     lifetime
-        How long it is valid, as in 30d (default: 90 days, a year at most).
+        Lifetime, such as 30d; at most one year. Default: 90d.
     user_id
-        Who is named in the audit log instead of the key.
+        User that the audit log names instead of the key. Default: none.
     to
-        Write the key into this new file, for its owner only, instead of showing it.
+        Write the key to this new private file instead of printing it.
     """
     refuse_old(to)
     with talk.open() as client:
@@ -87,45 +87,52 @@ def create(
 
 
 def refuse_old(file: Path | None) -> None:
-    """Before the key is made: one that could not be written down would be lost."""
+    """Check the file before the key is created: a key that cannot be written would be lost."""
     if file is None:
         return
     if file.exists():
-        raise InvalidInput("--to", str(file), "a file that is not there yet")
+        raise InvalidInput("--to", str(file), "the file exists already")
     if not file.parent.is_dir():
-        raise InvalidInput("--to", str(file), "a file in a folder that exists")
+        raise InvalidInput("--to", str(file), "its folder does not exist")
 
 
 def tell_key(made: Any, *, to: Path | None, talk: Talk) -> None:
     if to is not None:
         write_privately(to, made.key)
-        talk.done({"key_id": made.key_id, "file": str(to)}, f"the key is in {to}", id_=made.key_id)
+        talk.done(
+            {"key_id": made.key_id, "file": str(to)}, f"Wrote the key to {to}", id_=made.key_id
+        )
         return
     talk.done(made, made.key, id_=made.key)
     if talk.is_plain:
-        warn([f"this is {made.key_id}, role {made.role}, until {made.expires_at}; keep it safe"])
+        warn(
+            [
+                f"Created {made.key_id}, role {made.role}, expires {made.expires_at}",
+                "Store the key safely; it is not shown again",
+            ]
+        )
 
 
 def write_privately(file: Path, key: str) -> None:
-    """Never for a moment where others can read it."""
+    """Write the key to a file that is private from the moment it is created."""
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise InvalidInput("--to", str(file), f"a new file: {error.strerror}") from None
+        raise InvalidInput("--to", str(file), f"cannot create the file: {error.strerror}") from None
     with os.fdopen(descriptor, "w") as writing:
         writing.write(f"{key}\n")
 
 
 @app.command
 def revoke(*keys: str, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
-    """Revoke keys: within five seconds nobody can use them any more.
+    """Revoke keys. They stop working within five seconds.
 
     Parameters
     ----------
     keys
-        Their ids, names or beginnings as listed.
+        Key ids, names or prefixes, as shown by `rota keys list`.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     some("key", keys)
     with talk.open() as client:
@@ -134,5 +141,5 @@ def revoke(*keys: str, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> 
             return 1
         for id_ in ids:
             done = client.revoke_key(id_)
-            talk.done(done, f"{done.name} is revoked", id_=done.key_id)
+            talk.done(done, f"Revoked {done.name}", id_=done.key_id)
     return 0

@@ -1,4 +1,4 @@
-"""`rota migrate`: bring the schema up to date and end. Room: cli."""
+"""`rota migrate`: migrates the database schema and exits."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -27,25 +27,24 @@ from rota.store.roles import ROLES_SQL, grant_roles
 def migrate(
     *, data: Path | None = None, config: Path | None = None, print_roles: bool = False
 ) -> int:
-    """Bring the database's schema up to date. Any number of processes may do so at once.
+    """Migrate the database schema. Concurrent migrations are safe.
 
-    Applies each missing migration and prints its name. Waits for a server that does not answer, for
-    as long as `database.wait_at_start` says, and for another process that migrates. Prints a line
-    every few seconds while a migration runs. docs/howto/upgrade.md tells the order of an upgrade.
+    Applies each missing migration and prints its name. Waits for an unreachable server for up to
+    `database.wait_at_start`, and for another process that migrates. Prints a line every few seconds
+    while a migration runs. docs/howto/upgrade.md describes the steps of an upgrade.
 
-    Must be run as the owner of the schema. Grants the roles rota_service and rota_worker their
-    rights, and prints what an administrator of the server must do for it. docs/howto/database.md
-    says which login each process needs.
+    Requires the owner of the schema. Grants the roles rota_service and rota_worker their rights,
+    and prints what an administrator of the server must do for it. docs/howto/database.md lists the
+    login that each process needs.
 
     Parameters
     ----------
     data
-        Folder of the embedded database (default: .rota in the current folder).
+        Folder of the embedded database. Default: .rota in the current folder.
     config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+        Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     print_roles
-        Print the SQL with which an administrator creates the database roles, and do nothing else.
-        Default: off.
+        Only print the SQL with which an administrator creates the database roles.
     """
     if print_roles:
         say(ROLES_SQL.rstrip())
@@ -62,35 +61,35 @@ async def migrate_once(settings: Settings) -> None:
         clock=clock,
         emit=make_log(settings.log, clock, write_log),
         rng=Random(),
-        # A signal ends this program by itself.
+        # Python's default signal handling ends this program.
         stop=Halt(),
     )
     async with AsyncExitStack() as stack:
         database = await wait.enter(
             stack, lambda: open_database(settings.database, name="rota migrate", emit=report)
         )
-        say("the schema is up to date")
+        say("The schema is up to date")
         async with open_connection(database.access) as conn:
             missing = await grant_roles(conn)
     if missing:
-        say("the database lacks roles that processes can log in with (optional, recommended).")
-        say("As an administrator of the server, run this, then `rota migrate` again:")
+        say("The database lacks the roles for separate logins (optional, recommended).")
+        say("As an administrator of the server, run this, then run `rota migrate` again:")
         for statement in missing:
             say(f"  {statement}")
 
 
 def report(event: EngineEvent) -> None:
-    """Print what a person who waits for a migration wants to know."""
+    """Print the progress of the migrations."""
     match event:
         case MigrationApplied():
-            say(f"applied {event.name}")
+            say(f"Applied {event.name}")
         case MigrationRunning():
-            waits = "" if event.waits_for is None else f"; it waits for {event.waits_for}"
-            say(f"{event.name} has run for {event.lasted.total_seconds():.0f} s{waits}")
+            waits = "" if event.waits_for is None else f", waiting for {event.waits_for}"
+            say(f"{event.name} running for {event.lasted.total_seconds():.0f} s{waits}")
         case MigrationPutOff():
-            say(f"{event.name} gave way (try {event.tries}): {event.reason}")
+            say(f"{event.name} postponed (try {event.tries}): {event.reason}")
         case MigrationWaiting():
             waited = event.waited.total_seconds()
-            say(f"waited {waited:.0f} s for another process that migrates: {event.holder}")
+            say(f"Waited {waited:.0f} s for another migration: {event.holder}")
         case _:
             pass

@@ -1,4 +1,4 @@
-"""`rota next`: what a schedule means, in words and in times; no server is asked. Room: cli."""
+"""`rota next`: explains a schedule and shows its next times, without a server."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ class Warned(Struct, kw_only=True, frozen=True):
 
 
 class Shown(Struct, kw_only=True, frozen=True):
-    """In the form of the API's POST /v1/schedules/preview."""
+    """The response of the API's POST /v1/schedules/preview."""
 
     sentence: str
     follows: str
@@ -46,14 +46,14 @@ class Shown(Struct, kw_only=True, frozen=True):
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """How to answer.
+    """Output format.
 
     Parameters
     ----------
     as_json
-        Print JSON, as the API's preview does.
+        Print JSON, in the form of the API's preview.
     quiet
-        Print the times only, one a line.
+        Print only the times, one per line.
     """
 
     as_json: Annotated[bool, Parameter(name="--json", negative=())] = False
@@ -73,9 +73,9 @@ def next_times(
     viewer: str | None = None,
     form: Form = FORM,
 ) -> int:
-    """Show what a schedule means: in words, its next times, and what daylight saving does to them.
+    """Explain a schedule in words, and show its next times and the effect of clock changes.
 
-    Works without a server, so it knows no calendars; `rota jobs preview` does.
+    Works without a server and ignores calendars; `rota jobs preview` applies them.
 
     Parameters
     ----------
@@ -83,13 +83,13 @@ def next_times(
         A cron expression such as "0 2 * * *", an interval such as "every 15m", an RRULE, or a
         schedule as JSON or @file.
     tz
-        Zone of the schedule, an IANA name (default: UTC).
+        Time zone of the schedule, an IANA name. Default: UTC.
     count
-        How many times.
+        Number of times. Default: 5.
     after
-        Times after this one instead of now, as in 2026-03-28T00:00:00Z.
+        Show times after this time, such as 2026-03-28T00:00:00Z. Default: now.
     viewer
-        Zone of whoever looks; each time is shown in it as well.
+        Additional time zone to show. Default: none.
     """
     start = times.now() if after is None else moments.parse(after, field="--after")
     read = read_schedule(written(schedule, tz), now=start, seed="preview")
@@ -100,12 +100,16 @@ def next_times(
 
 
 def written(text: str, tz: str | None) -> dict[str, Any]:
-    """The schedule as JSON, from the short spellings of the command line."""
-    # A cron alias such as @daily begins like a file.
+    """Return the schedule as JSON, from the short forms of the command line."""
+    # A cron alias such as @daily starts like @file.
     if text.startswith("{") or (text.startswith("@") and is_file(text[1:])):
         found = json_of(text, field="schedule")
         if not isinstance(found, dict):
-            raise InvalidInput("schedule", text, "an object, as in docs/reference/schedules.md")
+            raise InvalidInput(
+                "schedule",
+                text,
+                "expected a JSON object, as described in docs/reference/schedules.md",
+            )
     elif text.startswith("every "):
         found = {"every": text.removeprefix("every ").strip()}
     elif "FREQ=" in text.upper():
@@ -118,7 +122,7 @@ def written(text: str, tz: str | None) -> dict[str, Any]:
 def is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
-    except OSError:  # a name that no file can have
+    except OSError:  # not a valid file name
         return False
 
 

@@ -1,4 +1,4 @@
-"""`rota audit|stats|whoami|metrics|why`: looking, and nothing else. Room: cli."""
+"""`rota audit|stats|whoami|metrics|why`: read-only commands."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rota.cli.options import TALK, Talk, warn, write, write_json
 from rota.cli.tables import Column, screen_of, table
 from rota.cli.tracebacks import traceback_lines
 
-# What a run is after an attempt that failed.
+# Statuses of a run after a failed attempt.
 WITH_TRACEBACK: Final = frozenset({"dead", "retrying"})
 LEVELS: Final = "▁▂▃▄▅▆▇█"
 
@@ -21,22 +21,22 @@ LEVELS: Final = "▁▂▃▄▅▆▇█"
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
-    """Which changes.
+    """Filters that select audit entries.
 
     Parameters
     ----------
     thing
-        What was changed: job, run, key and so on.
+        Filter by type of the changed resource: job, run, key and so on. Default: any.
     thing_id
-        The id or the name of what was changed.
+        Filter by id or name of the changed resource. Default: any.
     actor
-        Who changed it.
+        Filter by actor. Default: any.
     action
-        How, as in job.pause.
+        Filter by action, such as job.pause. Default: any.
     since
-        Since: a time, or how long ago, as in 2h.
+        At or after this time: a timestamp, or how long ago, such as 2h. Default: any.
     until
-        Before: a time, or how long ago.
+        Before this time: a timestamp, or how long ago. Default: any.
     """
 
     thing: str | None = None
@@ -51,7 +51,7 @@ ANY: Final = Which()
 
 
 def audit(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List who changed what, the latest first. That you looked is written down as well."""
+    """Show the audit log, newest first. Reads are logged too."""
     with talk.open() as client:
         found = gather(
             client.list_audit,
@@ -65,13 +65,13 @@ def audit(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> int:
         )
     columns: list[Column[Any]] = [
         Column("AT", lambda each: each.at),
-        Column("WHO", lambda each: each.actor, flexible=True),
-        Column("FROM", lambda each: each.source),
-        Column("DID", lambda each: each.action),
-        Column("TO", lambda each: each.thing_id, flexible=True),
+        Column("ACTOR", lambda each: each.actor, flexible=True),
+        Column("ADDRESS", lambda each: each.source),
+        Column("ACTION", lambda each: each.action),
+        Column("TARGET", lambda each: each.thing_id, flexible=True),
         Column("CHANGE", lambda each: each.after, flexible=True),
     ]
-    talk.rows(found.rows, columns, ids="id", empty="there are no such changes")
+    talk.rows(found.rows, columns, ids="id", empty="No matching entries")
     tell_more(found, talk)
     return 0
 
@@ -82,21 +82,22 @@ def stats(
     series: Literal["hour", "day", "month"] | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Show how it goes: runs by outcome, waits and durations, what waits now, what is late.
+    """Show statistics: outcomes, waits, durations, waiting runs and late ticks.
 
     Parameters
     ----------
     since
-        Since: a time, or how long ago, as in 30m (default: an hour, a month at most).
+        Start: a time, or how long ago, such as 30m; at most a month. Default: 1h.
     series
-        Instead, over time: the last hour by minutes, day by hours, or month by days.
+        Show a time series: the last hour by minutes, day by hours, or month by days.
+        Default: totals.
     """
     if talk.quiet:
-        raise Misused("figures have no ids: --quiet means nothing here")
+        raise Misused("--quiet is not supported: statistics have no ids")
     with talk.open() as client:
         if series is not None:
             if since is not None:
-                raise Misused("either --since or --series, not both")
+                raise Misused("--since and --series exclude each other")
             show_series(client.get_series(span=series), talk)
             return 0
         found = client.get_statistics(**said(since=times.instant(since, field="--since")))
@@ -120,17 +121,17 @@ def figures(found: Any) -> Iterator[tuple[str, object]]:
     yield "since", found.since
     yield "runs", about + ", ".join(f"{number} {state}" for state, number in found.runs.items())
     yield "failed", None if found.failure_rate is None else f"{found.failure_rate:.1%}"
-    yield "pace", f"{found.runs_per_second:.3g} runs a second"
+    yield "rate", f"{found.runs_per_second:.3g} runs per second"
     yield "wait", half_and_most(found.wait_p50_s, found.wait_p99_s)
     yield "duration", half_and_most(found.duration_p50_s, found.duration_p99_s)
-    late = f"{found.late_ticks}, the latest by {times.lasted(found.latest_tick_by_s)}"
+    late = f"{found.late_ticks}, by up to {times.lasted(found.latest_tick_by_s)}"
     yield "late ticks", late if found.late_ticks else "none"
 
 
 def half_and_most(half: float | None, most: float | None) -> str | None:
     if half is None:
         return None
-    return f"half below {times.lasted(half)}, 99 of 100 below {times.lasted(most)}"
+    return f"p50 {times.lasted(half)}, p99 {times.lasted(most)}"
 
 
 def show_series(found: Any, talk: Talk) -> None:
@@ -143,26 +144,26 @@ def show_series(found: Any, talk: Talk) -> None:
         Column("SUCCEEDED", lambda each: each.runs.get("succeeded", 0), right=True),
         Column("DEAD", lambda each: each.runs.get("dead", 0), right=True),
         Column("WAIT P50", lambda each: times.lasted(each.wait_p50_s), right=True),
-        Column("P99", lambda each: times.lasted(each.wait_p99_s), right=True),
-        Column("TOOK", lambda each: times.lasted(each.mean_duration_s), right=True),
+        Column("WAIT P99", lambda each: times.lasted(each.wait_p99_s), right=True),
+        Column("MEAN DURATION", lambda each: times.lasted(each.mean_duration_s), right=True),
     ]
     write(table(columns, found.buckets, screen_of()))
     print(f"\n{sparkline([sum(each.runs.values()) for each in found.buckets])}")
 
 
 def sparkline(numbers: list[int]) -> str:
-    """One character a number; the highest is full."""
-    most = max(numbers, default=0)
-    if not most:
+    """Return one character per number, scaled to the highest."""
+    peak = max(numbers, default=0)
+    if not peak:
         return LEVELS[0] * len(numbers)
-    return "".join(LEVELS[round(number / most * (len(LEVELS) - 1))] for number in numbers)
+    return "".join(LEVELS[round(number / peak * (len(LEVELS) - 1))] for number in numbers)
 
 
 def whoami(*, talk: Talk = TALK) -> int:
-    """Say whose key this is and what it may do."""
+    """Show the current key, tenant, role and expiry."""
     with talk.open() as client:
         found = client.get_whoami()
-    told: list[tuple[str, object]] = [
+    facts: list[tuple[str, object]] = [
         ("key", found.name),
         ("id", found.key_id),
         ("tenant", found.tenant),
@@ -170,35 +171,35 @@ def whoami(*, talk: Talk = TALK) -> int:
         ("user", found.user_id),
         ("expires", found.expires_at),
     ]
-    talk.thing(found, told, ids="key_id")
+    talk.thing(found, facts, ids="key_id")
     if talk.is_plain and found.warning is not None:
         warn([found.warning])
     return 0
 
 
 def metrics(*, talk: Talk = TALK) -> int:
-    """Print the figures for Prometheus."""
+    """Print metrics in the text format of Prometheus."""
     if not talk.is_plain:
-        raise Misused("metrics are plain text, without --json and --quiet")
+        raise Misused("--json and --quiet are not supported: metrics are plain text")
     with talk.open() as client:
         print(client.get_metrics(), end="")
     return 0
 
 
 def why(run: str, /, *, talk: Talk = TALK) -> int:
-    """Say why a run waits, or what became of it, in one sentence.
+    """Explain in one sentence why a run waits, or how it ended.
 
-    If its last attempt raised an exception, the traceback follows, your own frames first.
+    If the last attempt raised an exception, the traceback follows, your own frames first.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it; or the id of a job or of a one-time submission.
+        Run id or unique prefix; or the id of a job or a one-time submission.
     """
     with talk.open() as client:
         if naming.JOB.fullmatch(run):
-            stands = client.get_job_status(run)
-            talk.done(stands, stands.explanation, id_=stands.status)
+            state = client.get_job_status(run)
+            talk.done(state, state.explanation, id_=state.status)
             return 0
         found = client.explain_run(naming.run_id(client, run))
         attempts = []

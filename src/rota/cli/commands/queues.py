@@ -1,4 +1,4 @@
-"""`rota queues`: what waits where, and how much of it may run. Room: cli."""
+"""`rota queues`: lists, creates, pauses and limits queues."""
 
 import re
 from typing import Annotated, Any, Final
@@ -15,18 +15,18 @@ from rota.core.errors import InvalidInput
 
 RATE: Final = re.compile(r"(\d{1,7})/(\S+)")
 
-app = App(name="queues", help="Queues: look at, create, pause, limit.")
+app = App(name="queues", help="Queues: list, create, pause, limit.")
 
 
 @app.command(name="list")
 def list_queues(*, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
-    """List your queues: whether they are paused, their limits, and what of yours is in them.
+    """List queues with their status, limits and run counts.
 
     Parameters
     ----------
     all_tenants
-        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
-        a platform key).
+        Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
+        platform key, otherwise the key's tenant.
     """
     with talk.open() as client:
         found = client.list_queues(all_tenants=all_tenants).items
@@ -41,20 +41,18 @@ def list_queues(*, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
         Column("MAX", lambda queue: queue.max, right=True),
         Column("RATE", rate_told),
     ]
-    talk.rows(found, columns, ids="name", empty="there are no queues")
+    talk.rows(found, columns, ids="name", empty="No queues")
     return 0
 
 
 @app.command
 def create(*queues: str, talk: Talk = TALK) -> int:
-    """Create queues of your tenant.
-
-    A queue is also created when a job names it.
+    """Create queues. A queue is also created when a job first uses it.
 
     Parameters
     ----------
     queues
-        Their names.
+        Queue names.
     """
     some("queue", queues)
     with talk.open() as client:
@@ -74,41 +72,41 @@ def rate_told(queue: Any) -> str:
 
 @app.command
 def pause(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
-    """Start nothing of these queues any more; what runs goes on.
+    """Pause queues: start no new runs. Current runs continue.
 
     Parameters
     ----------
     queues
-        Their names.
+        Queue names.
     all_tenants
-        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
-        a platform key).
+        Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
+        platform key, otherwise the key's tenant.
     """
     some("queue", queues)
     with talk.open() as client:
         for queue in queues:
             done = client.pause_queue(queue, all_tenants=all_tenants)
-            talk.done(done, f"the queue {done.name} is paused{whose(done)}", id_=done.name)
+            talk.done(done, f"Paused queue {done.name}{whose(done)}", id_=done.name)
     return 0
 
 
 @app.command
 def resume(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
-    """Start runs of these queues again.
+    """Resume paused queues.
 
     Parameters
     ----------
     queues
-        Their names.
+        Queue names.
     all_tenants
-        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
-        a platform key).
+        Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
+        platform key, otherwise the key's tenant.
     """
     some("queue", queues)
     with talk.open() as client:
         for queue in queues:
             done = client.resume_queue(queue, all_tenants=all_tenants)
-            talk.done(done, f"the queue {done.name} goes on{whose(done)}", id_=done.name)
+            talk.done(done, f"Resumed queue {done.name}{whose(done)}", id_=done.name)
     return 0
 
 
@@ -128,41 +126,41 @@ def limit(  # noqa: PLR0913 — the options of the command
     all_tenants: bool | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Let so many runs of a queue run at a time, and so many start per time.
+    """Set the concurrency limit and the rate limit of a queue.
 
-    Both limits are set anew: one that is not said is lifted.
+    Replaces both limits: a limit that is not given is removed.
 
     Parameters
     ----------
     queue
-        Its name.
+        Queue name.
     most
-        How many may run at a time.
+        Maximum number of concurrent runs. Default: no limit.
     rate
-        How many may start per time, as in 100/1m.
+        Maximum number of starts per time, such as 100/1m. Default: no limit.
     burst
-        How many of them may come at once (default: 1).
+        Number of starts allowed at once within the rate. Default: 1.
     none
-        Lift both limits.
+        Remove both limits.
     all_tenants
-        For every tenant, or with --no-all-tenants for the key's own (default: for every tenant with
-        a platform key).
+        Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
+        platform key, otherwise the key's tenant.
     """
     if none == (most is not None or rate is not None):
-        raise Misused("say --max or --rate or both, or --none")
+        raise Misused("give --max, --rate or both; or --none to remove the limits")
     if burst is not None and rate is None:
-        raise Misused("--burst needs --rate")
+        raise Misused("--burst requires --rate")
     fields = said(max=most, rate=None if rate is None else rate_of(rate, burst))
     with talk.open() as client:
         client.limit_queue(queue, all_tenants=all_tenants, **fields)
-    told = "has no limits any more" if none else "is limited"
-    talk.done({"name": queue} | fields, f"the queue {queue} {told}", id_=queue)
+    summary = f"Removed the limits of queue {queue}" if none else f"Limited queue {queue}"
+    talk.done({"name": queue} | fields, summary, id_=queue)
     return 0
 
 
 def rate_of(text: str, burst: int | None) -> dict[str, Any]:
     found = RATE.fullmatch(text)
     if found is None:
-        raise InvalidInput("--rate", text, "a number and a time, as in 100/1m")
+        raise InvalidInput("--rate", text, "expected COUNT/TIME, such as 100/1m")
     per = found[2] if found[2][0].isdigit() or found[2].startswith("P") else f"1{found[2]}"
     return {"count": int(found[1]), "per": per} | said(burst=burst)

@@ -1,4 +1,4 @@
-"""`rota runs`: look at runs, stop them, let them go again. Room: cli."""
+"""`rota runs`: shows, cancels, retries and replays runs, and prints their logs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,30 +34,30 @@ Status = Literal[
     "quarantined",
 ]
 
-app = App(name="runs", help="Runs: look at, follow, cancel, retry.")
+app = App(name="runs", help="Runs: show, watch, cancel, retry.")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
-    """Which runs.
+    """Filters that select runs.
 
     Parameters
     ----------
     status
-        Those in this state; may be given several times.
+        Filter by status (repeatable). Default: any.
     job
-        Those of this job: its name or its id.
+        Filter by job name or id. Default: any.
     kind
-        Those of this kind.
+        Filter by kind. Default: any.
     queue
-        Those in this queue.
+        Filter by queue. Default: any.
     worker
-        Those executed last by this worker: its id or its name.
+        Filter by the worker of the last attempt, by id or name. Default: any.
     since
-        Those made since: a time, or how long ago, as in 2h.
+        Created at or after this time: a timestamp, or how long ago, such as 2h. Default: any.
     until
-        Those made before: a time, or how long ago.
+        Created before this time: a timestamp, or how long ago. Default: any.
     """
 
     status: Annotated[list[Status] | None, MANY] = None
@@ -88,7 +88,7 @@ def list_runs(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> in
     """List runs, newest first."""
     with talk.open() as client:
         found = gather(client.list_runs, most=most, **which.filters(client))
-    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="there are no such runs")
+    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="No matching runs")
     tell_more(found, talk)
     return 0
 
@@ -98,9 +98,9 @@ def run_columns(now: datetime) -> list[Column[Any]]:
         Column("RUN", lambda run: run.run_id),
         Column("JOB", lambda run: run.job_name or run.job_id, flexible=True),
         Column("STATUS", lambda run: run.status, mood=True),
-        Column("TRY", lambda run: run.attempt_number, right=True),
+        Column("ATTEMPT", lambda run: run.attempt_number, right=True),
         Column("DUE", lambda run: times.ago(run.due_at, now)),
-        Column("TOOK", lambda run: took(run, now), right=True),
+        Column("DURATION", lambda run: took(run, now), right=True),
         Column("MESSAGE", message, flexible=True),
     ]
 
@@ -112,7 +112,7 @@ def took(run: Any, now: datetime) -> str:
 
 
 def message(run: Any) -> str:
-    """What went wrong, or how far it is."""
+    """Return the error message, or the progress of an active run."""
     if run.progress is not None and run.status in {"running", "cancelling"}:
         return f"{run.progress:.0%} {run.progress_message or ''}".strip()
     return run.error_message or ""
@@ -120,12 +120,12 @@ def message(run: Any) -> str:
 
 @app.command
 def show(run: str, /, *, talk: Talk = TALK) -> int:
-    """Show one run, with its payload and its result; of a failed one, the traceback.
+    """Show a run with its payload and result, and the traceback of a failed run.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     """
     with talk.open() as client:
         found = client.get_run(naming.run_id(client, run))
@@ -147,7 +147,7 @@ def told(run: Any) -> Iterator[tuple[str, object]]:
     yield "due", run.due_at if run.due_at != run.scheduled_at else None
     yield "started", run.start_time
     yield "ended", run.end_time
-    yield "took", took(run, now)
+    yield "duration", took(run, now)
     yield "deadline", run.deadline_at
     yield "worker", run.worker
     yield "kind", run.kind
@@ -160,24 +160,24 @@ def told(run: Any) -> Iterator[tuple[str, object]]:
 
 @app.command
 def attempts(run: str, /, *, talk: Talk = TALK) -> int:
-    """List the attempts of a run, the first one first.
+    """List the attempts of a run, oldest first.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     """
     with talk.open() as client:
         found = client.list_attempts(naming.run_id(client, run)).items
     columns: list[Column[Any]] = [
-        Column("TRY", lambda each: each.attempt_number, right=True),
+        Column("ATTEMPT", lambda each: each.attempt_number, right=True),
         Column("OUTCOME", lambda each: each.outcome, mood=True),
         Column("STARTED", lambda each: each.start_time),
-        Column("TOOK", lambda each: times.between(each.start_time, each.end_time), right=True),
+        Column("DURATION", lambda each: times.between(each.start_time, each.end_time), right=True),
         Column("WORKER", lambda each: each.worker, flexible=True),
         Column("MESSAGE", lambda each: each.error_message, flexible=True),
     ]
-    talk.rows(found, columns, ids="attempt_number", empty="nothing has been attempted yet")
+    talk.rows(found, columns, ids="attempt_number", empty="No attempts yet")
     return 0
 
 
@@ -191,16 +191,16 @@ def members(
     most: Most = SOME,
     talk: Talk = TALK,
 ) -> int:
-    """List the members of a map of a graph run, in their order.
+    """List the members of a map step of a graph run, in order.
 
     Parameters
     ----------
     run
-        The id of the graph run, or the beginning of it.
+        Id of the graph run or a unique prefix.
     step
-        The name of the step that is a map.
+        Name of the map step.
     status
-        Those in this state; may be given several times.
+        Filter by status (repeatable). Default: any.
     """
     with talk.open() as client:
         id_ = naming.run_id(client, run)
@@ -210,11 +210,11 @@ def members(
         Column("MEMBER", lambda each: each.member, right=True),
         Column("RUN", lambda each: each.run_id),
         Column("STATUS", lambda each: each.status, mood=True),
-        Column("TRY", lambda each: each.attempt_number, right=True),
-        Column("TOOK", lambda each: took(each, now), right=True),
+        Column("ATTEMPT", lambda each: each.attempt_number, right=True),
+        Column("DURATION", lambda each: took(each, now), right=True),
         Column("MESSAGE", message, flexible=True),
     ]
-    talk.rows(found.rows, columns, ids="run_id", empty="there are no such members")
+    talk.rows(found.rows, columns, ids="run_id", empty="No matching members")
     tell_more(found, talk)
     return 0
 
@@ -228,20 +228,20 @@ def cancel(
     yes: Annotated[bool, YES] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Cancel runs: at once if they wait; if they run, their workers are asked to stop.
+    """Cancel runs, by id or filter. A filter counts them and asks first.
 
-    Without runs, all that fit the options: counts them first, and asks.
+    A waiting run ends at once. For a running one, the worker is asked to stop it.
 
     Parameters
     ----------
     runs
-        Their ids, or the beginnings of them.
+        Run ids or unique prefixes.
     reason
-        Why, for whoever asks later.
+        Reason, for the record. Default: none.
     force
-        End them now, whatever their workers do.
+        End the runs now, without waiting for the workers.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         if not runs:
@@ -251,44 +251,45 @@ def cancel(
             done = client.cancel_run(
                 naming.run_id(client, run), **said(reason=reason, force=force or None)
             )
-            talk.done(done, f"{done.run_id} is {done.status}", id_=done.run_id)
+            outcome = "Cancelled" if done.status == "cancelled" else "Cancelling"
+            talk.done(done, f"{outcome} {done.run_id}", id_=done.run_id)
     return 0
 
 
 @app.command
 def retry(*runs: str, talk: Talk = TALK) -> int:
-    """Let runs that died, were lost or were cancelled go again, as themselves.
+    """Retry dead, lost or cancelled runs under the same run id.
 
     Parameters
     ----------
     runs
-        Their ids, or the beginnings of them.
+        Run ids or unique prefixes.
     """
     some("run", runs)
     with talk.open() as client:
         for run in runs:
             done = client.retry_run(naming.run_id(client, run))
-            talk.done(done, f"{done.run_id} is {done.status}", id_=done.run_id)
+            talk.done(done, f"Retrying {done.run_id} ({done.status})", id_=done.run_id)
     return 0
 
 
 @app.command
 def replay(run: str, /, *, payload: str | None = None, talk: Talk = TALK) -> int:
-    """Make a new run like a finished one, with the same payload or another.
+    """Replay a finished run: create a new run with the same or another payload.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     payload
-        Instead of the one that the run had: JSON, @file or -.
+        Payload of the new run: JSON, @file, or - for standard input. Default: the run's payload.
     """
     fields = {}
     if payload is not None:
         fields["payload"] = json_of(payload, field="--payload")
     with talk.open() as client:
         made = client.replay_run(naming.run_id(client, run), **fields)
-    talk.done(made, f"it runs again as {made.run_id}", id_=made.run_id)
+    talk.done(made, f"Replayed as {made.run_id}", id_=made.run_id)
     return 0
 
 
@@ -305,28 +306,28 @@ def logs(
     raw: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Print what a run wrote; with -f as it comes, until the run has ended.
+    """Print the output of a run; with -f, follow it until the run ends.
 
-    With --json each piece is one object on a line of its own. Colours show on a terminal; other
-    control characters are printed as their numbers.
+    With --json each chunk is one object per line. Colours show at a terminal; other control
+    characters are printed as escapes.
 
     Parameters
     ----------
     run
-        Its id, or the beginning of it.
+        Run id or unique prefix.
     follow
-        Go on until the run has ended.
+        Follow the output until the run ends.
     attempt
-        Only what this attempt wrote.
+        Only the output of this attempt. Default: all attempts.
     raw
-        Print every byte as the run wrote it, also sequences that steer the terminal. Default: off.
+        Print the output unchanged, including terminal control sequences.
     """
     from rota.cli.logs import followed, read, write_pieces  # noqa: PLC0415 - only here
 
     if talk.quiet:
-        raise Misused("logs have no ids: --quiet means nothing here")
+        raise Misused("--quiet is not supported: logs have no ids")
     if raw and talk.as_json:
-        raise Misused("--raw prints what the run wrote, --json prints objects: use one of them")
+        raise Misused("--raw and --json exclude each other")
     with talk.open() as client:
         id_ = naming.run_id(client, run)
         pieces = followed(client, id_) if follow else read(client, id_)

@@ -1,4 +1,4 @@
-"""`rota scheduler`: fire jobs when they are due, until told to stop. Room: cli."""
+"""`rota scheduler`: starts jobs when they are due, until it is stopped."""
 
 import asyncio
 from pathlib import Path
@@ -9,14 +9,15 @@ from rota.node.scheduler import run_scheduler
 
 
 def scheduler(*, data: Path | None = None, config: Path | None = None) -> int:
-    """Run a scheduler: it makes runs of the jobs that are due, and shares them with the others.
+    """Run a scheduler: it creates runs of due jobs. Several schedulers share the jobs.
 
     Parameters
     ----------
     data
-        Folder of the embedded database, unless ROTA_DATABASE_URL names a server.
+        Folder of the embedded database, used without ROTA_DATABASE_URL. Default: .rota in the
+        current folder.
     config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+        Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
     settings = settings_for(data=data, config=config)
     return asyncio.run(run_scheduler(settings, ready=say, write=write_log))

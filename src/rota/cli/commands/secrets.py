@@ -1,4 +1,4 @@
-"""`rota secrets`: written and never read. Room: cli."""
+"""`rota secrets`: writes, lists and deletes secrets. Values cannot be read back."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from rota.cli.listing import SOME, Most, gather, tell_more
 from rota.cli.options import TALK, YES, Talk
 from rota.cli.tables import Column
 
-app = App(name="secrets", help="Secrets: write, list, delete; nobody can read them back.")
+app = App(name="secrets", help="Secrets: put, list, delete. Values cannot be read back.")
 
 
 @app.command(name="list")
@@ -22,26 +22,26 @@ def list_secrets(*, most: Most = SOME, talk: Talk = TALK) -> int:
     columns: list[Column[Any]] = [
         Column("NAME", lambda each: each.name, flexible=True),
         Column("VERSION", lambda each: each.version, right=True),
-        Column("WRITTEN", lambda each: times.ago(each.updated_at, now)),
+        Column("UPDATED", lambda each: times.ago(each.updated_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="name", empty="there are no secrets")
+    talk.rows(found.rows, columns, ids="name", empty="No secrets")
     tell_more(found, talk)
     return 0
 
 
 @app.command
 def put(name: str, /, *, talk: Talk = TALK) -> int:
-    """Write a secret, or a new version of it. Its value comes from standard input or a prompt.
+    """Create or update a secret. The value is read from standard input or a prompt.
 
     Parameters
     ----------
     name
-        Its name.
+        Secret name.
     """
     value = secret(f"value of {name}: ")
     with talk.open() as client:
         done = client.put_secret(name, value=value)
-    talk.done(done, f"the secret {done.name} has version {done.version}", id_=done.name)
+    talk.done(done, f"Saved secret {done.name}, version {done.version}", id_=done.name)
     return 0
 
 
@@ -52,13 +52,13 @@ def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK
     Parameters
     ----------
     name
-        Its name.
+        Secret name.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
-        if not confirm(f"Delete the secret {name}?", yes=yes):
+        if not confirm(f"Delete secret {name}?", yes=yes):
             return 1
         client.delete_secret(name)
-    talk.done({"name": name}, f"the secret {name} was deleted", id_=name)
+    talk.done({"name": name}, f"Deleted secret {name}", id_=name)
     return 0

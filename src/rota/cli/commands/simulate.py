@@ -1,6 +1,6 @@
-"""`rota simulate`: what a schedule does over months, with outages and clock changes. Room: cli.
+"""`rota simulate`: simulates a schedule over months, with outages and clock changes.
 
-No server is asked: the scheduler's own code plays it (core/time/simulation.py).
+It needs no server and runs the scheduler's own code (core/time/simulation.py).
 """
 
 import json as encoding
@@ -27,10 +27,10 @@ SPELLED: Final = {
     Happened.SKIPPED: "skipped",
 }
 REASONS: Final = {
-    "outage": "nobody was there to fire it",
-    "start_deadline": "its start deadline had passed",
-    "blackout": "blacked out",
-    "dst_gap": "there is no such time on that day",
+    "outage": "outage",
+    "start_deadline": "start deadline passed",
+    "blackout": "blackout window",
+    "dst_gap": "this local time does not exist on that day",
 }
 ELIDED: Final = 3
 
@@ -47,27 +47,29 @@ def simulate(  # noqa: PLR0913 — the options of the command
     every: Annotated[bool, Parameter(name="--all", negative=())] = False,
     json: bool = False,
 ) -> int:
-    """Show what a schedule does from one day to another: what fires, what is missed, and why.
+    """Simulate a schedule over a range: which ticks fire, which are missed, and why.
 
     Parameters
     ----------
     schedule
         A cron expression such as "0 2 * * *", or a schedule as JSON.
     from_
-        Where to begin, as 2026-03-01 or 2026-03-01T06:00; in the schedule's zone unless it has an
-        offset.
+        Start, such as 2026-03-01 or 2026-03-01T06:00. Without an offset, it is in the schedule's
+        time zone.
     to
-        Where to end; this moment is not included.
+        End, exclusive.
     tz
-        Time zone of the schedule, such as Europe/Berlin (default: UTC).
+        Time zone of the schedule, such as Europe/Berlin. Default: UTC.
     outage
-        A time in which nothing fires, as 2026-10-25T00:00/2026-10-25T06:00; repeat it for several.
+        Outage of the schedulers, such as 2026-10-25T00:00/2026-10-25T06:00 (repeatable).
+        Default: none.
     misfire
-        What happens after an outage: once, all or skip (default: once).
+        Catch-up after an outage: once, all or skip. Default: once.
     takes
-        How long each run lasts, for a schedule that counts from the end of the last one.
+        Duration of each run, for schedules that count from the end of the previous run. Default:
+        0s.
     every
-        Show every tick; without it, long rows of ordinary ones are cut short.
+        Show every tick. Default: long series of ordinary ticks are abbreviated.
     json
         Print one JSON object.
     """
@@ -85,13 +87,15 @@ def simulate(  # noqa: PLR0913 — the options of the command
 
 
 def _read(text: str) -> object:
-    """A schedule as JSON begins with a brace; anything else is cron."""
+    """Parse JSON if the text starts with a brace; return cron expressions unchanged."""
     if not text.lstrip().startswith("{"):
         return text
     try:
         return encoding.loads(text)
     except ValueError as error:
-        raise InvalidInput("schedule", text, f"JSON, or a cron expression ({error})") from None
+        raise InvalidInput(
+            "schedule", text, f"expected a cron expression or JSON ({error})"
+        ) from None
 
 
 def as_json(seen: Simulation) -> dict[str, Any]:
@@ -110,25 +114,25 @@ def as_json(seen: Simulation) -> dict[str, Any]:
 
 
 def _event(event: Event) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "outcome": event.happened.value,
         "at": moments.rfc3339(event.at),
         "local": event.local.isoformat(),
         "count": event.count,
     }
     if event.starts_at is not None:
-        said["starts_at"] = moments.rfc3339(event.starts_at)
+        plain["starts_at"] = moments.rfc3339(event.starts_at)
     if event.first != event.at:
-        said["first"] = moments.rfc3339(event.first)
+        plain["first"] = moments.rfc3339(event.first)
     if event.at_least:
-        said["at_least"] = True
+        plain["at_least"] = True
     if event.into is not None:
-        said["into"] = moments.rfc3339(event.into)
+        plain["into"] = moments.rfc3339(event.into)
     if event.reason is not None:
-        said["reason"] = event.reason
+        plain["reason"] = event.reason
     if event.notes:
-        said["notes"] = list(event.notes)
-    return said
+        plain["notes"] = list(event.notes)
+    return plain
 
 
 def totals(seen: Simulation) -> dict[str, int]:
@@ -139,9 +143,10 @@ def totals(seen: Simulation) -> dict[str, int]:
 
 
 def as_text(seen: Simulation, *, every: bool) -> Iterator[str]:
-    """For people: a line for each tick, and one where the clocks are changed."""
+    """Render a line for each tick and each clock change, in the local time of the schedule."""
     zone = zones.zone(seen.timezone)
     yield seen.sentence
+    yield f"Times are in {seen.timezone}."
     yield ""
     lines = sorted(_lines(seen, zone), key=lambda line: line[0])
     ordinary: list[str] = []
@@ -159,14 +164,14 @@ def as_text(seen: Simulation, *, every: bool) -> Iterator[str]:
 
 def _lines(seen: Simulation, zone: ZoneInfo) -> Iterator[tuple[datetime, str, bool]]:
     for change in seen.changes:
-        yield change.at, _changed(change), False
+        yield change.at, _change_line(change), False
     for event in seen:
         is_ordinary = event.happened is Happened.FIRED and not event.notes
-        yield event.starts_at or event.at, _told(event, zone), is_ordinary
+        yield event.starts_at or event.at, _event_line(event, zone), is_ordinary
 
 
 def _cut(texts: list[str]) -> Iterator[str]:
-    """The first and the last of a long row of ordinary ticks."""
+    """Abbreviate a long series of ordinary ticks to the first and the last."""
     if len(texts) <= ELIDED:
         yield from texts
         return
@@ -175,31 +180,33 @@ def _cut(texts: list[str]) -> Iterator[str]:
     yield texts[-1]
 
 
-def _told(event: Event, zone: ZoneInfo) -> str:
+def _event_line(event: Event, zone: ZoneInfo) -> str:
     local = f"{event.local:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
     word = SPELLED[event.happened]
-    said = list(event.notes)
+    notes = list(event.notes)
     if (event.count > 1 or event.at_least) and event.reason != "dst_gap":
-        often = f"{'at least ' if event.at_least else ''}{event.count}"
-        said.insert(0, f"{often} from {_shown(event.first, zone)} on")
+        count = f"{'at least ' if event.at_least else ''}{event.count}"
+        notes.insert(0, f"{count} since {_local_text(event.first, zone)}")
     if event.into is not None:
-        said.append(f"the run of {_shown(event.into, zone)} stands for it")
+        notes.append(f"covered by the run of {_local_text(event.into, zone)}")
     elif event.reason is not None:
-        said.insert(0, REASONS.get(event.reason, event.reason))
+        notes.insert(0, REASONS.get(event.reason, event.reason))
     if event.starts_at is not None and event.starts_at != event.at:
-        said.append(f"at {_shown(event.starts_at, zone)}")
-    return f"{local:<19}  {word:<9}  {'; '.join(said)}".rstrip()
+        notes.append(f"at {_local_text(event.starts_at, zone)}")
+    return f"{local:<19}  {word:<9}  {'; '.join(notes)}".rstrip()
 
 
-def _changed(change: ClockChange) -> str:
-    way = "forward" if change.by > timedelta(0) else "back"
+def _change_line(change: ClockChange) -> str:
+    direction = "forward" if change.by > timedelta(0) else "back"
     length = durations.words(abs(change.by))
     before, after = zones.clock(change.before), zones.clock(change.after)
     date = f"{change.after:%Y-%m-%d}"
-    return f"{date}           --         clocks go {way} by {length}: {before} becomes {after}"
+    return (
+        f"{date}           --         clocks go {direction} by {length}: {before} becomes {after}"
+    )
 
 
-def _shown(at: datetime, zone: ZoneInfo) -> str:
+def _local_text(at: datetime, zone: ZoneInfo) -> str:
     local = at.astimezone(zone)
     return f"{local:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
 

@@ -1,4 +1,4 @@
-"""`rota sources`: where events come from, and how far they were read. Room: cli."""
+"""`rota sources`: lists the event sources with position, lag and errors."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from rota.cli import times
 from rota.cli.options import TALK, Talk
 from rota.cli.tables import Column
 
-app = App(name="sources", help="Sources of events: how far they were read, and what is wrong.")
+app = App(name="sources", help="Event sources: position, lag, errors.")
 
 
 @app.command(name="list")
 def list_sources(*, talk: Talk = TALK) -> int:
-    """List the sources that events come from: who reads them, how far, and what went wrong last."""
+    """List the event sources with reader, position, lag and last error."""
     with talk.open() as client:
         found = client.list_sources().items
     now = times.now()
@@ -21,25 +21,25 @@ def list_sources(*, talk: Talk = TALK) -> int:
         Column("SOURCE", lambda each: each.name, flexible=True),
         Column("KIND", lambda each: each.kind),
         Column("STATUS", lambda each: each.state, mood=True),
-        Column("TAKEN", lambda each: each.taken, right=True),
-        Column("REFUSED", lambda each: each.refused, right=True),
+        Column("ACCEPTED", lambda each: each.taken, right=True),
+        Column("REJECTED", lambda each: each.refused, right=True),
         Column("LAG", lambda each: "?" if each.lag is None else each.lag, right=True),
         Column("LAST EVENT", lambda each: times.ago(each.taken_at, now)),
         Column("READER", lambda each: each.reader, flexible=True),
         Column("POSITION", lambda each: short(each.position), flexible=True),
         Column("ERROR", error_told, flexible=True),
     ]
-    empty = "there are no sources; docs/howto/event-sources.md says how to set one up"
+    empty = "No event sources; see docs/howto/event-sources.md to set one up"
     talk.rows(found, columns, ids="name", empty=empty)
     return 0
 
 
 def short(position: str | None) -> str:
-    """Positions are texts of machines; `--json` shows all of one."""
+    """Shorten a position; `--json` shows it in full."""
     text = position or ""
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def error_told(source: Any) -> str:
-    """Of a source that fails, or that has refused something."""
+    """Return the last error of a source."""
     return str(source.error or "")

@@ -1,4 +1,4 @@
-"""`rota status`: what runs, what waits, what ended lately, as the API tells it. Room: cli."""
+"""`rota status`: shows processes, queues, jobs and recent outcomes from the API."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ RECENT: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """What the API said; `ended` counts the runs of the last five minutes by outcome."""
+    """A snapshot from the API; `ended` counts the runs of the last five minutes by outcome."""
 
     url: str
     tenant: str
@@ -31,13 +31,13 @@ class StatusReport:
 
 
 def status(*, talk: Talk = TALK) -> int:
-    """Show the processes, the queues, the jobs, and how runs ended in the last five minutes.
+    """Show processes, queues, jobs, and the outcomes of the last five minutes.
 
-    Reads the API, with the rights of your key: queues, jobs and runs are those of its tenant.
-    Creates nothing. If no server answers, the exit code is 69.
+    Reads the API and creates nothing. Queues, jobs and runs are those of your key's tenant. The
+    exit code is 69 if the server is unreachable.
     """
     if talk.quiet:
-        raise Misused("--quiet prints ids, and a status has none; use --json")
+        raise Misused("--quiet is not supported: a status has no ids; use --json")
     with talk.open() as client:
         report = read_status(client)
     if talk.as_json:
@@ -66,7 +66,7 @@ def read_status(client: "Client") -> StatusReport:
 
 
 def node_of(process: Any) -> dict[str, Any]:
-    """A scheduler or a worker; only the one has shards, and only the other has slots."""
+    """Describe a process; only schedulers have shards, only workers have slots."""
     shards = getattr(process, "shards", None)
     return {
         "name": process.name,
@@ -80,28 +80,28 @@ def node_of(process: Any) -> dict[str, Any]:
 
 
 def as_text(report: StatusReport) -> Iterator[str]:
-    """Tables for people."""
+    """Render the tables."""
     now = report.now
     yield f"{report.url} · tenant {report.tenant}"
     yield ""
-    nothing = "no scheduler and no worker is running; `rota up` starts both"
-    yield from section(node_columns(now), report.nodes, empty=nothing)
+    empty = "No scheduler and no worker running; start both with `rota up`"
+    yield from section(node_columns(now), report.nodes, empty=empty)
     yield ""
-    yield from section(queue_columns(now), report.queues, empty="there are no queues")
+    yield from section(queue_columns(now), report.queues, empty="No queues")
     yield ""
     jobs: list[Column[Any]] = [
         Column("JOBS", lambda jobs: jobs.status, mood=True),
         Column("NUMBER", lambda jobs: jobs.count, right=True),
         Column("NEXT FIRE", lambda jobs: times.ago(jobs.next_fire_time, now)),
     ]
-    nothing = "there are no jobs; `rota up --demo` makes some to look at"
-    yield from section(jobs, report.jobs, empty=nothing)
+    empty = "No jobs; `rota up --demo` adds example jobs"
+    yield from section(jobs, report.jobs, empty=empty)
     yield ""
     ended: list[Column[Any]] = [
         Column("ENDED (5 MIN)", lambda ended: ended["state"], mood=True),
         Column("NUMBER", lambda ended: ended["number"], right=True),
     ]
-    yield from section(ended, report.ended, empty="no run ended in the last five minutes")
+    yield from section(ended, report.ended, empty="No run ended in the last five minutes")
 
 
 def section(columns: Sequence[Column[Any]], rows: Sequence[Any], *, empty: str) -> Iterator[str]:
@@ -116,7 +116,7 @@ def node_columns(now: datetime) -> list[Column[Any]]:
         Column("PROCESS", lambda node: node["role"] + draining(node)),
         Column("NAME", lambda node: node["name"], flexible=True),
         Column("UP", lambda node: times.since(node["started_at"], now), right=True),
-        Column("LAST BEAT", lambda node: times.ago(node["beat_at"], now)),
+        Column("HEARTBEAT", lambda node: times.ago(node["beat_at"], now)),
         Column("SHARDS", lambda node: node["shards"], right=True),
         Column("SLOTS", lambda node: node["slots"], right=True),
         Column("RUNNING", lambda node: node["running"], right=True),

@@ -1,4 +1,4 @@
-"""`rota tasks`: the kinds of work that workers serve, and how their runs fare. Room: cli."""
+"""`rota tasks`: shows the tasks that workers serve, with statistics of their runs."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
@@ -26,14 +26,14 @@ def list_tasks(
     most: Most = SOME,
     talk: Talk = TALK,
 ) -> int:
-    """List tasks with their load and their last hour.
+    """List tasks with their load and statistics of the last hour.
 
     Parameters
     ----------
     q
-        Only tasks with this text in their kind or description. Default: all.
+        Text in the kind or description. Default: any.
     served
-        Only tasks that a live worker serves, or with --no-served those without one. Default: both.
+        Only tasks with a running worker, or with --no-served tasks without one. Default: both.
     """
     with talk.open() as client:
         found = gather(client.list_tasks, most=most, q=q, served=served)
@@ -49,7 +49,7 @@ def list_tasks(
         Column("LAST RUN", lambda each: times.ago(each.last_run_at, now)),
         Column("DESCRIPTION", lambda each: each.description, flexible=True),
     ]
-    empty = "there are no tasks; `rota worker module:app` starts a worker that serves some"
+    empty = "No tasks; start a worker with `rota worker module:app`"
     talk.rows(found.rows, columns, ids="kind", empty=empty)
     tell_more(found, talk)
     return 0
@@ -57,14 +57,14 @@ def list_tasks(
 
 @app.command
 def show(kind: str, /, *, window: Window = "24h", talk: Talk = TALK) -> int:
-    """Show a task: what it does, who serves it, and how its runs fare.
+    """Show a task with its workers, policy and run statistics.
 
     Parameters
     ----------
     kind
-        The kind, as `rota tasks list` shows it.
+        Kind of the task, as shown by `rota tasks list`.
     window
-        How far the figures go back. Default: 24h.
+        Period of the statistics. Default: 24h.
     """
     with talk.open() as client:
         found = client.get_task(kind, window=window)
@@ -100,21 +100,21 @@ def facts(task: Any) -> Iterator[tuple[str, object]]:
     yield "since", task.since
     states = ", ".join(f"{number} {state}" for state, number in task.runs.items())
     yield "ended", f"{about}{states}" if states else "none"
-    yield "rate", f"{about}{task.runs_per_minute:.3g} runs a minute"
+    yield "rate", f"{about}{task.runs_per_minute:.3g} runs per minute"
     yield "failed", percent(task.failure_rate)
     yield "duration", percentiles(task.duration_p50_s, task.duration_p99_s)
     yield "wait", percentiles(task.wait_p50_s, task.wait_p99_s)
     yield "last run", task.last_run_at
     if task.last_failure is not None:
         failure = task.last_failure
-        told = ": ".join(filter(None, (failure.error_type, failure.message)))
-        yield "last failure", f"{failure.ended_at} {failure.run_id} {told}"
+        reason = ": ".join(filter(None, (failure.error_type, failure.message)))
+        yield "last failure", f"{failure.ended_at} {failure.run_id} {reason}"
     yield "jobs", describe_jobs(task)
 
 
 def describe_workers(workers: list[Any]) -> str:
     if not workers:
-        return "no worker serves it"
+        return "none"
     return ", ".join(f"{each.name} ({' '.join(each.queues) or 'no queue'})" for each in workers)
 
 
@@ -165,11 +165,11 @@ def payload_fields(
 
 
 def type_of(field: dict[str, Any]) -> str:
-    """Return the type of a field in a word or two."""
+    """Return the type of a field in short form."""
     if "enum" in field:
         return " | ".join(map(str, field["enum"]))
-    ways = field.get("anyOf") or field.get("oneOf")
-    if ways:
-        return " | ".join(dict.fromkeys(type_of(each) for each in ways))
+    variants = field.get("anyOf") or field.get("oneOf")
+    if variants:
+        return " | ".join(dict.fromkeys(type_of(variant) for variant in variants))
     found = field.get("type", "any")
     return " | ".join(found) if isinstance(found, list) else str(found)

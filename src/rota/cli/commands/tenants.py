@@ -1,4 +1,4 @@
-"""`rota tenants`: for whoever runs the installation. Room: cli."""
+"""`rota tenants`: manages tenants, for operators of the installation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,42 +20,42 @@ COUNT: Final = Parameter(validator=Number(gte=1))
 NO_LIMIT: Final = "none"
 Quota = int | Literal["none"] | None
 
-app = App(name="tenants", help="Tenants: make, change, pause, give keys to.")
+app = App(name="tenants", help="Tenants: create, edit, pause, create keys.")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What a tenant may have.
+    """Weight and quotas of a tenant.
 
     Parameters
     ----------
     weight
-        Its share of busy workers, next to the others.
+        Share of busy workers, relative to other tenants. Default: 1.
     max_jobs
-        Jobs that are not finished or deleted, or none for no limit. Default: 1,000,000.
+        Maximum number of unfinished jobs, or none. Default: 1,000,000.
     max_queued
-        Runs that wait, or none for no limit. Default: 5,000,000.
+        Maximum number of waiting runs, or none. Default: 5,000,000.
     max_running
-        Runs at a time. Default: no limit.
+        Maximum number of concurrent runs. Default: no limit.
     runs_per_s
-        Runs that start in a second. Default: no limit.
+        Maximum number of runs that start per second. Default: no limit.
     min_period
-        The shortest time between two ticks of a job, as in 1m. Default: no limit.
+        Minimum time between two ticks of a job, such as 1m. Default: no limit.
     max_queues
-        New queue names that its submissions make, or none for no limit. Default: 10,000.
+        Maximum number of queues that submissions create, or none. Default: 10,000.
     max_kinds
-        New kind names that its submissions make, or none for no limit. Default: 100,000.
+        Maximum number of kinds that submissions create, or none. Default: 100,000.
     max_limit_keys
-        Keys of limits, or none for no limit. Default: 1,000,000.
+        Maximum number of limit keys, or none. Default: 1,000,000.
     max_hooks
-        Hooks, or none for no limit. Default: 1,000.
+        Maximum number of hooks, or none. Default: 1,000.
     max_calendars
-        Calendars, or none for no limit. Default: 100.
+        Maximum number of calendars, or none. Default: 100.
     max_secrets
-        Secrets, or none for no limit. Default: 200.
+        Maximum number of secrets, or none. Default: 200.
     max_keys
-        Valid API keys, or none for no limit. Default: 100.
+        Maximum number of valid API keys, or none. Default: 100.
     """
 
     weight: Annotated[int | None, COUNT] = None
@@ -95,7 +95,7 @@ EQUAL: Final = Share()
 
 @app.command(name="list")
 def list_tenants(*, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List the tenants, the oldest first."""
+    """List the tenants, oldest first."""
     with talk.open() as client:
         found = gather(client.list_tenants, most=most)
     now = times.now()
@@ -105,9 +105,9 @@ def list_tenants(*, most: Most = SOME, talk: Talk = TALK) -> int:
         Column("STATUS", lambda each: "paused" if each.is_paused else "active", mood=True),
         Column("WEIGHT", lambda each: each.weight, right=True),
         Column("QUOTAS", quotas_told, flexible=True),
-        Column("MADE", lambda each: times.ago(each.created_at, now)),
+        Column("CREATED", lambda each: times.ago(each.created_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="tenant_id", empty="there are no tenants")
+    talk.rows(found.rows, columns, ids="tenant_id", empty="No tenants")
     tell_more(found, talk)
     return 0
 
@@ -120,40 +120,40 @@ def quotas_told(tenant: Any) -> str:
 
 @app.command
 def show(tenant: str, /, *, talk: Talk = TALK) -> int:
-    """Show one tenant.
+    """Show a tenant.
 
     Parameters
     ----------
     tenant
-        Its name or its number.
+        Tenant name or number.
     """
     with talk.open() as client:
         found = client.get_tenant(str(naming.tenant(client, tenant).tenant_id))
-    told: list[tuple[str, object]] = [
+    facts: list[tuple[str, object]] = [
         ("name", found.name),
         ("id", found.tenant_id),
         ("status", f"paused since {found.paused_at}" if found.is_paused else "active"),
         ("weight", found.weight),
         ("quotas", quotas_told(found)),
-        ("made", found.created_at),
+        ("created", found.created_at),
     ]
-    talk.thing(found, told, ids="tenant_id")
+    talk.thing(found, facts, ids="tenant_id")
     return 0
 
 
 @app.command
 def create(name: str, /, *, share: Share = EQUAL, talk: Talk = TALK) -> int:
-    """Make a tenant.
+    """Create a tenant.
 
     Parameters
     ----------
     name
-        Unique among the tenants.
+        Unique name.
     """
     with talk.open() as client:
         fields = said(weight=share.weight, quotas=share.quotas())
         made = client.create_tenant(name=name, **fields)
-    talk.done(made, f"the tenant {made.name} has the id {made.tenant_id}", id_=made.tenant_id)
+    talk.done(made, f"Created tenant {made.name} (id {made.tenant_id})", id_=made.tenant_id)
     return 0
 
 
@@ -166,78 +166,78 @@ def edit(
     no_quotas: Annotated[bool, Parameter(name="--no-quotas", negative=())] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Change the weight or the quotas of a tenant.
+    """Edit the weight or the quotas of a tenant.
 
-    All quotas are set anew if one is given: the others have their defaults again.
+    Quotas are replaced as a whole: those that are not given return to their defaults.
 
     Parameters
     ----------
     tenant
-        Its name or its number.
+        Tenant name or number.
     no_quotas
-        Give all quotas their defaults again.
+        Reset all quotas to their defaults.
     """
     fields = said(weight=share.weight, quotas=share.quotas())
     if no_quotas:
         if "quotas" in fields:
-            raise Misused("--no-quotas resets all quotas: give no other quota beside it")
+            raise Misused("--no-quotas resets all quotas; do not combine it with a quota option")
         fields["quotas"] = {}
     if not fields:
-        raise Misused("say something to change, such as --weight")
+        raise Misused("nothing to change: give at least one option, such as --weight")
     with talk.open() as client:
         id_ = str(naming.tenant(client, tenant).tenant_id)
         done = client.update_tenant(id_, **fields)
-    talk.done(done, f"the tenant {done.name} was changed", id_=done.tenant_id)
+    talk.done(done, f"Updated tenant {done.name}", id_=done.tenant_id)
     return 0
 
 
 @app.command
 def delete(tenant: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
-    """Delete a tenant that has no jobs.
+    """Delete a tenant. Fails if it has jobs.
 
     Parameters
     ----------
     tenant
-        Its name or its number.
+        Tenant name or number.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         found = naming.tenant(client, tenant)
-        if not confirm(f"Delete the tenant {found.name}?", yes=yes):
+        if not confirm(f"Delete tenant {found.name}?", yes=yes):
             return 1
         client.delete_tenant(str(found.tenant_id))
-    talk.done(found, f"the tenant {found.name} was deleted", id_=found.tenant_id)
+    talk.done(found, f"Deleted tenant {found.name}", id_=found.tenant_id)
     return 0
 
 
 @app.command
 def pause(tenant: str, /, *, talk: Talk = TALK) -> int:
-    """Start no run of a tenant any more; what runs goes on.
+    """Pause a tenant: start no new runs. Current runs continue.
 
     Parameters
     ----------
     tenant
-        Its name or its number.
+        Tenant name or number.
     """
     with talk.open() as client:
         done = client.pause_tenant(str(naming.tenant(client, tenant).tenant_id))
-    talk.done(done, f"the tenant {done.name} is paused", id_=done.tenant_id)
+    talk.done(done, f"Paused tenant {done.name}", id_=done.tenant_id)
     return 0
 
 
 @app.command
 def resume(tenant: str, /, *, talk: Talk = TALK) -> int:
-    """Start runs of a tenant again.
+    """Resume a paused tenant.
 
     Parameters
     ----------
     tenant
-        Its name or its number.
+        Tenant name or number.
     """
     with talk.open() as client:
         done = client.resume_tenant(str(naming.tenant(client, tenant).tenant_id))
-    talk.done(done, f"the tenant {done.name} goes on", id_=done.tenant_id)
+    talk.done(done, f"Resumed tenant {done.name}", id_=done.tenant_id)
     return 0
 
 
@@ -252,20 +252,20 @@ def key(
     to: Path | None = None,
     talk: Talk = TALK,
 ) -> int:
-    """Make a key for a tenant; this is the only time that it is shown.
+    """Create a key for a tenant and print it. The key is shown only once.
 
     Parameters
     ----------
     tenant
-        Its name or its number.
+        Tenant name or number.
     name
-        What the key is for.
+        Name of the key, such as its purpose.
     role
-        What it may do.
+        Role of the key. Default: admin.
     lifetime
-        How long it is valid, as in 30d (default: 90 days, a year at most).
+        Lifetime, such as 30d; at most one year. Default: 90d.
     to
-        Write the key into this new file, for its owner only, instead of showing it.
+        Write the key to this new private file instead of printing it.
     """
     refuse_old(to)
     with talk.open() as client:

@@ -1,4 +1,4 @@
-"""`rota top`: the cluster on a live screen. Room: cli."""
+"""`rota top`: shows a live overview of the cluster."""
 
 import contextlib
 import os
@@ -28,22 +28,22 @@ def top(
     once: Annotated[bool, SWITCH] = False,
     talk: Talk = TALK,
 ) -> int:
-    """Show processes, queues, what runs, rates and the last failures on a live screen; q quits.
+    """Show a live overview: processes, queues, active runs, rates and recent failures. q quits.
 
     Parameters
     ----------
     every
-        How often to look, as in 500ms or 5s.
+        Refresh interval, such as 500ms or 5s. Default: 1s.
     once
-        Print one frame and end; with --json as one object.
+        Print one frame and exit; with --json as one object.
     """
     pause = durations.parse(every, field="--every", shortest=SHORTEST).total_seconds()
     if talk.quiet:
-        raise Misused("a screen has no ids: --quiet means nothing here")
+        raise Misused("--quiet is not supported: the overview has no ids")
     if talk.as_json and not once:
-        raise Misused("--json needs --once")
+        raise Misused("--json requires --once")
     if not once and not (sys.stdout.isatty() and sys.stdin.isatty()):
-        raise Misused("a live screen needs a terminal; elsewhere --once prints one frame")
+        raise Misused("not a terminal: use --once to print one frame")
     with talk.open() as client:
         frame = look(client)
         if not once:
@@ -56,8 +56,8 @@ def top(
 
 
 def live(client: Any, frame: Frame, pause: float) -> int:
-    """Draw, wait for a key or for the time, look again. The terminal is left as it was found."""
-    from rich.console import Console  # noqa: PLC0415 - only where something is drawn
+    """Redraw at each interval until the user quits, then restore the terminal."""
+    from rich.console import Console  # noqa: PLC0415 - slow to import
     from rich.live import Live  # noqa: PLC0415 - as above
 
     console = Console(file=raw_output())
@@ -70,7 +70,7 @@ def live(client: Any, frame: Frame, pause: float) -> int:
             try:
                 frame, trouble = look(client), None
             except RotaError as error:
-                # Whoever looks at the screen wants to see when it comes back.
+                # Keep running, so that the screen recovers with the server.
                 trouble = error
 
 
@@ -84,7 +84,7 @@ def drawn(frame: Frame, trouble: RotaError | None, console: Any) -> Any:
 
 @contextlib.contextmanager
 def reading_keys() -> Iterator[None]:
-    """Keys at once and unseen. SIGTERM ends it like Ctrl-C, so that all is put back."""
+    """Read keys without echo or Enter. SIGTERM acts like Ctrl-C, to restore the terminal."""
     before = termios.tcgetattr(sys.stdin)
     handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -96,10 +96,10 @@ def reading_keys() -> Iterator[None]:
 
 
 def quits(pause: float) -> bool:
-    """Whether somebody asked to leave within this time."""
+    """Wait for this time and return whether the user quit."""
     ready, _, _ = select.select([sys.stdin], [], [], pause)
     if not ready:
         return False
-    # Past Python's buffer, which `select` cannot see. Nothing read is a terminal that is gone.
+    # Bypass Python's buffer, which `select` cannot see. An empty read means a closed terminal.
     typed = os.read(sys.stdin.fileno(), 64)
     return not typed or not QUIT.isdisjoint(typed)

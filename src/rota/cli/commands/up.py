@@ -1,4 +1,4 @@
-"""`rota up`: everything on this machine, until Ctrl-C. Room: cli."""
+"""`rota up`: runs all of Rota on this machine until Ctrl-C."""
 
 import asyncio
 import os
@@ -20,30 +20,30 @@ def up(
     demo: bool = False,
     config: Path | None = None,
 ) -> int:
-    """Start Rota on this machine, with a PostgreSQL of its own unless ROTA_DATABASE_URL names one.
+    """Start Rota on this machine, with an embedded PostgreSQL or the server in ROTA_DATABASE_URL.
 
     Parameters
     ----------
     app
-        Jobs to serve, as module:attribute of a rota.App.
+        App to serve, as module:attribute of a rota.App. Default: only the built-in kinds.
     data
-        Folder of the embedded database (default: .rota in the current folder).
+        Folder of the embedded database. Default: .rota in the current folder.
     host
-        Address that the API listens on (default: 127.0.0.1).
+        Address that the API listens on. Default: 127.0.0.1.
     port
-        Port that the API listens on (default: 7070).
+        Port that the API listens on. Default: 7070.
     demo
-        Add example jobs, and run them.
+        Add and run example jobs.
     config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+        Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
     if demo and app is not None:
-        raise InvalidInput("--demo", app, "the example jobs or an app, not both")
+        raise InvalidInput("--demo", app, "use either the example jobs or an app, not both")
     settings = settings_for(data=data, config=config, flags={"api": {"host": host, "port": port}})
 
     def ready(up: Up) -> None:
         announce(up)
-        # What jobs submit while they run comes here, unless somebody said otherwise.
+        # Jobs that submit other jobs use this server, unless the environment sets another one.
         os.environ.setdefault("ROTA_URL", up.api.url)
         os.environ.setdefault("ROTA_DATA", str(settings.database.data))
 
@@ -55,9 +55,10 @@ def up(
 def announce(up: Up) -> None:
     database = up.database
     place = f"embedded in {database.embedded.home}" if database.embedded else "server"
-    schema = f"migrated ({len(database.applied)} steps)" if database.applied else "up to date"
+    applied = len(database.applied)
+    schema = f"migrated ({applied} migrations)" if applied else "up to date"
     say(f"PostgreSQL {database.version}, {place}; schema {schema}")
     if up.planted is not None:
-        say(f"{up.planted} example jobs were added; `rota status` shows what becomes of them")
+        say(f"Added {up.planted} example jobs; watch them with `rota status`")
     announce_api(up.api)
     say("Rota is up. Stop it with Ctrl-C.")

@@ -1,4 +1,4 @@
-"""`rota users`: whose jobs there are, and on whose behalf keys act. Room: cli."""
+"""`rota users`: lists the users that jobs and keys name, and revokes their keys."""
 
 from typing import Annotated, Any
 
@@ -9,12 +9,12 @@ from rota.cli.listing import SOME, Most, gather, tell_more
 from rota.cli.options import TALK, YES, Talk
 from rota.cli.tables import Column
 
-app = App(name="users", help="Users: list, show, revoke all keys of one who leaves.")
+app = App(name="users", help="Users: list, show, revoke keys.")
 
 
 @app.command(name="list")
 def list_users(*, most: Most = SOME, talk: Talk = TALK) -> int:
-    """List the users of the tenant, by name: how many jobs and valid keys each has."""
+    """List the users of the tenant by name, with their numbers of jobs and valid keys."""
     with talk.open() as client:
         found = gather(client.list_users, most=most)
     columns: list[Column[Any]] = [
@@ -22,47 +22,47 @@ def list_users(*, most: Most = SOME, talk: Talk = TALK) -> int:
         Column("JOBS", lambda each: each.jobs, right=True),
         Column("KEYS", lambda each: each.keys, right=True),
     ]
-    talk.rows(found.rows, columns, ids="user_id", empty="no job and no key names a user")
+    talk.rows(found.rows, columns, ids="user_id", empty="No users: no job and no key names one")
     tell_more(found, talk)
     return 0
 
 
 @app.command
 def show(user: str, /, *, talk: Talk = TALK) -> int:
-    """Show one user.
+    """Show a user.
 
     Parameters
     ----------
     user
-        The name that jobs and keys carry.
+        User id, as set on jobs and keys.
     """
     with talk.open() as client:
         found = client.get_user(user)
-    told: list[tuple[str, object]] = [
+    facts: list[tuple[str, object]] = [
         ("user", found.user_id),
         ("jobs", found.jobs),
         ("keys", found.keys),
     ]
-    talk.thing(found, told, ids="user_id")
+    talk.thing(found, facts, ids="user_id")
     return 0
 
 
 @app.command
 def revoke_keys(user: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
-    """Revoke all keys of a user; the jobs stay.
+    """Revoke all keys of a user. The jobs of the user stay.
 
     Parameters
     ----------
     user
-        The name that the keys carry.
+        User id, as set on the keys.
     yes
-        Do not ask.
+        Skip the confirmation.
     """
     with talk.open() as client:
         if not confirm(f"Revoke all keys of {user}?", yes=yes):
             return 1
         done = client.revoke_keys_of_user(user)
     number = len(done.key_ids)
-    told = f"{number} key{'' if number == 1 else 's'} of {user} revoked"
-    talk.done(done, told, id_="\n".join(done.key_ids))
+    summary = f"Revoked {number} key{'' if number == 1 else 's'} of {user}"
+    talk.done(done, summary, id_="\n".join(done.key_ids))
     return 0

@@ -1,7 +1,7 @@
-"""`rota runs watch`: live progress of runs, until they have ended. Room: cli.
+"""`rota runs watch`: shows the live progress of runs until they end.
 
-On a terminal there is a bar for each run; elsewhere a line for each change. The runs are looked at
-again and again: a look at one costs the API less than a millisecond, and no event can be missed.
+At a terminal it draws a bar for each run; elsewhere it prints a line for each change. It polls: one
+request costs the API less than a millisecond, and no event can be missed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,18 +28,18 @@ STYLES: Final = {"succeeded": "green", "running": "cyan", "dead": "red", "lost":
 
 @app.command
 def watch(*runs: str, talk: Talk = TALK) -> int:
-    """Watch runs until they have ended; the exit code is 0 if all of them succeeded.
+    """Watch runs until they end; the exit code is 0 if all succeeded.
 
-    With --json the runs are printed once they have ended, as an array.
+    With --json the finished runs are printed as an array.
 
     Parameters
     ----------
     runs
-        Their ids, or the beginnings of them.
+        Run ids or unique prefixes.
     """
     some("run", runs)
     if len(runs) > MOST:
-        raise InvalidInput("runs", len(runs), f"at most {MOST} at a time")
+        raise InvalidInput("runs", len(runs), f"must be at most {MOST}")
     with talk.open() as client:
         ids = list(dict.fromkeys(naming.run_id(client, run) for run in runs))
         return watch_runs(client, ids, talk=talk)
@@ -62,7 +62,7 @@ def watch_runs(client: "Client", ids: Sequence[str], *, talk: Talk) -> int:
 
 
 def looks(client: "Client", ids: Sequence[str]) -> Iterator[Any]:
-    """Each run at every look, until it has ended."""
+    """Poll the runs and yield each one at every poll until it ends."""
     left, rest = list(ids), Event()
     while left:
         for id_ in tuple(left):
@@ -75,7 +75,7 @@ def looks(client: "Client", ids: Sequence[str]) -> Iterator[Any]:
 
 
 def teller(talk: Talk) -> AbstractContextManager[Any]:
-    from rich.console import Console  # noqa: PLC0415 - only where something is drawn
+    from rich.console import Console  # noqa: PLC0415 - slow to import
 
     console = Console(file=raw_output())
     if not talk.is_plain:
@@ -84,10 +84,10 @@ def teller(talk: Talk) -> AbstractContextManager[Any]:
 
 
 class Lines:
-    """For a file or a pipe: a line whenever something has changed."""
+    """Prints a line for each change, for a file or pipe."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[object, ...]] = {}
+        self._shown: dict[str, tuple[object, ...]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -95,16 +95,16 @@ class Lines:
     def __exit__(self, *_: object) -> None: ...
 
     def __call__(self, run: Any) -> None:
-        said = (run.status, run.attempt_number, message(run))
-        if self._told.get(run.run_id) == said:
+        state = (run.status, run.attempt_number, message(run))
+        if self._shown.get(run.run_id) == state:
             return
-        self._told[run.run_id] = said
+        self._shown[run.run_id] = state
         parts = (run.run_id, named(run), run.status, shown(message(run)))
         print("  ".join(part for part in parts if part), flush=True)
 
 
 class Bars:
-    """For a terminal: a bar for each run."""
+    """Draws a bar for each run, for a terminal."""
 
     def __init__(self, console: Any) -> None:
         from rich.progress import (  # noqa: PLC0415 - as above
@@ -142,7 +142,7 @@ class Bars:
         fields = fields_of(run)
         task = self._tasks.get(run.run_id)
         if task is None:
-            # Without a total the bar only moves to and fro: nobody knows how far it is.
+            # Without a total the bar pulses: the progress is unknown.
             task = self._progress.add_task("", total=None, **fields)
             self._tasks[run.run_id] = task
         share = share_of(run)
@@ -166,11 +166,11 @@ def fields_of(run: Any) -> dict[str, Any]:
 
 
 def share_of(run: Any) -> float | None:
-    """How far it is, if anybody knows."""
+    """Return the progress, 0 to 1; None if it is unknown."""
     if run.status == RunState.SUCCEEDED:
         return 1.0
     if run.progress is None:
-        # A bar without a total moves for ever; that of a run that has ended stands still.
+        # A bar without a total pulses forever; the bar of a finished run must not.
         return 0.0 if RunState(run.status) in FINAL else None
     return float(run.progress)
 

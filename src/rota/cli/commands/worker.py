@@ -1,4 +1,4 @@
-"""`rota worker`: claim runs and carry them out, until told to stop. Room: cli."""
+"""`rota worker`: claims and executes runs until it is stopped."""
 
 import asyncio
 import os
@@ -19,14 +19,14 @@ from rota.node.worker import run_worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedWork:
-    """What a worker takes.
+    """Queues and tenants that a worker serves.
 
     Parameters
     ----------
     queue
-        Queue to serve; repeat it for several (default: `default`).
+        Queue to serve (repeatable). Default: default.
     tenant
-        Tenant whose runs to take; repeat it for several, * for all (default: `default`).
+        Tenant to serve (repeatable), * for all. Default: default.
     """
 
     queue: Annotated[list[str] | None, Parameter(name="--queue", negative=())] = None
@@ -35,14 +35,14 @@ class ServedWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Development:
-    """For development.
+    """Options for development.
 
     Parameters
     ----------
     reload
-        Start again when the source of the app changes; for development.
+        Restart when the source of the app changes, for development.
     parent
-        Number of the process to end with: the one that watches the source.
+        Process id of the parent that watches the source; the worker exits with it.
     """
 
     reload: Annotated[bool, Parameter(name="--reload", negative=())] = False
@@ -62,19 +62,20 @@ def worker(
     config: Path | None = None,
     development: Annotated[Development, Parameter(name="*")] = USUAL,
 ) -> int:
-    """Run a worker: it claims runs of its queues, of the kinds that it can carry out.
+    """Run a worker: it claims and executes runs of its queues, tenants and kinds.
 
     Parameters
     ----------
     app
-        Jobs to serve, as module:attribute of a rota.App; its schedules are registered, too. Without
-        it only the built-in kinds.
+        App to serve, as module:attribute of a rota.App; its schedules are registered at the start.
+        Default: only the built-in kinds.
     slots
-        Runs to carry out at the same time (default: 16).
+        Maximum number of concurrent runs. Default: 16.
     data
-        Folder of the embedded database, unless ROTA_DATABASE_URL names a server.
+        Folder of the embedded database, used without ROTA_DATABASE_URL. Default: .rota in the
+        current folder.
     config
-        Settings file (default: rota.toml here, then /etc/rota/rota.toml).
+        Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
     if development.parent is not None:
         confinement.die_with(development.parent)
@@ -85,7 +86,7 @@ def worker(
     if not development.reload:
         return asyncio.run(run_worker(settings, app=app, ready=say, write=write_log))
     if app is None:
-        raise InvalidInput("--reload", True, "module:attribute of an app to go with it")
+        raise InvalidInput("--reload", True, "requires an app, as module:attribute")
     words = [f"--queue={each}" for each in serves.queue or ()]
     words += [f"--tenant={each}" for each in serves.tenant or ()]
     given = {"slots": slots, "data": data, "config": config, "parent": os.getpid()}

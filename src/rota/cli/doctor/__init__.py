@@ -1,8 +1,8 @@
-"""What may be wrong with an installation, and what to do about it. Room: cli/doctor.
+"""Checks an installation for problems and suggests fixes.
 
-findings.py   what a check finds            here.py      settings, files and disk of this machine
-database.py   the server and its schema     service.py   the API, the processes and what waits
-collector.py  where traces go               roles.py     which logins are used
+findings.py   the result of a check         here.py      settings, files and disk of this machine
+database.py   the server and its schema     service.py   the API, the processes, the queues
+collector.py  the trace collector           roles.py     the database logins
 
-Looks only: nothing is started, made or migrated.
+The checks are read-only: they start, create and migrate nothing.
 """

@@ -1,4 +1,4 @@
-"""Whether traces can be written, and their collector reached. Room: cli/doctor."""
+"""Checks that traces are configured correctly and their collector is reachable."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -15,11 +15,11 @@ from rota.node.traces import headers_of
 
 CHECK: Final = "traces"
 PATIENCE: Final = 3.0
-REMEDY: Final = "start the collector, or correct traces.endpoint; spans are dropped meanwhile"
+REMEDY: Final = "start the collector or correct traces.endpoint; until then spans are dropped"
 
 
 def check_collector(settings: Traces, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Nothing, unless somebody wants traces."""
+    """Check the collector. Yields nothing if traces are off."""
     if settings.endpoint is None:
         return
     if find_spec("opentelemetry") is None:
@@ -28,13 +28,13 @@ def check_collector(settings: Traces, environment: Mapping[str, str]) -> Iterato
     try:
         headers = headers_of(settings, environment)
     except InvalidSetting as error:
-        yield bad(CHECK, str(error), "set it where the processes of Rota run")
+        yield bad(CHECK, str(error), "set it in the environment of the Rota processes")
         return
     yield answer_of(collector_url(settings.endpoint), headers)
 
 
 def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
-    """Hand in no spans at all: of a message of protobuf, that is nothing."""
+    """Send an empty request: the protobuf message without spans has no bytes."""
     try:
         answer = urllib3.request(
             "POST",
@@ -46,7 +46,7 @@ def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
             timeout=PATIENCE,
         )
     except (HTTPError, OSError) as error:
-        return warning(CHECK, f"no answer from {url}: {type(error).__name__}", REMEDY)
+        return warning(CHECK, f"no response from {url}: {type(error).__name__}", REMEDY)
     if answer.status in range(200, 300):
-        return ok(CHECK, f"the collector at {url} takes them")
-    return warning(CHECK, f"{url} answered {answer.status}", REMEDY)
+        return ok(CHECK, f"the collector at {url} accepts spans")
+    return warning(CHECK, f"{url} returned HTTP {answer.status}", REMEDY)

@@ -1,4 +1,4 @@
-"""The database: reachable, fit, migrated, its clock, its connections. Room: cli/doctor."""
+"""Checks the database: reachable, supported, migrated, clock, connections, processes."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ LARGEST_TABLES: Final = 5
 
 
 async def check_database(settings: Database) -> AsyncIterator[Finding]:
-    """Everything that the database itself can tell."""
+    """Run the checks that read the database directly."""
     url = url_of(settings)
     if isinstance(url, Finding):
         yield url
@@ -53,27 +53,27 @@ async def check_database(settings: Database) -> AsyncIterator[Finding]:
 
 
 def url_of(settings: Database) -> str | Finding:
-    """Where the database is; an embedded one that does not run is not started."""
+    """Return the URL of the database. A stopped embedded server stays stopped."""
     if settings.url is not None:
         return settings.url
     home = Home(path=settings.data.resolve())
     if not home.data.is_dir():
-        detail = f"there is none in {settings.data}, and no server is named"
-        return warning("database", detail, "`rota up` makes one, ROTA_DATABASE_URL names one")
+        detail = f"no database in {settings.data}, and no server is configured"
+        return warning("database", detail, "create one with `rota up`, or set ROTA_DATABASE_URL")
     endpoint = published(home)
     if endpoint is None or not endpoint.is_open():
-        detail = f"the embedded PostgreSQL in {settings.data} does not run"
-        return warning("database", detail, "`rota up` starts it")
+        detail = f"the embedded PostgreSQL in {settings.data} is not running"
+        return warning("database", detail, "start it with `rota up`")
     try:
         return endpoint.url(home.password.read_text(encoding="utf-8").strip())
     except OSError as error:
-        detail = f"{home.password} cannot be read: {error.strerror}"
-        return bad("database", detail, "ask as the user who runs Rota")
+        detail = f"cannot read {home.password}: {error.strerror}"
+        return bad("database", detail, "run `rota doctor` as the user that runs Rota")
 
 
 async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Finding]:
     server = await check_server(conn)
-    yield ok("database", f"PostgreSQL {server.shown_version} answers, and keeps what it confirms")
+    yield ok("database", f"PostgreSQL {server.shown_version} is reachable and durable")
     try:
         is_current = await schema_is_current(conn)
     except SchemaMismatch as error:
@@ -96,11 +96,11 @@ async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Findi
 
 def clock(theirs: datetime, ours: datetime) -> Finding:
     apart = abs(theirs - ours)
-    said = f"this machine's and the database's are {words(round_to_ms(apart))} apart"
-    remedy = "let NTP set both clocks"
+    detail = f"this machine and the database differ by {words(round_to_ms(apart))}"
+    remedy = "synchronize both clocks with NTP"
     if apart > CLOCK_OFFSET_LIMIT:
-        return bad("clock", said, remedy)
-    return warning("clock", said, remedy) if apart > CLOCK_OFFSET_WARNING else ok("clock", said)
+        return bad("clock", detail, remedy)
+    return warning("clock", detail, remedy) if apart > CLOCK_OFFSET_WARNING else ok("clock", detail)
 
 
 def round_to_ms(length: timedelta) -> timedelta:
@@ -110,23 +110,23 @@ def round_to_ms(length: timedelta) -> timedelta:
 async def connections(conn: Connection) -> Finding:
     rows = await figures.connections(conn)
     used = sum(row.number for row in rows)
-    most = max((row.most for row in rows), default=0)
-    said = f"{used} of {most} connections are used"
-    if most and used > MOST_USED * most:
+    maximum = max((row.most for row in rows), default=0)
+    detail = f"{used} of {maximum} connections in use"
+    if maximum and used > MOST_USED * maximum:
         remedy = "raise max_connections, lower api.connections, or run fewer processes"
-        return warning("connections", said, remedy)
-    return ok("connections", said)
+        return warning("connections", detail, remedy)
+    return ok("connections", detail)
 
 
 def describe_sizes(rows: Sequence[TableSize]) -> Finding:
-    """Say how large the tables are, and which are the largest."""
+    """Report the total size of the tables, and the largest ones."""
     total = sum(row.bytes for row in rows)
     largest = ", ".join(f"{row.relation} {show_bytes(row.bytes)}" for row in rows[:LARGEST_TABLES])
-    return ok("tables", f"{show_bytes(total)} in all: {largest}")
+    return ok("tables", f"{show_bytes(total)} in total; largest: {largest}")
 
 
 def show_bytes(number: int) -> str:
-    """Write a size with the largest decimal unit of which there is at least one."""
+    """Format a size with the largest decimal unit that it reaches."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if number >= size:
             return f"{number / size:.1f} {unit}"
@@ -134,25 +134,26 @@ def show_bytes(number: int) -> str:
 
 
 def processes(cluster: Cluster) -> list[Finding]:
-    """Of the whole installation, whoever's key asks."""
+    """Check schedulers, shards, workers and ticks of the whole installation."""
     found = []
     if cluster.schedulers == 0:
-        found.append(bad("schedulers", "none is alive: no job fires", START_SCHEDULER))
+        found.append(bad("schedulers", "none running; no job starts on schedule", START_SCHEDULER))
     else:
-        found.append(ok("schedulers", f"{several(cluster.schedulers, 'scheduler')} alive"))
+        found.append(ok("schedulers", f"{several(cluster.schedulers, 'scheduler')} running"))
         if cluster.shards_unowned:
-            said = f"{several(cluster.shards_unowned, 'shard')} without a scheduler"
-            remedy = "wait a few seconds; if it stays, look at the schedulers' logs"
-            found.append(warning("shards", said, remedy))
+            detail = f"{several(cluster.shards_unowned, 'shard')} without a scheduler"
+            remedy = "wait a few seconds; if it persists, check the schedulers' logs"
+            found.append(warning("shards", detail, remedy))
     if cluster.workers == 0:
-        found.append(bad("workers", "none is alive: no run starts", START_WORKER))
+        found.append(bad("workers", "none running; no run starts", START_WORKER))
     else:
-        said = f"{several(cluster.workers, 'worker')} alive, {cluster.busy} of {cluster.slots} busy"
-        found.append(ok("workers", said))
+        workers = several(cluster.workers, "worker")
+        detail = f"{workers} running, {cluster.busy} of {cluster.slots} slots busy"
+        found.append(ok("workers", detail))
     if cluster.fire_lag > LATE:
-        said = f"ticks wait that are {words(round_to_ms(cluster.fire_lag))} late"
-        remedy = "start schedulers, or look at the logs of those that are alive"
-        found.append(bad("ticks", said, remedy))
+        detail = f"overdue by up to {words(round_to_ms(cluster.fire_lag))}"
+        remedy = "start more schedulers, or check the logs of the running ones"
+        found.append(bad("ticks", detail, remedy))
     else:
-        found.append(ok("ticks", "none waits that should have been fired"))
+        found.append(ok("ticks", "none overdue"))
     return found

@@ -1,11 +1,11 @@
-"""What a check finds: well or not, in a sentence, with a remedy. Room: cli/doctor."""
+"""The result of a check: a level, a sentence and a remedy."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-START_SCHEDULER: Final = "start one: `rota scheduler`, or `rota up` for everything"
-START_WORKER: Final = "start one: `rota worker module:app`, or `rota up` for everything"
+START_SCHEDULER: Final = "start one with `rota scheduler`, or everything with `rota up`"
+START_WORKER: Final = "start one with `rota worker module:app`, or everything with `rota up`"
 
 
 class Level(StrEnum):

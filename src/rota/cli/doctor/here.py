@@ -1,4 +1,4 @@
-"""Settings, files and disk of this machine. Room: cli/doctor."""
+"""Checks key files, shell users and disk space of this machine."""
 
 import shutil
 import stat
@@ -13,7 +13,7 @@ from rota.node.shell_user import check_shell_user, find_exposed_keys
 
 PRIVATE: Final = ("admin.key", "master.key", "password")
 GIGABYTE: Final = 2**30
-# PostgreSQL stops when its disk is full; with this much left there is time to do something.
+# PostgreSQL stops when its disk is full; this much leaves time to act.
 LITTLE: Final = 5 * GIGABYTE
 TOO_LITTLE: Final = GIGABYTE // 2
 
@@ -28,25 +28,27 @@ def check_files(settings: Settings) -> Iterator[Finding]:
 
 
 def check_programs(settings: Settings) -> Iterator[Finding]:
-    """Whom the programs of shell jobs run as, and whether they can read the keys."""
+    """Check the user of shell commands, and whether it can read the keys."""
     if not settings.executors.shell_allow:
         return
     try:
         check_shell_user(settings)
     except InvalidSetting as error:
-        yield bad("shell", str(error), "name an unprivileged user in executors.shell_user")
+        yield bad("shell", str(error), "set executors.shell_user to an unprivileged user")
         return
-    for warned in find_exposed_keys(settings):
-        yield warning("shell", warned.removeprefix("warning: "), "")
+    for text in find_exposed_keys(settings):
+        yield warning("shell", text.removeprefix("warning: "), "")
 
 
 def check_private(folder: Path) -> Iterator[Finding]:
-    """Files that only their owner may read."""
+    """Check that only their owner can read the key files."""
     open_files = [file for name in PRIVATE if is_open(file := folder / name)]
     if not open_files:
-        yield ok("keys", f"the keys in {folder} are for their owner only")
+        yield ok("keys", f"the key files in {folder} are private")
     for file in open_files:
-        yield bad("keys", f"{file} can be read by others", f"chmod 600 {file}, and make new keys")
+        yield bad(
+            "keys", f"other users can read {file}", f"run `chmod 600 {file}` and replace the keys"
+        )
 
 
 def is_open(file: Path) -> bool:
@@ -58,8 +60,8 @@ def is_open(file: Path) -> bool:
 
 def check_disk(folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free
-    said = f"{free / GIGABYTE:.1f} GB are free in {folder}"
-    remedy = "free some space; shorter retention.runs keeps less history"
+    detail = f"{free / GIGABYTE:.1f} GB free in {folder}"
+    remedy = "free some space, or shorten retention.runs"
     if free < TOO_LITTLE:
-        return bad("disk", said, remedy)
-    return warning("disk", said, remedy) if free < LITTLE else ok("disk", said)
+        return bad("disk", detail, remedy)
+    return warning("disk", detail, remedy) if free < LITTLE else ok("disk", detail)

@@ -1,4 +1,4 @@
-"""The API, and what can be seen through it: queues, kinds, dead letters. Room: cli/doctor."""
+"""Checks the API, and through it queues, kinds, tenants and dead letters."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -33,7 +33,7 @@ SHOWN: Final = 5
 
 
 def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
-    """What the API says. The processes are told here if no database could be asked."""
+    """Run the checks that use the API; those of processes only if the database was unreachable."""
     try:
         client.get_readiness()
         who = client.get_whoami()
@@ -41,9 +41,10 @@ def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
         yield unwell(client, error)
         return
     except RotaError as error:
-        yield bad("api", sentence(error), "give the address of the API as --url or ROTA_URL")
+        yield bad("api", sentence(error), "set the address of the API with --url or ROTA_URL")
         return
-    yield ok("api", f"{client.url} answers; the key {who.name} is of {who.tenant} ({who.role})")
+    identity = f'authenticated as "{who.name}", tenant {who.tenant}, role {who.role}'
+    yield ok("api", f"{client.url}: {identity}")
     yield from expiry(who)
     workers = list(client.list_workers().items)
     if with_processes:
@@ -61,52 +62,52 @@ def serves(worker: Any, tenant: str) -> bool:
 
 
 def tenants(client: Client, workers: list[Any]) -> Iterator[Finding]:
-    """Tenants of whom no worker takes runs; of many tenants the first are looked at."""
+    """Find tenants that no worker serves, among the first tenants."""
     found = gather(client.list_tenants, most=Most(limit=TENANTS_MAX)).rows
     alone = [each.name for each in found if not any(serves(one, each.name) for one in workers)]
     if not alone or not workers:
         return
-    said = ", ".join(islice(alone, SHOWN)) + (", …" if len(alone) > SHOWN else "")
-    remedy = f"name them in worker.tenants of a worker, or start `rota worker --tenant {alone[0]}`"
-    yield warning("tenants", f"no worker takes runs of {said}", remedy)
+    unserved = ", ".join(islice(alone, SHOWN)) + (", …" if len(alone) > SHOWN else "")
+    remedy = f"add them to worker.tenants, or start `rota worker --tenant {alone[0]}`"
+    yield warning("tenants", f"no worker serves {unserved}", remedy)
 
 
 def unwell(client: Client, error: ApiError | Unreachable) -> Finding:
     if isinstance(error, Unreachable):
         source = "" if error.address is None else f" ({error.address.describe('--url')})"
         detail = f"cannot reach {client.url}{source}: {error.reason}"
-        remedy = "start Rota with `rota up`, or give its address as --url or ROTA_URL"
+        remedy = "start Rota with `rota up`, or set its address with --url or ROTA_URL"
         return bad("api", detail, remedy)
     if error.status in {401, 403}:
-        detail = f"{client.url} answers, and refuses the key: {error.detail}"
-        return bad("api", detail, "give a valid one with --key-file or ROTA_API_KEY")
-    remedy = "look at the log of the API; the database may be away"
+        detail = f"{client.url} rejects the key: {error.detail}"
+        return bad("api", detail, "set a valid key with --key-file or ROTA_API_KEY")
+    remedy = "check the log of the API; the database may be unreachable"
     return bad("api", f"{client.url}: {sentence(error)}", remedy)
 
 
 def expiry(who: Any) -> Iterator[Finding]:
-    remedy = "`rota keys create` makes another, `rota keys renew-admin` the bootstrap admin key"
+    remedy = "run `rota keys create`, or `rota keys renew-admin` for the bootstrap admin key"
     if who.expires_at is None:
-        yield warning("key", f"the key {who.name} never expires", remedy)
+        yield warning("key", f'key "{who.name}" never expires', remedy)
         return
     left = moments.parse(who.expires_at) - times.now()
     if left < SOON:
-        yield warning("key", f"the key {who.name} expires in {times.short(left)}", remedy)
+        yield warning("key", f'key "{who.name}" expires in {times.short(left)}', remedy)
 
 
 def processes(client: Client, workers: list[Any]) -> Iterator[Finding]:
     schedulers = client.list_schedulers().items
     if schedulers:
-        yield ok("schedulers", f"{several(len(schedulers), 'scheduler')} alive")
+        yield ok("schedulers", f"{several(len(schedulers), 'scheduler')} running")
     else:
-        yield bad("schedulers", "none is alive: no job fires", START_SCHEDULER)
+        yield bad("schedulers", "none running; no job starts on schedule", START_SCHEDULER)
     if workers:
-        yield ok("workers", f"{several(len(workers), 'worker')} alive")
+        yield ok("workers", f"{several(len(workers), 'worker')} running")
     else:
-        yield bad("workers", "none is alive: no run starts", START_WORKER)
+        yield bad("workers", "none running; no run starts", START_WORKER)
     unowned = sum(each.scheduler is None for each in client.list_shards().items)
     if unowned:
-        remedy = "wait a few seconds; if it stays, look at the schedulers' logs"
+        remedy = "wait a few seconds; if it persists, check the schedulers' logs"
         yield warning("shards", f"{several(unowned, 'shard')} without a scheduler", remedy)
 
 
@@ -118,40 +119,40 @@ def queues(client: Client, workers: list[Any]) -> Iterator[Finding]:
             wrong = True
             yield finding
     if not wrong:
-        yield ok("queues", "nothing waits for long")
+        yield ok("queues", "no run has waited for long")
 
 
 def queue_findings(queue: Any, served: set[str]) -> Iterator[Finding]:
     if not queue.waiting:
         return
-    waits = f"{several(queue.waiting, 'run')} in the queue {queue.name}"
+    waiting = f"{several(queue.waiting, 'run')} in queue {queue.name}"
     if queue.name not in served:
-        remedy = f"start a worker that does: `rota worker --queue {queue.name}`"
-        yield bad("queues", f"no worker serves {waits}", remedy)
+        remedy = f"start one with `rota worker --queue {queue.name}`"
+        yield bad("queues", f"no worker serves {waiting}", remedy)
         return
     if queue.is_paused:
-        remedy = f"`rota queues resume {queue.name}` when it is time"
-        yield warning("queues", f"{waits} wait: it is paused", remedy)
+        remedy = f"resume it with `rota queues resume {queue.name}`"
+        yield warning("queues", f"{waiting}, which is paused", remedy)
         return
     since = queue.oldest_waiting_since
     waited = timedelta(0) if since is None else times.now() - moments.parse(since)
     if waited > WAITING_LONG:
-        remedy = f"`rota runs list --queue {queue.name} --status queued`, then `rota why RUN`"
-        yield warning("queues", f"{waits}, the oldest for {times.short(waited)}", remedy)
+        remedy = f"run `rota runs list --queue {queue.name} --status queued`, then `rota why RUN`"
+        yield warning("queues", f"{waiting}, the oldest for {times.short(waited)}", remedy)
 
 
 def kinds(client: Client, workers: list[Any]) -> Iterator[Finding]:
-    """Kinds that active jobs have and no worker serves; of many jobs the newest are looked at."""
+    """Find kinds of active jobs that no worker serves, among the newest jobs."""
     served = {name for worker in workers for name in worker.kinds}
     jobs = gather(client.list_jobs, most=Most(limit=JOBS), status=["active", "pending"]).rows
     alone = sorted({job.kind for job in jobs} - served)
     if not alone:
-        yield ok("kinds", "every kind of an active job is served by a worker")
+        yield ok("kinds", "workers serve the kinds of all active jobs")
         return
     payloads = {kind: [job.payload for job in jobs if job.kind == kind] for kind in alone}
     for remedy, named in group_by_remedy(payloads).items():
-        said = ", ".join(islice(named, SHOWN)) + (", …" if len(named) > SHOWN else "")
-        yield warning("kinds", f"no worker serves {said}", remedy)
+        unserved = ", ".join(islice(named, SHOWN)) + (", …" if len(named) > SHOWN else "")
+        yield warning("kinds", f"no worker serves {unserved}", remedy)
 
 
 def dead(client: Client) -> Finding:
@@ -159,5 +160,5 @@ def dead(client: Client) -> Finding:
     number = sum(group.count for group in groups)
     if not number:
         return ok("dead letters", f"none in the last {words(timedelta(days=30))}")
-    said = f"{several(number, 'run')} that somebody should look at"
-    return warning("dead letters", said, "`rota dead groups` shows them by what went wrong")
+    detail = f"{several(number, 'dead letter')} to review"
+    return warning("dead letters", detail, "group them by error with `rota dead groups`")

@@ -1,6 +1,6 @@
-"""Measures Rota as its users run it: real scheduler and worker processes. Room: node/bench.
+"""Measures Rota as its users run it, with real scheduler and worker processes.
 
-A server of its own with full durability, a fresh database for each part, the parts one after the
-other, each with its own processes. Times are read from what the database and the handlers wrote
-down, not from this process's waiting. Nothing here is used by the other nodes.
+It starts its own PostgreSQL with full durability. The parts run one after another, each with a
+fresh database and its own processes. Times come from the records of the database and the handlers,
+not from waiting in this process. No other package uses this one.
 """

@@ -1,8 +1,7 @@
-"""Where the measuring happens: a server, and a fresh database for each part. Room: node/bench.
+"""Provides the server of a benchmark, and a fresh database for each part.
 
-The embedded PostgreSQL in a folder of its own, with full durability, or the operator's server in
-databases that this run makes and drops. A part never sees what another left behind, be it rows,
-dead entries or a scheduler's leases.
+The server is an embedded PostgreSQL in a temporary folder, with full durability, or the operator's
+server, in temporary databases. A part never sees rows, dead entries or leases of another part.
 """
 
 import asyncio
@@ -25,14 +24,14 @@ from rota.store.migrate import migrate
 from rota.store.partitions import make_ahead
 from rota.store.pool import Access, open_connection
 
-# Filling a table and dropping a database take longer than anything Rota does.
+# Filling a table and dropping a database take longer than any statement of Rota.
 PATIENCE: Final = timedelta(minutes=10)
 STOPPING: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """`url` is a server to use; without it PostgreSQL is started in a new folder inside `data`."""
+    """`url` is an existing server; without it PostgreSQL is started in a new folder in `data`."""
 
     url: str | None = None
     data: Path | None = None
@@ -41,7 +40,7 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arena:
-    """`postmaster` is the server's first process, None if it is not ours to watch."""
+    """`postmaster` is the pid of the server, None for a server that this run did not start."""
 
     access: Access
     prefix: str
@@ -50,7 +49,7 @@ class Arena:
 
     @asynccontextmanager
     async def database(self, part: str) -> AsyncIterator[Access]:
-        """A migrated database with nothing in it, dropped when the block is left."""
+        """Create an empty, migrated database, and drop it at the end of the block."""
         name = f"{self.prefix}_{part}"
         async with open_connection(self.access) as conn:
             await benchmark.create_database(conn, name, template=self.prefix)
@@ -63,9 +62,9 @@ class Arena:
 
 @asynccontextmanager
 async def open_arena(wishes: Wishes, *, id_: UUID, today: date) -> AsyncIterator[Arena]:
-    """Have a server and the template of the databases, until the block is left."""
+    """Provide a server and the template database for the duration of the block."""
     if wishes.url is not None:
-        async with _prepared(wishes.url, postmaster=None, id_=id_, today=today) as arena:
+        async with _open_prepared(wishes.url, postmaster=None, id_=id_, today=today) as arena:
             yield arena
         return
     with new_folder(wishes.data) as folder:
@@ -73,36 +72,37 @@ async def open_arena(wishes: Wishes, *, id_: UUID, today: date) -> AsyncIterator
         embedded = await asyncio.to_thread(start, folder / "home", options=options)
         cluster = embedded.home / "data"
         try:
-            said = read_pid_file(cluster)
-            postmaster = said.pid if said else None
-            async with _prepared(
+            pid_file = read_pid_file(cluster)
+            postmaster = pid_file.pid if pid_file else None
+            async with _open_prepared(
                 embedded.url, postmaster=postmaster, id_=id_, today=today
             ) as arena:
                 yield arena
         finally:
             embedded.close()
-            # It stops by itself now, and would still write while the folder is being removed.
-            gone = functools.partial(until, lambda: read_pid_file(cluster) is None)
-            await asyncio.to_thread(gone, seconds=STOPPING)
+            # The server stops asynchronously: wait, so that it does not write to a folder being
+            # removed.
+            wait_stopped = functools.partial(until, lambda: read_pid_file(cluster) is None)
+            await asyncio.to_thread(wait_stopped, seconds=STOPPING)
 
 
 @contextmanager
 def new_folder(inside: Path | None) -> Iterator[Path]:
-    """An empty folder that is gone afterwards."""
+    """Create a temporary folder."""
     with tempfile.TemporaryDirectory(
         prefix="rota-bench-", dir=inside, ignore_cleanup_errors=True
     ) as name:
         folder = Path(name)
-        # Root has the server run by another user, who must be able to pass through.
+        # As root, the server runs as another user, who must be able to enter the folder.
         folder.chmod(0o755)
         yield folder
 
 
 @asynccontextmanager
-async def _prepared(
+async def _open_prepared(
     url: str, *, postmaster: int | None, id_: UUID, today: date
 ) -> AsyncIterator[Arena]:
-    """The template: its name is drawn, so that two benchmarks on a server do not meet."""
+    """Create the template database, under a random name to allow concurrent benchmarks."""
     access = Access(
         url=url,
         name="rota bench",

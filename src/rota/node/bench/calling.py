@@ -1,7 +1,6 @@
-"""How fast submissions are written: over HTTP one by one at a rate, as many as go, and in bulk, and
-from Python in bulk (P3); and events, each of which starts a job.
+"""Measures submissions over HTTP (paced, flat out, in bulk), from Python in bulk (P3), and events.
 
-Room: node/bench. A real `rota api` process; the calls come from this one, on the same two cores.
+A real `rota api` process serves the requests; this process sends them, on the same cores.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from rota.core.time.moments import rfc3339
 from rota.node.bench.failure import BenchFailed
 from rota.node.bench.figures import spread
 from rota.node.bench.trial import Trial
-from rota.sdk.transaction import within
+from rota.sdk.transaction import in_transaction
 from rota.store import benchmark
 from rota.store.pool import open_connection
 
@@ -30,7 +29,7 @@ BULKS_AT_ONCE: Final = 2
 JSON: Final = {"Content-Type": "application/json"}
 ACCEPTED: Final = frozenset({201, 202})
 FAR: Final = timedelta(days=365)
-# Long enough for the first plans and connections to be made.
+# Enough requests to open connections and prepare plans.
 WARMING: Final = 200
 
 Send = Callable[[str, Any], Awaitable[None]]
@@ -62,7 +61,7 @@ async def api(trial: Trial) -> dict[str, float]:
 
 @asynccontextmanager
 async def written(trial: Trial, key: str, number: int) -> AsyncIterator[dict[str, float]]:
-    """Yield figures that are there once the block is left: what each submission in it wrote."""
+    """Yield figures that are filled at the end of the block: rows and WAL per submission."""
     figures: dict[str, float] = {}
     async with open_connection(trial.access) as conn:
         before = await benchmark.written(conn)
@@ -73,8 +72,8 @@ async def written(trial: Trial, key: str, number: int) -> AsyncIterator[dict[str
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def sender(session: aiohttp.ClientSession, url: str) -> Send:
@@ -82,7 +81,7 @@ def sender(session: aiohttp.ClientSession, url: str) -> Send:
         data = body if isinstance(body, bytes) else encode(body)
         async with session.post(f"{url}{path}", data=data, headers=JSON) as answer:
             if answer.status not in ACCEPTED:
-                raise BenchFailed(who="the API", reason=f"answers {await answer.text()}")
+                raise BenchFailed(who="the API", reason=f"returned {await answer.text()}")
             await answer.read()
 
     return send
@@ -103,9 +102,9 @@ async def send_job(trial: Trial, send: Send) -> None:
 
 
 async def events(trial: Trial, send: Send) -> float:
-    """Events a second, handed in one by one, each of which makes a run of one job."""
-    waiting = {"name": "bench events", "kind": "bench.noop", "schedule": {"event": "bench"}}
-    await send("/v1/jobs", waiting)
+    """Return events per second, sent one by one; each creates a run of one job."""
+    listener = {"name": "bench events", "kind": "bench.noop", "schedule": {"event": "bench"}}
+    await send("/v1/jobs", listener)
     number = trial.sizes.submits // 2
 
     async def new_event() -> None:
@@ -115,7 +114,7 @@ async def events(trial: Trial, send: Send) -> float:
 
 
 async def paced(trial: Trial, one_more: Callable[[], Awaitable[None]]) -> list[float]:
-    """Milliseconds from when each was to be sent until its answer, at a steady rate."""
+    """Return milliseconds from the planned send time to the response, at a steady rate."""
     clock, times = trial.clock, []
     start = clock.monotonic()
 
@@ -134,7 +133,7 @@ async def paced(trial: Trial, one_more: Callable[[], Awaitable[None]]) -> list[f
 
 
 async def flat_out(trial: Trial, one_more: Callable[[], Awaitable[None]], number: int) -> float:
-    """Seconds until so many are handed in, by callers who each wait for their answers."""
+    """Return the seconds for `number` requests by concurrent callers that wait for responses."""
     left = iter(range(number))
     start = trial.clock.monotonic()
 
@@ -147,8 +146,10 @@ async def flat_out(trial: Trial, one_more: Callable[[], Awaitable[None]], number
 
 
 async def in_bulk(trial: Trial, send: Send) -> float:
-    """Jobs a second, a thousand in a request. What they say is written before the clock starts:
-    it is the service that is measured, and the caller shares its processors.
+    """Return jobs per second, with a thousand jobs per request.
+
+    Bodies are encoded before the clock starts, because the caller shares the processors of the
+    service that is measured.
     """
     number = trial.sizes.bulks
     bodies = [encode({"jobs": [job(trial) for _ in range(BULK)]}) for _ in range(number)]
@@ -164,7 +165,7 @@ async def in_bulk(trial: Trial, send: Send) -> float:
 
 
 async def from_python(trial: Trial) -> float:
-    """Submissions a second with `rota.within`, a thousand in a transaction."""
+    """Return submissions per second with `rota.in_transaction`, a thousand per transaction."""
     number = trial.sizes.bulks
     left = iter([[job(trial) for _ in range(BULK)] for _ in range(number)])
 
@@ -172,7 +173,7 @@ async def from_python(trial: Trial) -> float:
         async with open_connection(trial.access) as conn:
             for jobs in left:
                 async with conn.transaction():
-                    await within(conn).create_jobs(jobs)
+                    await in_transaction(conn).create_jobs(jobs)
 
     start = trial.clock.monotonic()
     await asyncio.gather(*(caller() for _ in range(BULKS_AT_ONCE)))

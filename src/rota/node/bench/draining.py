@@ -1,8 +1,7 @@
-"""How fast work gets done: a backlog drained, and jobs fired, run and recorded (P1).
+"""Measures throughput: draining a backlog, and firing, executing and recording jobs (P1).
 
-Room: node/bench. Rates are by the database's clock, between what it wrote down: from the first
-start, or due time, to the last record. Starting the processes comes before that and is not counted;
-the processor time that they took until they were ready is taken off as well.
+Rates use timestamps of the database: from the first start, or due time, to the last record. The
+start of the processes is not counted, and their CPU time until they are ready is subtracted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,16 +15,16 @@ from rota.node.bench.trial import Trial
 from rota.store import benchmark
 from rota.store.benchmark import Span
 
-# As many workers as cores on the machine of the targets; room for several claims in each.
+# One worker per core of the reference machine, with slots for several claims each.
 WORKERS: Final = 2
 SLOTS: Final = 2000
-# More than the goal asks for: the rate that is offered must not be the limit.
+# Above the target, so that the offered rate is not the limit.
 OFFERED: Final = 30_000
 SECOND: Final = timedelta(seconds=1)
 
 
 async def drain(trial: Trial) -> dict[str, float]:
-    """Runs wait; then the processes start."""
+    """Measure draining a backlog: the runs exist before the processes start."""
     number = trial.sizes.drained
     async with trial.writing(NOOP) as to:
         await to.runs(number)
@@ -41,7 +40,7 @@ async def drain(trial: Trial) -> dict[str, float]:
 
 
 async def throughput(trial: Trial) -> dict[str, float]:
-    """Submissions come due faster than the goal; from the first due time to the last record."""
+    """Measure jobs that come due faster than the target, from first due time to last record."""
     number = trial.sizes.fired
     await start_all(trial)
     async with trial.writing(NOOP) as to:
@@ -57,7 +56,7 @@ async def throughput(trial: Trial) -> dict[str, float]:
 
 
 async def start_all(trial: Trial) -> None:
-    """A scheduler and the workers: what a machine that serves everything runs."""
+    """Start a scheduler and the workers, as on a machine that runs everything."""
     await trial.fleet.scheduler()
     for _ in range(WORKERS):
         await trial.fleet.worker(slots=SLOTS)
@@ -65,14 +64,14 @@ async def start_all(trial: Trial) -> None:
 
 
 def evenly(start: datetime, number: int, *, per_second: float) -> Iterator[datetime]:
-    """So many instants, at fractions of a second."""
+    """Return `number` evenly spaced instants."""
     return (start + each / per_second * SECOND for each in range(number))
 
 
 def rate(span: Span, number: int, *, since: datetime | None) -> float:
-    """Runs a second; there is none unless all of them were recorded."""
+    """Return runs per second; fails if a run was not recorded."""
     if span.finished != number or since is None or span.last_finish is None:
-        reason = f"finds {span.finished:,} of {number:,} runs recorded as succeeded"
+        reason = f"has {span.finished:,} of {number:,} runs recorded as succeeded"
         raise BenchFailed(who="the database", reason=reason)
     return number / (span.last_finish - since).total_seconds()
 
@@ -82,14 +81,14 @@ def used_by_rota(trial: Trial) -> float | None:
 
 
 def used_by_server(trial: Trial) -> float | None:
-    """The postmaster has inherited the time of sessions that are over."""
+    """Return the CPU seconds of the server; the postmaster inherits those of ended sessions."""
     return None if trial.postmaster is None else processor.tree_seconds(trial.postmaster)
 
 
 def cost(
     before: Mapping[str, float | None], after: Mapping[str, float | None], *, runs: int
 ) -> dict[str, float]:
-    """Microseconds a run; nothing about a side that could not be watched."""
+    """Return CPU microseconds per run; a side that could not be measured is left out."""
     figures: dict[str, float] = {}
     for who, then in before.items():
         now = after[who]

@@ -1,8 +1,8 @@
-"""How long it takes until others go on after a process was killed (P7). Room: node/bench.
+"""Measures the time until other processes take over from a killed one (P7).
 
-Nobody says goodbye: the others find out when a lease has run out. Besides the time it is counted
-that every tick ran, once, and that every run of the dead worker was started again, once; else there
-is no figure.
+The process is killed without warning: the others notice when its lease expires. The part also
+checks that every tick ran once and that every run of the killed worker restarted once; otherwise it
+fails.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,10 +19,10 @@ from rota.store import benchmark
 from rota.store.benchmark import Restarts
 
 SLOTS: Final = 1000
-# Before the kill, so that all is as it always is, and after it: longer than the floor that P7 sets.
+# Steady operation before the kill, and time after it: longer than the minimum of P7.
 STEADY: Final = 4 * SECOND
 AFTER: Final = 32 * SECOND
-# What a scheduler must hold to be worth killing: about half, for there are two.
+# Shards that each of the two schedulers must hold before one is killed.
 ENOUGH: Final = SHARDS // 3
 PATIENCE: Final = 30.0
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,11 +36,11 @@ async def failover(trial: Trial) -> dict[str, float]:
 
 
 async def scheduler(trial: Trial) -> float:
-    """Seconds from the end of one of two schedulers until every job has fired again.
+    """Return seconds from the kill of one of two schedulers until every job has fired again.
 
-    Every job is due every second, so each has one tick in the first second after it.
+    Every job is due every second, so each has one tick in the first second after the kill.
     """
-    dies = await trial.fleet.scheduler()
+    victim = await trial.fleet.scheduler()
     await trial.fleet.scheduler()
     await trial.fleet.worker(slots=SLOTS)
     await trial.fleet.are_ready()
@@ -51,10 +51,10 @@ async def scheduler(trial: Trial) -> float:
             await to.every_second(trial.sizes.ticking, start=start, until=start + length)
 
         start = await trial.plan(to, trial.sizes.ticking, write)
-        # Not in step with the ticks: a second is as good as another to die in.
+        # A random offset, so that the kill is not aligned with the ticks.
         await trial.rest_until(start + STEADY + trial.chance.random() * SECOND)
-        await until(trial, lambda: are_dealt(to), "the shards are dealt to both schedulers")
-        killed = await kill(trial, dies)
+        await until(trial, lambda: are_dealt(to), "both schedulers hold their shards")
+        killed = await kill(trial, victim)
         await trial.rest_until(start + length)
         await trial.until_idle()
         found = await restarts(to, start, start + length)
@@ -65,9 +65,9 @@ async def scheduler(trial: Trial) -> float:
 
 
 async def worker(trial: Trial) -> float:
-    """Seconds from the end of a worker until each of its runs was started by another."""
+    """Return seconds from the kill of a worker until another one has started each of its runs."""
     number = trial.sizes.doomed
-    dies = await trial.fleet.worker(slots=number)
+    victim = await trial.fleet.worker(slots=number)
     await trial.fleet.are_ready()
     async with trial.writing(DOOMED) as to:
         since = trial.clock.now()
@@ -76,11 +76,11 @@ async def worker(trial: Trial) -> float:
         async def are_running() -> bool:
             return await benchmark.running(to.conn, kind_id=to.kind_id) == number
 
-        await until(trial, are_running, f"all of {number:,} runs are carried out")
+        await until(trial, are_running, f"all {number:,} runs are running")
         await trial.fleet.worker(slots=number)
         await trial.fleet.are_ready()
         await trial.rest_until(trial.clock.now() + (1 + trial.chance.random()) * SECOND)
-        killed = await kill(trial, dies)
+        killed = await kill(trial, victim)
         await trial.until_idle()
         ended = await restarts(to, since, killed)
     check(ended, ended.runs, wanted=number, attempts=2)
@@ -88,12 +88,12 @@ async def worker(trial: Trial) -> float:
 
 
 async def are_dealt(to: Writer) -> bool:
-    dealt = await benchmark.shares(to.conn)
-    return dealt.holders == 2 and dealt.fewest >= ENOUGH
+    shares = await benchmark.shares(to.conn)
+    return shares.holders == 2 and shares.fewest >= ENOUGH
 
 
 async def kill(trial: Trial, member: Member) -> datetime:
-    """When it was killed; what it did before that is done."""
+    """Kill a process and return the time of the kill."""
     at = trial.clock.now()
     await trial.fleet.kill(member)
     return at
@@ -109,25 +109,23 @@ async def until(trial: Trial, is_so: Callable[[], Awaitable[bool]], what: str) -
         trial.fleet.check()
         if trial.clock.monotonic() > give_up:
             raise BenchFailed(
-                who=trial.name, reason=f"waited {PATIENCE:.0f} s in vain until {what}"
+                who=trial.name, reason=f"timed out after {PATIENCE:.0f} s: expected that {what}"
             )
         await trial.clock.sleep(LOOK_EVERY)
 
 
 def check(found: Restarts, number: int, *, wanted: int, attempts: int) -> None:
-    """Nothing may be lost, and nothing done more often than it had to be: `attempts` for each."""
+    """Fail if a run was lost, or has more than `attempts` attempts on average."""
     if number < wanted:
-        reason = f"finds {number:,} of {wanted:,} recorded as succeeded"
+        reason = f"has {number:,} of {wanted:,} recorded as succeeded"
         raise BenchFailed(who="the database", reason=reason)
     if found.runs > wanted or found.attempts > wanted * attempts:
-        reason = (
-            f"finds {found.runs:,} runs in {found.attempts:,} attempts where {wanted:,} were due"
-        )
+        reason = f"has {found.runs:,} runs in {found.attempts:,} attempts where {wanted:,} were due"
         raise BenchFailed(who="the database", reason=reason)
 
 
 def seconds_from(killed: datetime, found: Restarts) -> float:
-    """Until the last of them started."""
+    """Return the seconds from the kill to the last start."""
     if found.last_start is None:
-        raise BenchFailed(who="the database", reason="finds nothing that started again")
+        raise BenchFailed(who="the database", reason="has no restarted run")
     return found.last_start / 1e6 - (killed - EPOCH) / timedelta(seconds=1)

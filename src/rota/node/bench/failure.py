@@ -1,4 +1,4 @@
-"""Why a benchmark has no figure. Room: node/bench."""
+"""Errors of the benchmark."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from rota.core.errors import RotaError
 
 @dataclass(eq=False)
 class BenchFailed(RotaError):
-    """Something that should have happened did not; `said` is the end of a process's output."""
+    """A part could not be measured; `said` is the end of a process's output."""
 
     who: str
     reason: str
     said: str = ""
 
     def __str__(self) -> str:
-        ending = f"; it said:\n{self.said}" if self.said else ""
+        ending = f"; its output:\n{self.said}" if self.said else ""
         return f"{self.who} {self.reason}{ending}"
 
 
 class WrittenTooLate(BenchFailed):
-    """The jobs were due before all of them were written; with more time it may be done."""
+    """Some jobs were due before all were written; a retry with more time may succeed."""

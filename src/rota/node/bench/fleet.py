@@ -1,8 +1,8 @@
-"""The processes that are measured: started, watched, and ended whatever happens. Room: node/bench.
+"""Starts, watches and stops the measured processes.
 
-They are the programs that operators start, with the database in their environment. A process that
-ends by itself fails the benchmark at the next look, with its last words; leaving the block ends
-all, also after Ctrl-C.
+They are the programs that operators run, with the database in their environment. A process that
+exits early fails the benchmark at the next check, with the end of its output. The end of the block
+stops all processes, also after Ctrl-C.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ import rota
 from rota.node.bench.failure import BenchFailed
 
 READY_WITHIN: Final = 30.0
-# A worker's own grace is longer, but here nothing of worth runs any more when it is told to stop.
+# Shorter than the worker's own grace period: no run matters any more at this point.
 LEAVE_WITHIN: Final = 10.0
 LAST_WORDS: Final = 2000
 
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """One process and what it says: stdout tells when it is ready, stderr goes to a file."""
+    """A process: the first line on stdout means ready, stderr goes to a file."""
 
     name: str
     process: asyncio.subprocess.Process
@@ -50,7 +50,7 @@ class Member:
 
 @dataclass(slots=True, kw_only=True)
 class Fleet:
-    """Everything that runs for one part."""
+    """The processes of one part."""
 
     folder: Path
     environment: dict[str, str]
@@ -68,13 +68,13 @@ class Fleet:
         """Start `rota <words>`; it may not be ready yet."""
         name = f"rota {words[0]} {len(self.members) + 1}"
         log = self.folder / f"{name.replace(' ', '-')}.log"
-        with log.open("wb") as said:
-            member = await _launch(name, words, self.environment, self.folder, said)
+        with log.open("wb") as stderr:
+            member = await _launch(name, words, self.environment, self.folder, stderr)
         self.members.append(member)
         return member
 
     async def are_ready(self) -> None:
-        """Wait until each has said so."""
+        """Wait until all processes are ready."""
         for member in self.members:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(READY_WITHIN):
@@ -84,23 +84,23 @@ class Fleet:
                 raise member.failure(f"was not ready within {READY_WITHIN:.0f} s")
 
     def check(self) -> None:
-        """Raise if any of them has ended, or if somebody wants the benchmark to end."""
+        """Raise if a process has exited, or if the benchmark was cancelled."""
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            # The driver may swallow it while it opens a connection (before Python 3.12).
+            # The driver may swallow the cancellation while it connects (before Python 3.12).
             raise asyncio.CancelledError
         for member in self.members:
             member.check()
 
     async def kill(self, member: Member) -> None:
-        """End one as a machine does that loses its power; it is no longer expected to run."""
+        """Kill a process, as a power failure would; it is no longer expected to run."""
         self.members.remove(member)
         _signal(member, signal.SIGKILL)
         await member.process.wait()
         await member.listening
 
     async def leave(self) -> None:
-        """Ask all to stop, and end those that do not, together with whatever they started."""
+        """Stop all processes, and kill those that do not stop, with their children."""
         for member in self.members:
             _signal(member, signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
@@ -116,23 +116,23 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet(folder: Path, environment: Mapping[str, str], *, url: str) -> AsyncIterator[Fleet]:
-    """Processes that use this database, gone when the block is left."""
+    """Provide processes that use this database, and stop them at the end of the block."""
     own = Fleet(folder=folder, environment=_environment(environment, url=url))
     try:
         yield own
     finally:
-        # Shielded: a second Ctrl-C must not leave processes behind that nobody knows of.
+        # Shielded: a second Ctrl-C must not leave orphaned processes.
         await asyncio.shield(own.leave())
 
 
 def _environment(given: Mapping[str, str], *, url: str) -> dict[str, str]:
-    """The operator's, so that ROTA_… settings can be tried out; the database is ours."""
+    """Return the operator's environment, for its ROTA_… settings, with another database."""
     kept = {
         key: value
         for key, value in given.items()
         if not key.startswith(("ROTA_DATA", "ROTA_CONFIG", "ROTA_LOG"))
     }
-    # They run in a folder of their own, where no rota.toml is; the package must be found there.
+    # The processes run in a temporary folder without rota.toml; they must still find the package.
     root = str(Path(rota.__file__).parent.parent)
     path = os.pathsep.join(filter(None, (root, kept.get("PYTHONPATH"))))
     return kept | {"ROTA_DATABASE_URL": url, "ROTA_LOG__LEVEL": "warning", "PYTHONPATH": path}
@@ -143,7 +143,7 @@ async def _launch(
     words: Sequence[str],
     environment: Mapping[str, str],
     folder: Path,
-    said: IO[bytes],
+    stderr: IO[bytes],
 ) -> Member:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "rota", *words),
@@ -151,21 +151,23 @@ async def _launch(
         env=dict(environment),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
-        stderr=said,
-        # Ctrl-C in the terminal is for the benchmark, which stops them in its own order.
+        stderr=stderr,
+        # Ctrl-C goes to the benchmark, which stops the processes in order.
         start_new_session=True,
     )
     ready = asyncio.Event()
-    # Not in a task group, which would wrap the error of a part into a group of errors.
+    # No task group: it would wrap the error of a part in an exception group.
     listening = asyncio.create_task(_listen(process, ready.set))
-    return Member(name=name, process=process, log=Path(said.name), listening=listening, ready=ready)
+    return Member(
+        name=name, process=process, log=Path(stderr.name), listening=listening, ready=ready
+    )
 
 
 async def _listen(process: asyncio.subprocess.Process, ready: Callable[[], None]) -> None:
-    """The first line means that it is up; the rest is read so that the pipe never fills. Its end
-    wakes whoever waits, too.
+    """Call `ready` at the first line and at the end. The rest is read so that the pipe never
+    fills.
     """
-    assert process.stdout is not None  # noqa: S101 - it was asked for
+    assert process.stdout is not None  # noqa: S101 - opened with PIPE
     async for _ in process.stdout:
         ready()
     await process.wait()
@@ -173,7 +175,7 @@ async def _listen(process: asyncio.subprocess.Process, ready: Callable[[], None]
 
 
 def _signal(member: Member, number: signal.Signals) -> None:
-    """To the whole session of the process: a worker may have started children."""
+    """Send a signal; SIGKILL goes to the process group, which includes children."""
     if member.process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             if number == signal.SIGKILL:

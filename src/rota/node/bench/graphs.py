@@ -1,9 +1,9 @@
-"""How fast graph runs are, beside plain runs, and how soon a large one starts (D2).
+"""Measures graph runs relative to plain runs, and how soon a large graph starts (D2).
 
-Room: node/bench. Ten thousand diamonds of five steps, due at one instant, from then to the last
-record: claiming and unfolding the graph runs, making, claiming and recording their steps. They are
-held against one-time jobs that the same processes have fired and run just before, because there,
-too, every run is made while it is measured. A diamond counts as six runs, its steps and itself.
+Ten thousand diamonds of five steps are due at one instant. The time to the last record includes
+claiming and expanding the graph runs, and creating, claiming and recording their steps. The
+baseline is one-time jobs that the same processes fired and executed just before, because their runs
+are created during the measurement, too. A diamond counts as six runs: its steps and itself.
 """
 
 from datetime import timedelta
@@ -24,7 +24,8 @@ from rota.store.fitness import database_time
 # a, then b, c and d, then e.
 DIAMOND: Final = (("a", ()), ("b", ("a",)), ("c", ("a",)), ("d", ("a",)), ("e", ("b", "c", "d")))
 RUNS: Final = len(DIAMOND) + 1
-# As many steps and edges as a graph may have: 100 rows of ten, each step behind several before it.
+# The maximum of steps and edges of a graph: 100 rows of ten, each step needs several of the row
+# before.
 ROWS: Final = 100
 WIDTH: Final = 10
 MOST_EDGES: Final = 5_000
@@ -32,7 +33,7 @@ PATIENCE: Final = timedelta(minutes=5)
 
 
 async def graphs(trial: Trial) -> dict[str, float]:
-    """Plain runs, then diamonds, then one large graph, by the same processes."""
+    """Measure plain runs, then diamonds, then one large graph, with the same processes."""
     plain = (await throughput(trial))["throughput_runs_per_s"]
     async with trial.writing(NOOP) as to:
         await benchmark.settle(to.conn)
@@ -50,7 +51,7 @@ async def graphs(trial: Trial) -> dict[str, float]:
 
 
 def used(trial: Trial) -> dict[str, float | None]:
-    """Processor time so far; handing in the graph runs is part of what is taken."""
+    """Return the CPU time so far; submitting the graph runs is included."""
     return {"rota": used_by_rota(trial), "postgres": used_by_server(trial)}
 
 
@@ -69,23 +70,23 @@ async def diamonds(trial: Trial, to: Writer, number: int) -> float:
     steps_done = await benchmark.span(to.conn, kind_id=kind_id)
     span = await benchmark.span(to.conn, kind_id=await names.kind_id(to.conn, KIND))
     if steps_done.finished != number * len(DIAMOND):
-        reason = f"finds {steps_done.finished:,} of {number * len(DIAMOND):,} steps recorded"
+        reason = f"has {steps_done.finished:,} of {number * len(DIAMOND):,} steps recorded"
         raise BenchFailed(who="the database", reason=reason)
     return RUNS * rate(span, number, since=span.first_due)
 
 
 async def large(trial: Trial, to: Writer) -> float:
-    """Seconds from handing in a graph of 1,000 steps and 5,000 edges to its first step's start."""
+    """Return seconds from submitting a graph of 1,000 steps and 5,000 edges to its first start."""
     edges = 0
     steps: list[dict[str, object]] = []
     for number in range(ROWS * WIDTH):
         row = number // WIDTH
-        wanted = 0 if row == 0 else min(WIDTH, MOST_EDGES - edges, 6 if number % 2 else 5)
-        needs = [f"s{(row - 1) * WIDTH + (number + each) % WIDTH}" for each in range(wanted)]
+        count = 0 if row == 0 else min(WIDTH, MOST_EDGES - edges, 6 if number % 2 else 5)
+        needs = [f"s{(row - 1) * WIDTH + (number + offset) % WIDTH}" for offset in range(count)]
         edges += len(needs)
         steps.append({"name": f"s{number}", "kind": STAMP, "needs": needs})
     kind_id = await names.kind_id(to.conn, STAMP)
-    began = await database_time(to.conn)
+    submitted_at = await database_time(to.conn)
     spec = JobSpec(
         name="bench large",
         kind=KIND,
@@ -98,5 +99,7 @@ async def large(trial: Trial, to: Writer) -> float:
     await trial.until_idle(patience=PATIENCE)
     span = await benchmark.span(to.conn, kind_id=kind_id)
     if span.finished != len(steps) or span.first_start is None:
-        raise BenchFailed(who="the database", reason=f"finds {span.finished:,} steps recorded")
-    return (span.first_start - began).total_seconds()
+        raise BenchFailed(
+            who="the database", reason=f"has {span.finished:,} of {len(steps):,} steps recorded"
+        )
+    return (span.first_start - submitted_at).total_seconds()

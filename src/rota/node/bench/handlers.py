@@ -1,8 +1,8 @@
-"""What the benchmark's runs do, which is next to nothing. Room: node/bench.
+"""The handlers of the benchmark's runs, which do almost nothing.
 
 `rota worker rota.node.bench.handlers:handlers` serves them. A handler that reports its start reads
-the machine's own clock: it is one machine, so due times, which the database decides by the same
-clock, can be compared with it to the microsecond.
+the machine's clock. The database uses the same clock for due times, so both are comparable to the
+microsecond.
 """
 
 import asyncio
@@ -27,29 +27,29 @@ handlers = Handlers()
 
 @handlers.handler(NOOP)
 async def noop(_context: Context, _payload: Any) -> None:
-    """Nothing: what is left is Rota's own cost."""
+    """Do nothing: the remaining cost is that of Rota."""
 
 
 @handlers.handler(MEMBER)
 async def member(_context: Context, _payload: Any) -> None:
-    """Nothing, as a member of a map."""
+    """Do nothing, as a member of a map."""
 
 
 @handlers.handler(STAMP)
 async def stamp(_context: Context, _payload: Any) -> int:
-    """When this handler started, in microseconds since 1970."""
+    """Return the start time in microseconds since 1970."""
     return time.time_ns() // 1000
 
 
 @handlers.handler(NAP)
 async def nap(_context: Context, payload: Any) -> None:
-    """Occupy a slot for a while, as a call over the network does."""
+    """Occupy a slot for a while, like a network call."""
     await asyncio.sleep(payload["seconds"])  # noqa: TID251 - the work of this handler is to wait
 
 
 @handlers.handler(DOOMED)
 async def doomed(context: Context, _payload: Any) -> int:
-    """The first attempt runs until its worker is killed; the next says when it started."""
+    """Run until the worker is killed; the next attempt returns its start time."""
     started = time.time_ns() // 1000
     if context.attempt == 1:
         await asyncio.Event().wait()
@@ -57,18 +57,18 @@ async def doomed(context: Context, _payload: Any) -> int:
 
 
 class Crowd:
-    """Counts who is inside; nobody leaves before all that are expected have come."""
+    """A barrier that counts concurrent runs; none leaves before all expected runs have entered."""
 
     def __init__(self) -> None:
         self._inside = 0
-        self._most = 0
+        self._peak = 0
         self._complete: asyncio.Event | None = None
 
     async def join(self, expected: int) -> int:
-        """Return how many were inside at the same time; give up waiting after a while."""
+        """Wait for the expected runs, with a timeout, and return the peak of concurrent runs."""
         complete = self._complete = self._complete or asyncio.Event()
         self._inside += 1
-        self._most = max(self._most, self._inside)
+        self._peak = max(self._peak, self._inside)
         if self._inside >= expected:
             complete.set()
         try:
@@ -77,7 +77,7 @@ class Crowd:
                     await complete.wait()
         finally:
             self._inside -= 1
-        return self._most
+        return self._peak
 
 
 _crowd = Crowd()
@@ -85,5 +85,5 @@ _crowd = Crowd()
 
 @handlers.handler(BARRIER)
 async def barrier(_context: Context, payload: Any) -> int:
-    """Wait until `expected` runs are inside this handler at once; return how many were."""
+    """Wait until `expected` runs are in this handler at once; return the peak."""
     return await _crowd.join(payload["expected"])

@@ -1,6 +1,6 @@
-"""How late things start: at a steady rate, all at once, every second, and right away (P2, P4).
+"""Measures start latency: at a steady rate, all at once, every second, and on submission (P2, P4).
 
-Room: node/bench. The lag of a run is from its due time to the first instruction of its handler.
+The lag of a run is the time from its due time to the first instruction of its handler.
 """
 
 from datetime import datetime, timedelta
@@ -18,19 +18,19 @@ SLOTS: Final = 1000
 HERD: Final = 10_000
 ENTRIES: Final = 10_000
 SECOND: Final = timedelta(seconds=1)
-# A fifth of the fires are of jobs that come again, each with its own phase.
+# Share of ticks that belong to recurring jobs, each with its own phase.
 RECURRING: Final = 0.2
 INTERVAL: Final = 2 * SECOND
-# Long enough for the system to fall asleep again, short enough to have many.
+# Long enough for the system to become idle again, short enough for many samples.
 PAUSES: Final = (0.05, 0.2)
-# After the last of a few runs: it has been recorded by then.
+# Wait after the last run, until it is recorded.
 SETTLING: Final = 2.0
 
 Pauses = tuple[float, float]
 
 
 async def lag(trial: Trial) -> dict[str, float]:
-    """Jobs spread evenly over time, at each of the rates; one-time ones and recurring ones."""
+    """Measure one-time and recurring jobs spread evenly over time, at each rate."""
     figures: dict[str, float] = {}
     await start_pair(trial)
     for per_second in RATES:
@@ -58,7 +58,7 @@ async def lags_at(trial: Trial, to: Writer, per_second: int) -> list[float]:
 
 
 async def herd(trial: Trial) -> dict[str, float]:
-    """Many jobs due at one instant: how long until the last of them has started."""
+    """Measure many jobs due at one instant: the time until the last has started."""
     await start_pair(trial)
     async with trial.writing(STAMP) as to:
 
@@ -72,7 +72,7 @@ async def herd(trial: Trial) -> dict[str, float]:
 
 
 async def cron(trial: Trial) -> dict[str, float]:
-    """Cron entries that are all due every second."""
+    """Measure cron entries that are all due every second."""
     seconds = trial.sizes.cron_seconds
     await start_pair(trial)
     async with trial.writing(STAMP) as to:
@@ -87,8 +87,8 @@ async def cron(trial: Trial) -> dict[str, float]:
         lags = await measured(to, start, end)
         ticks = await benchmark.accounted(to.conn, kind_id=to.kind_id, since=start, until=end)
     return {
-        # A tick that is passed over, because the one before still waits, is on record and does not
-        # count as fired.
+        # A tick that is skipped because the previous run still waits is recorded and does not count
+        # as fired.
         "cron_10000_per_s.fired_percent": 100 * len(lags) / (ENTRIES * seconds),
         "cron_10000_per_s.accounted_percent": 100 * ticks / (ENTRIES * seconds),
         "cron_10000_per_s.p99_ms": percentile(lags, 99),
@@ -96,7 +96,7 @@ async def cron(trial: Trial) -> dict[str, float]:
 
 
 async def pickup(trial: Trial) -> dict[str, float]:
-    """Runs submitted one at a time to a system that has nothing else to do."""
+    """Measure runs submitted one at a time to an idle system."""
     await start_pair(trial)
     async with trial.writing(STAMP, hot=True) as to:
         await submitted(trial, to, number=5, pauses=PAUSES)
@@ -105,14 +105,14 @@ async def pickup(trial: Trial) -> dict[str, float]:
 
 
 async def submitted(trial: Trial, to: Writer, *, number: int, pauses: Pauses) -> list[float]:
-    """Milliseconds from before each submission to the start of its handler.
+    """Return milliseconds from before each submission to the start of its handler.
 
-    Nobody looks at the database meanwhile: the times are read when all is over.
+    The database is not queried meanwhile: the times are read at the end.
     """
     first = trial.clock.now()
     for _ in range(number):
         await trial.clock.sleep(trial.chance.uniform(*pauses))
-        # It is due at the moment before it is handed in: its lag is what somebody who waits sees.
+        # It is due just before its submission, so the lag is what a waiting caller sees.
         await to.run()
         trial.fleet.check()
     await trial.clock.sleep(SETTLING)
@@ -128,9 +128,9 @@ async def start_pair(trial: Trial) -> None:
 async def measured(
     to: Writer, since: datetime, until: datetime, *, wanted: int | None = None
 ) -> list[float]:
-    """The lags of all ticks in [since, until) in milliseconds; each must have been run."""
+    """Return the lags of all ticks in [since, until) in milliseconds; fails if a run is missing."""
     lags = await benchmark.lags(to.conn, kind_id=to.kind_id, since=since, until=until)
     if not lags or (wanted is not None and len(lags) != wanted):
-        reason = f"finds {len(lags):,} of {wanted or 'some':,} runs recorded as succeeded"
+        reason = f"has {len(lags):,} of {wanted or 'some':,} runs recorded as succeeded"
         raise BenchFailed(who="the database", reason=reason)
-    return [each / 1000 for each in lags]
+    return [lag_us / 1000 for lag_us in lags]

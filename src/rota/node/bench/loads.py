@@ -1,7 +1,7 @@
-"""Hands in the runs and jobs that a part is about, as everybody does. Room: node/bench.
+"""Submits the runs and jobs of a part through the regular submission code.
 
-In batches, through flow/submit: checked, with ids and times like those of real use. What is
-measured begins after this, except where a part says that submitting is the subject.
+It submits in batches, validated, with ids and times as in real use. The measurement starts
+afterwards, except in parts that measure submission itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,13 +28,13 @@ from rota.store.driver import Connection
 T = TypeVar("T")
 
 BATCH: Final = 1000
-# Few enough to be read into a worker's memory once, many enough not to be a special case.
+# Few enough to fit a worker's cache, many enough not to be a special case.
 JOBS_OF_RUNS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Hands in for one kind and one tenant. `owners` are jobs without a schedule, for runs."""
+    """Submits for one kind and one tenant. `owners` are jobs without a schedule, for runs."""
 
     conn: Connection
     clock: Clock
@@ -45,7 +45,7 @@ class Writer:
     owners: Sequence[UUID] = ()
 
     async def runs(self, number: int, *, payload: object = None) -> list[UUID]:
-        """Runs that are due now."""
+        """Submit runs that are due now."""
         made: list[UUID] = []
         for batch in batches(range(number)):
             now = self.clock.now()
@@ -57,37 +57,37 @@ class Writer:
         return made
 
     async def run(self) -> None:
-        """One run, as a process does that has nothing to hand in but this, and its hint."""
+        """Submit one run with its hint, as an otherwise idle process does."""
         await self.runs(1)
         await hints.give(self.conn, hints.RUNS)
 
     async def once(self, dues: Iterable[datetime]) -> None:
-        """Submissions for these times."""
+        """Submit one-time jobs for these times."""
         spec = JobSpec(name=None, kind=self.kind, tenant=self.tenant)
         for batch in batches(dues):
             now = self.clock.now()
-            asked = [SpecVariant(spec, None, None, {}, None, due) for due in batch]
-            drafts = await draft_all(Drafting(now, NO_CALENDARS), asked, self.new_id)
+            variants = [SpecVariant(spec, None, None, {}, None, due) for due in batch]
+            drafts = await draft_all(Drafting(now, NO_CALENDARS), variants, self.new_id)
             await submit_drafts(self.conn, drafts, now=now)
         await hints.give(self.conn, hints.JOBS)
 
     async def every(
         self, interval: timedelta, firsts: Iterable[datetime], *, until: datetime
     ) -> None:
-        """Jobs that fire at a fixed rate from these times on; each has a schedule of its own."""
-        each, window = durations.iso(interval), {"end": rfc3339(until)}
+        """Create jobs with a fixed interval, one for each first time."""
+        period, window = durations.iso(interval), {"end": rfc3339(until)}
         await self.jobs(
-            {"every": {"interval": each, "anchor": rfc3339(first)}, "window": window}
+            {"every": {"interval": period, "anchor": rfc3339(first)}, "window": window}
             for first in firsts
         )
 
     async def every_second(self, number: int, *, start: datetime, until: datetime) -> None:
-        """Cron entries that are due every second, from `start` to the second before `until`."""
+        """Create cron jobs that are due every second, from `start` to the second before `until`."""
         window = {"start": rfc3339(start), "end": rfc3339(until)}
         await self.jobs({"cron": "* * * * * *", "window": window} for _ in range(number))
 
     async def jobs(self, schedules: Iterable[Mapping[str, object] | None]) -> list[UUID]:
-        """A job for each of these schedules."""
+        """Create a job for each of these schedules."""
         made: list[UUID] = []
         for batch in batches(schedules):
             specs = [
@@ -96,7 +96,7 @@ class Writer:
                     kind=self.kind,
                     tenant=self.tenant,
                     schedule=schedule,
-                    # What is measured is firing: a tick must not be passed over for a slow run.
+                    # The part measures firing: a slow run must not skip a tick.
                     overlap=Overlap.ALLOW,
                 )
                 for schedule in batch

@@ -1,8 +1,7 @@
-"""How steady the machine is: a figure without this means little. Room: node/bench.
+"""Measures how steady the machine is during a benchmark.
 
-Shared machines run the same code up to twice as fast in one minute as in another. So a plain loop
-is timed before and after, and the kernel is asked how much time others took meanwhile: programs
-beside the benchmark, and guests beside this machine.
+Shared machines vary by up to a factor of two within minutes. So a plain loop is timed before and
+after, and the kernel reports the CPU time of other programs and of other guests on the host.
 """
 
 import os
@@ -19,7 +18,7 @@ STAT = Path("/proc/stat")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Seconds of all cores together since the machine was booted; nothing without /proc."""
+    """CPU seconds of all cores since boot; zero without /proc."""
 
     passed: float = 0.0
     busy: float = 0.0
@@ -28,8 +27,8 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """The state of the machine at one time. `own` is the processor time of the benchmark so far,
-    with all that it started.
+    """The state of the machine at one time. `own` is the CPU time of the benchmark so far,
+    including its child processes.
     """
 
     loop: float
@@ -38,7 +37,7 @@ class Moment:
 
 
 def look(monotonic: Callable[[], float], *, pids: Iterable[int]) -> Moment:
-    """Takes about a quarter of a second, most of it spent in the loop."""
+    """Time the loop and read the CPU times; takes about a quarter of a second."""
     started = monotonic()
     total = 0
     for number in range(ADDITIONS):
@@ -56,7 +55,7 @@ def processor_times() -> Times:
 
 
 def read_times(line: str, *, tick: float) -> Times:
-    """The line of all cores: user nice system idle iowait irq softirq steal, and parts of these."""
+    """Parse the `cpu` line of /proc/stat: user nice system idle iowait irq softirq steal."""
     user, nice, system, idle, iowait, irq, softirq, steal = map(int, line.split()[1:9])
     busy = user + nice + system + irq + softirq
     passed = busy + idle + iowait + steal
@@ -72,7 +71,7 @@ def describe(before: Moment, after: Moment, *, server: str) -> str:
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()},"
         f" {server}; five million additions took {before.loop:.2f} s before and"
         f" {after.loop:.2f} s after; meanwhile other programs took {share(others, passed)} and"
-        f" other guests {share(stolen, passed)} of the processors"
+        f" other guests {share(stolen, passed)} of the CPU time"
     )
 
 

@@ -1,8 +1,8 @@
-"""How fast a map is, and how much memory it takes (D5). Room: node/bench.
+"""Measures the speed and memory of a map (D5).
 
-A graph with one map over a number, whose members do nothing. From the moment that it was asked for
-to the last record, so making the members is part of it; beside it the rate at which the same
-processes drain a backlog of plain runs that lies there already, which is what it is held against.
+The graph has one map over a number, whose members do nothing. The time from submission to the last
+record includes the creation of the members. The baseline is the rate at which the same processes
+drain an existing backlog of plain runs.
 """
 
 from collections.abc import Iterable
@@ -25,37 +25,37 @@ PATIENCE: Final = timedelta(minutes=10)
 
 
 async def map_members(trial: Trial) -> dict[str, float]:
-    """A backlog of plain runs, then a map, by the same processes."""
+    """Measure a backlog of plain runs, then a map, with the same processes."""
     number = trial.sizes.mapped
     async with trial.writing(NOOP) as to:
         await to.runs(trial.sizes.drained)
         await benchmark.settle(to.conn)
         server = used_by_server(trial)
         await start_all(trial)
-        begun = {"rota": used_by_rota(trial), "postgres": server}
+        base = {"rota": used_by_rota(trial), "postgres": server}
         await trial.until_idle()
-        plain_cost = cost(begun, used(trial), runs=trial.sizes.drained)
+        plain_cost = cost(base, used(trial), runs=trial.sizes.drained)
         plain = await benchmark.span(to.conn, kind_id=to.kind_id)
         drained = rate(plain, trial.sizes.drained, since=plain.first_start)
         await benchmark.settle(to.conn)
-        before, begun = resident(trial), used(trial)
+        before, base = resident(trial), used(trial)
         run_id = await begin(to, number)
-        most = await until_over(trial, to, run_id)
-        member_cost = cost(begun, used(trial), runs=number)
+        peak = await until_over(trial, to, run_id)
+        member_cost = cost(base, used(trial), runs=number)
         kind_id = await names.kind_id(to.conn, MEMBER)
         span = await benchmark.span(to.conn, kind_id=kind_id)
         mapped = rate(span, number, since=span.first_due)
     figures = {"map_members_per_s": mapped, "map_percent_of_drain": 100 * mapped / drained}
-    for name, each in (("plain", plain_cost), ("member", member_cost)):
-        if "cpu_us_per_run.all" in each:
-            figures[f"map_cpu_us.{name}"] = each["cpu_us_per_run.all"]
-    if before is not None and most is not None:
-        figures["map_memory_mb"] = (most - before) / 2**20
+    for name, costs in (("plain", plain_cost), ("member", member_cost)):
+        if "cpu_us_per_run.all" in costs:
+            figures[f"map_cpu_us.{name}"] = costs["cpu_us_per_run.all"]
+    if before is not None and peak is not None:
+        figures["map_memory_mb"] = (peak - before) / 2**20
     return figures
 
 
 async def begin(to: Writer, number: int) -> UUID:
-    """A graph that runs at once; its run."""
+    """Submit a graph that runs at once, and return the id of its run."""
     step = {"name": "each", "kind": MEMBER, "map": {"over": "input.members"}, "payload": {}}
     spec = JobSpec(
         name="bench map",
@@ -69,22 +69,22 @@ async def begin(to: Writer, number: int) -> UUID:
     await hints.give(to.conn, hints.RUNS)
     run_id = done[0].run_id
     if run_id is None:
-        raise BenchFailed(who="map", reason="was not begun")
+        raise BenchFailed(who="map", reason="was not started")
     return run_id
 
 
 async def until_over(trial: Trial, to: Writer, run_id: UUID) -> float | None:
-    """Wait for the end of the graph run; the most memory that the processes held meanwhile."""
+    """Wait for the end of the graph run, and return the peak memory of the processes."""
     give_up = trial.clock.monotonic() + PATIENCE.total_seconds()
-    most = resident(trial)
+    peak = resident(trial)
     while (await live_runs.get(to.conn, [run_id]))[run_id].finished_at is None:
         trial.fleet.check()
         if trial.clock.monotonic() > give_up:
             raise BenchFailed(who="map", reason=f"still has members after {PATIENCE}")
         await trial.clock.sleep(LOOK_EVERY)
         held = resident(trial)
-        most = held if most is None or held is None else max(most, held)
-    return most
+        peak = held if peak is None or held is None else max(peak, held)
+    return peak
 
 
 def used(trial: Trial) -> dict[str, float | None]:

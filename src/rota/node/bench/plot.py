@@ -1,7 +1,7 @@
-"""The figures as a picture: an SVG written by hand, for a page or a pull request.
+"""Draws the figures as an SVG, for a page or a pull request.
 
-Room: node/bench. Two panels. Above, rates as bars with a line at their target; below, times as
-dots (p50, p99, longest) on a logarithmic axis, because 2 ms and 2 s must both be readable.
+Two panels: above, rates as bars with a line at their target; below, times as dots (p50, p99,
+longest) on a logarithmic axis, so that 2 ms and 2 s are both readable.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ AXIS: Final = WIDTH - LABELS - RIGHT
 INK, FAINT, BAR, GOAL = "#1c2733", "#d5dbe1", "#3b7dd8", "#c2410c"
 DOTS: Final = {"p50": "#3b7dd8", "p99": "#7c3aed", "max": "#94a3b8"}
 BY_KEY: Final = {measure.key: measure for measure in MEASURES}
-# Times that are one figure each, and what makes milliseconds of it.
+# Times with a single figure, and the factor to milliseconds.
 SINGLE: Final = {
     "cron_10000_per_s.p99_ms": 1.0,
     "herd_10000_s": 1000.0,
@@ -44,7 +44,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """One row of the lower panel; `target` is that of its p99, or of its only dot."""
+    """A row of the lower panel; `target` belongs to its p99, or to its only dot."""
 
     words: str
     dots: tuple[Dot, ...]
@@ -52,7 +52,7 @@ class Times:
 
 
 def draw(figures: Figures, *, title: str, note: str) -> str:
-    """The whole picture, as the text of an SVG file."""
+    """Return the text of the SVG file."""
     rates = [measure for measure in MEASURES if measure.key in figures and _is_rate(measure)]
     times = list(_times(figures))
     lines = wrap(note, NOTE)
@@ -85,7 +85,7 @@ def _is_rate(measure: Measure) -> bool:
 
 
 def _bars(rates: list[Measure], figures: Figures) -> Iterator[str]:
-    """Each bar against its own target: the targets stand in one line, so met is seen at once."""
+    """Scale each bar to its own target, so that one vertical line marks all targets."""
     longest = max([1.25, *(figures[rate.key] / (rate.target or 1) for rate in rates)])
     for number, rate in enumerate(rates):
         share = figures[rate.key] / (rate.target or 1)
@@ -120,7 +120,7 @@ def _times(figures: Figures) -> Iterator[Times]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Whole decades, so that the grid has round numbers."""
+    """A logarithmic axis of whole decades, so that the grid has round numbers."""
 
     low: int
     high: int
@@ -165,7 +165,7 @@ def _legend(y: int) -> Iterator[str]:
         x = LABELS + number * 80
         yield f'<circle cx="{x + 5}" cy="{y - 4}" r="5" fill="{colour}"/>'
         yield _text(x + 16, y, names[kind], size=11)
-    yield _text(LABELS + 240, y, "│ target of the p99", size=11, colour=GOAL)
+    yield _text(LABELS + 240, y, "│ p99 target", size=11, colour=GOAL)
 
 
 def _text(

@@ -1,8 +1,8 @@
-"""How much processor time and memory programs use, read from /proc. Room: node/bench.
+"""Reads the CPU time and memory of processes from /proc.
 
-A process's own time and that of its children that ended and were waited for, so the time of a
-database session that is over is not lost: the postmaster has inherited it. Resolution is a clock
-tick, 10 ms as a rule. Without /proc (macOS) there are no figures, and the report says so.
+CPU time includes children that ended and were waited for, so that of a finished database session is
+not lost: the postmaster inherits it. The resolution is a clock tick, usually 10 ms. Without /proc
+(macOS) there are no figures, and the report says so.
 """
 
 import os
@@ -15,7 +15,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """One line of /proc/<pid>/stat, as far as it is needed; times in seconds."""
+    """The needed fields of /proc/<pid>/stat; times in seconds."""
 
     pid: int
     parent: int
@@ -24,7 +24,7 @@ class Usage:
 
 
 def usage(pid: int) -> Usage | None:
-    """What a process has used so far; None if there is none, or no /proc."""
+    """Return the usage of a process; None without the process or without /proc."""
     try:
         line = (PROC / str(pid) / "stat").read_text("utf-8", errors="replace")
     except OSError:
@@ -33,7 +33,7 @@ def usage(pid: int) -> Usage | None:
 
 
 def read_stat(line: str, *, tick: float) -> Usage:
-    """The name in parentheses may hold anything, also spaces and parentheses: count behind it."""
+    """Parse a stat line. The name in parentheses may contain anything, so fields count after it."""
     pid = int(line.split(" ", 1)[0])
     fields = line[line.rindex(")") + 2 :].split()
     utime, stime, cutime, cstime = map(int, fields[11:15])
@@ -46,7 +46,7 @@ def read_stat(line: str, *, tick: float) -> Usage:
 
 
 def resident(pid: int) -> float | None:
-    """The memory that a process holds, in bytes; None if there is none, or no /proc."""
+    """Return the resident memory of a process in bytes; None without it or without /proc."""
     try:
         pages = (PROC / str(pid) / "statm").read_text("utf-8").split()[1]
     except (OSError, IndexError):
@@ -55,7 +55,7 @@ def resident(pid: int) -> float | None:
 
 
 def tree_seconds(root: int) -> float | None:
-    """The time of a process, its descendants, and those of them that ended."""
+    """Return the CPU time of a process and its descendants, ended ones included."""
     top = usage(root)
     if top is None:
         return None
@@ -63,7 +63,7 @@ def tree_seconds(root: int) -> float | None:
 
 
 def seconds(pids: Iterable[int]) -> float | None:
-    """The time of several trees together; None if any of them cannot be read."""
+    """Return the CPU time of several process trees; None if one cannot be read."""
     total = 0.0
     for pid in pids:
         used = tree_seconds(pid)
@@ -74,7 +74,7 @@ def seconds(pids: Iterable[int]) -> float | None:
 
 
 def descendants(root: int) -> Iterator[Usage]:
-    """Everything below a process that is alive now."""
+    """Return the running descendants of a process."""
     children: dict[int, list[Usage]] = {}
     for folder in PROC.iterdir():
         if folder.name.isdigit() and (each := usage(int(folder.name))) is not None:

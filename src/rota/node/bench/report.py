@@ -1,4 +1,4 @@
-"""The figures as a table for people. Room: node/bench."""
+"""Renders the figures as a text table."""
 
 from math import floor
 
@@ -8,7 +8,7 @@ HEADINGS = ("measure", "target", "measured", "met")
 
 
 def table(figures: Figures) -> str:
-    """One line a measure that was taken, its target beside it."""
+    """Return one line per measured figure, with its target."""
     rows = [
         (measure.words, _target(measure), _shown(figures[measure.key], measure.unit), mark)
         for measure in MEASURES
@@ -33,13 +33,13 @@ def _target(measure: Measure) -> str:
     return f"{'≥' if measure.more_is_better else '≤'} {_shown(measure.target, measure.unit)}"
 
 
-def _mark(is_met: bool | None) -> str:  # noqa: FBT001 - the three answers of is_met
+def _mark(is_met: bool | None) -> str:  # noqa: FBT001 - the result of is_met
     return {True: "yes", False: "no", None: ""}[is_met]
 
 
 def _shown(figure: float, unit: str) -> str:
     if unit == "%":
-        # Never rounded up: 99.999 % is not all.
+        # Never round up: 99.999 % is not 100 %.
         return f"{floor(figure * 100) / 100:g} %"
     if figure >= 100 or figure == round(figure):
         return f"{figure:,.0f} {unit}"

@@ -1,4 +1,4 @@
-"""Runs the parts of the benchmark one after the other. Room: node/bench."""
+"""Runs the parts of the benchmark one after another."""
 
 import contextlib
 import os
@@ -56,13 +56,13 @@ PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
     "failover": failover,
 }
 
-# How much longer than it seems the writing of jobs may take, at the first try and the next ones.
+# Safety factors for the time to write jobs, at the first try and the next ones.
 PATIENCE: Final = (1.5, 4.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to measure, and where. `environment` is what the measured processes get."""
+    """What to measure, and where. `environment` is passed to the measured processes."""
 
     parts: Sequence[Part] = tuple(PARTS)
     wishes: Wishes = field(default_factory=Wishes)
@@ -74,7 +74,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """`failed` maps parts without figures to the reason."""
+    """The results; `failed` maps parts without figures to the reason."""
 
     figures: Mapping[str, float]
     failed: Mapping[Part, str]
@@ -82,7 +82,7 @@ class Measured:
 
 
 async def run_bench(order: Order, *, say: Callable[[str], object]) -> Measured:
-    """Measure the parts in their order; `say` gets a line of progress a part."""
+    """Measure the parts in order; `say` prints one line of progress per part."""
     relax_collector()
     clock = SystemClock()
     before = machine.look(clock.monotonic, pids=[os.getpid()])
@@ -93,7 +93,7 @@ async def run_bench(order: Order, *, say: Callable[[str], object]) -> Measured:
         say(f"{server}; {order.repeat} round(s) of {', '.join(order.parts)}")
         for part in order.parts:
             started = clock.monotonic()
-            # One part that fails must not cost the figures of the others.
+            # A failed part must not discard the figures of the others.
             try:
                 rounds = [await one_round(order, part, arena) for _ in range(order.repeat)]
                 figures |= medians(rounds)
@@ -107,7 +107,7 @@ async def run_bench(order: Order, *, say: Callable[[str], object]) -> Measured:
 
 
 async def one_round(order: Order, part: Part, arena: Arena) -> dict[str, float]:
-    """Measure a part once; on a machine that others keep busy, with more time to prepare."""
+    """Measure a part once; on a busy machine, retry with more time to prepare."""
     for patience in PATIENCE[:-1]:
         with contextlib.suppress(WrittenTooLate):
             async with trial_of(order, part, arena, patience=patience) as trial:
@@ -120,7 +120,7 @@ async def one_round(order: Order, part: Part, arena: Arena) -> dict[str, float]:
 async def trial_of(
     order: Order, part: Part, arena: Arena, *, patience: float
 ) -> AsyncIterator[Trial]:
-    """A fresh database and no processes yet; both are gone when the block is left."""
+    """Provide a fresh database and no processes yet; clean up at the end of the block."""
     with new_folder(order.wishes.data) as folder:
         async with (
             arena.database(part) as access,

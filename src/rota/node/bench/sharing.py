@@ -1,7 +1,4 @@
-"""What many runs at once do to each other: a noisy tenant, a thousand in flight (T1, P5).
-
-Room: node/bench.
-"""
+"""Measures interference: a noisy tenant, and a thousand concurrent runs (T1, P5)."""
 
 from typing import Final
 
@@ -14,17 +11,17 @@ from rota.store import benchmark, live_runs
 
 BACKLOG: Final = 100_000
 SLOTS: Final = 100
-# About one a second, never in step with anything that ticks.
+# About one per second, never aligned with ticks.
 PAUSES: Final = (0.7, 1.3)
-# The backlog must outlast the samples; then the figure would be of an idle system.
+# Seconds that the backlog must outlast the samples, so that the system never becomes idle.
 MARGIN: Final = 20
 TOGETHER: Final = 1000
 
 
 async def neighbour(trial: Trial) -> dict[str, float]:
-    """A tenant submits now and then: alone, then while another one has a long backlog.
+    """Measure the waits of a tenant, first alone, then while another tenant has a long backlog.
 
-    The other one's runs wait for something, as most runs do, and hold all slots all the time.
+    The runs of the other tenant sleep, like most real runs, and occupy all slots.
     """
     samples = trial.sizes.neighbour_samples
     await trial.fleet.scheduler()
@@ -41,7 +38,7 @@ async def neighbour(trial: Trial) -> dict[str, float]:
         busy = await submitted(trial, quiet, number=samples, pauses=PAUSES)
         done = (await benchmark.span(noisy.conn, kind_id=noisy.kind_id)).finished
     if done >= BACKLOG:
-        raise BenchFailed(who="the noisy tenant", reason="had no backlog any more at the end")
+        raise BenchFailed(who="the noisy tenant", reason="had no backlog left at the end")
     return {
         "neighbour_ratio": percentile(busy, 99) / percentile(idle, 99),
         **spread("neighbour_ms.idle", idle),
@@ -50,7 +47,7 @@ async def neighbour(trial: Trial) -> dict[str, float]:
 
 
 async def in_flight(trial: Trial) -> dict[str, float]:
-    """Runs in one process that all wait for each other: as many as are inside at once."""
+    """Measure concurrent runs in one process: all wait for each other."""
     await trial.fleet.worker(slots=TOGETHER)
     await trial.fleet.are_ready()
     async with trial.writing(BARRIER) as to:

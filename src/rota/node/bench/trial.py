@@ -1,4 +1,4 @@
-"""What every part of the benchmark stands on, and how it waits. Room: node/bench."""
+"""The environment of a benchmark part: database, processes, clock, and how it waits."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,9 +15,9 @@ from rota.node.bench.loads import BATCH, Writer, writer
 from rota.store import benchmark
 from rota.store.pool import Access, open_connection
 
-# Looking costs the server next to nothing; what is measured has its own times.
+# Polling interval in seconds; the measured times do not depend on it.
 LOOK_EVERY: Final = 0.25
-# So much quiet before a planned moment: the scheduler has read ahead, the disk has settled.
+# Quiet time before a planned start: the scheduler reads ahead and the disk settles.
 CALM: Final = timedelta(seconds=3)
 FAR: Final = timedelta(days=1000)
 SECOND: Final = timedelta(seconds=1)
@@ -25,7 +25,7 @@ SECOND: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much of everything; `QUICK` is for a first look and for tests."""
+    """Workload sizes; `QUICK` is for a first impression and for tests."""
 
     drained: int = 200_000
     fired: int = 150_000
@@ -60,8 +60,8 @@ QUICK: Final = Sizes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One part's database, processes, clock and chance. `postmaster` is the server's process;
-    `patience` is how much longer than it seems writing may take.
+    """Database, processes, clock and random generator of one part. `postmaster` is the server's
+    process; `patience` is the safety factor for the time to write jobs.
     """
 
     name: str
@@ -77,8 +77,8 @@ class Trial:
     async def writing(
         self, kind: str, *, tenant: str = "default", hot: bool = False
     ) -> AsyncIterator[Writer]:
-        """A connection that writes runs and jobs of a kind. A hot one is for few rows at a time: a
-        batch of jobs is joined with itself.
+        """Open a connection that writes runs and jobs of a kind. A hot one is for few rows at a
+        time: a batch of jobs is joined with itself.
         """
         async with open_connection(self.access, hot=hot) as conn:
             await benchmark.make_tenant(conn, tenant)
@@ -87,19 +87,19 @@ class Trial:
     async def plan(
         self, to: Writer, jobs: int, write: Callable[[datetime], Awaitable[None]]
     ) -> datetime:
-        """Write jobs that are due from a moment on which is near, but after all are written.
+        """Write jobs that are due from a time soon after all of them are written; return that time.
 
-        How long that takes is found out with a few that are due in years.
+        The write time is estimated with a few jobs that are due in years.
         """
         started = self.clock.monotonic()
         await to.once([self.clock.now() + FAR] * min(jobs, BATCH))
-        each = (self.clock.monotonic() - started) / min(jobs, BATCH)
-        start = self.clock.now() + self.patience * jobs * each * SECOND + 2 * CALM
+        per_job = (self.clock.monotonic() - started) / min(jobs, BATCH)
+        start = self.clock.now() + self.patience * jobs * per_job * SECOND + 2 * CALM
         start = start.replace(microsecond=0)
         too_late = WrittenTooLate(who=self.name, reason=f"could not write {jobs:,} jobs in time")
         try:
             await write(start)
-        except InvalidSchedule:  # some of them would lie in the past
+        except InvalidSchedule:  # some times have already passed
             raise too_late from None
         await benchmark.settle(to.conn)
         if self.clock.now() + CALM / 2 > start:
@@ -108,7 +108,7 @@ class Trial:
         return start
 
     async def rest_until(self, at: datetime) -> None:
-        """Let time pass; a process that ends meanwhile is noticed."""
+        """Sleep until a time; fail if a process exits meanwhile."""
         while (left := (at - self.clock.now()).total_seconds()) > 0:
             await self.clock.sleep(min(left, LOOK_EVERY))
             self.fleet.check()
@@ -121,5 +121,7 @@ class Trial:
                 self.fleet.check()
                 if self.clock.monotonic() > give_up:
                     waited = f"{patience.total_seconds():.0f} s"
-                    raise BenchFailed(who=self.name, reason=f"still has work after {waited}")
+                    raise BenchFailed(
+                        who=self.name, reason=f"still has unfinished runs after {waited}"
+                    )
                 await self.clock.sleep(LOOK_EVERY)

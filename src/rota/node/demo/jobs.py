@@ -1,4 +1,4 @@
-"""The example jobs of `rota up --demo`. Room: node."""
+"""Creates the example jobs of `rota up --demo`."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,10 +14,10 @@ from rota.flow.submit.submitting import submit
 from rota.store import catalog
 from rota.store.driver import Connection
 
-# The tenant `default`, which is there from the beginning.
+# The tenant `default`, which always exists.
 TENANT: Final = 1
 QUICK: Final = Policy(retries=Retries(first=timedelta(seconds=2)), timeout=timedelta(minutes=1))
-# Two branches that meet again, one of them with many members, and what happens if something fails.
+# Two branches that join, one of them a map, and a step that runs on failure.
 PIPELINE: Final = [
     {"name": "extract", "kind": "demo.report", "payload": {"pages": {"$": "input.pages"}}},
     {"name": "clean", "kind": "demo.flaky", "needs": ["extract"]},
@@ -34,7 +34,7 @@ PIPELINE: Final = [
 
 
 def specs() -> list[JobSpec]:
-    """What each of them shows is said in handlers.py."""
+    """Return the example jobs; handlers.py describes what each one shows."""
     return [
         JobSpec(name="demo: heartbeat", kind="demo.heartbeat", schedule={"every": "5s"}),
         JobSpec(
@@ -92,11 +92,11 @@ def specs() -> list[JobSpec]:
 
 
 async def plant(conn: Connection, *, now: datetime, new_id: Callable[[], UUID]) -> int:
-    """Write the example jobs that are not there yet; return how many those were."""
-    wanted = specs()
-    names = [spec.display_name for spec in wanted]
+    """Create the missing example jobs and return their number."""
+    examples = specs()
+    names = [spec.display_name for spec in examples]
     present = await catalog.named(conn, tenant_id=TENANT, names=names)
-    missing = [spec for spec in wanted if spec.name not in present]
+    missing = [spec for spec in examples if spec.name not in present]
     if missing:
         await submit(conn, missing, now=now, new_id=new_id)
     return len(missing)

@@ -1,12 +1,12 @@
-"""Tells on the terminal what becomes of the example jobs. Room: node.
+"""Prints the outcomes of the example jobs at the terminal.
 
-A duty that reads what ended since it last looked: enough for a demonstration, and no part of how
-Rota is watched in earnest.
+A duty that polls for runs that ended since its last pass. It serves the demonstration only; real
+monitoring uses the feed, the metrics and the API.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from rota.core.states import RunState
@@ -38,11 +38,11 @@ class Telling:
 
 
 def sentence(run: Latest) -> str:
-    said = f"{run.finished_at:%H:%M:%S}  {run.name}  {run.state.value}"
+    text = f"{run.finished_at.astimezone(UTC):%H:%M:%S} UTC  {run.name}  {run.state.value}"
     if run.started_at is not None:
-        said += f" after {(run.finished_at - run.started_at) / MILLISECOND:.0f} ms"
+        text += f" after {(run.finished_at - run.started_at) / MILLISECOND:.0f} ms"
     if run.attempt > 1:
-        said += f", at attempt {run.attempt}"
+        text += f", at attempt {run.attempt}"
     if run.state is not RunState.SUCCEEDED and run.reason:
-        said += f": {run.reason}"
-    return said
+        text += f": {run.reason}"
+    return text
