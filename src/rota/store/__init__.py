@@ -1,6 +1,6 @@
-"""Store: the only room that knows PostgreSQL. Floor 2.
+"""Reads and writes PostgreSQL. No other package talks to the database.
 
-One statement per file under sql/, called only through the typed functions of the module named
-after its table. Rows become values here and values become rows; decisions about time, retries or
-policy are core's. embedded/ runs a PostgreSQL of our own when no server is given.
+Each SQL statement is one file under sql/, called only through the typed functions of the module
+named after its table. This package turns rows into values and values into rows; core decides about
+time, retries and policy. embedded/ runs a private PostgreSQL when no server is configured.
 """

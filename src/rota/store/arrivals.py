@@ -1,7 +1,7 @@
-"""Everything Rota asks of events from outside: keys, the events, piles and their members.
+"""Stores events, their deduplication keys, and event batches with their members.
 
-Room: store. Whoever adds to a pile, or makes a run of it, holds its row until the end of the
-transaction, so that an event is in one run and a run is made once. What they mean is core/arrivals.
+A transaction that adds to a batch, or creates its run, locks the batch's row until it ends, so that
+an event is in one run and a run is created once. core/arrivals holds the rules.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ class Entered(NamedTuple):
 
 
 class Known(NamedTuple):
-    """An event that came before; `matches` is JSON."""
+    """An event that was received before; `matches` is JSON."""
 
     digest: bytes
     event_id: UUID
@@ -46,7 +46,7 @@ class Number(NamedTuple):
 
 
 class Locked(NamedTuple):
-    """A pile that is ours until the end of the transaction; one with a count of 0 is new."""
+    """A batch that is locked until the end of the transaction; a `number` of 0 means new."""
 
     job_id: UUID
     key: str
@@ -78,7 +78,7 @@ class TakenMember(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An event as it is kept; JSON as text."""
+    """An event as it is stored; JSON as text."""
 
     id: UUID
     type: str
@@ -111,7 +111,7 @@ class EventId(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """Which events: from an id on, before another."""
+    """Selects events from one id on and before another."""
 
     from_id: UUID = FIRST_ID
     before: UUID = LAST_ID
@@ -145,7 +145,7 @@ PRUNE_KEYS = statement("arrivals/prune_keys", EventId)
 async def claim_keys(
     conn: Connection, keys: Mapping[bytes, UUID], *, tenant_id: int, received_at: datetime
 ) -> set[bytes]:
-    """Enter events by their keys; return those that nobody has entered before."""
+    """Insert the keys of events; return those that were not known before."""
     rows = await CLAIM_KEYS.all(
         conn,
         tenant_id=tenant_id,
@@ -164,7 +164,7 @@ async def find_known(
 
 
 async def waiting_jobs(conn: Connection, types: Iterable[str], *, tenant_id: int) -> list[Job]:
-    """The jobs that wait for one of these types or patterns, in the order of their ids."""
+    """Return the jobs that wait for one of these types or patterns, in the order of their ids."""
     return await WAITING_JOBS.all(conn, tenant_id=tenant_id, types=sorted(set(types)))
 
 
@@ -186,7 +186,7 @@ async def insert_events(
 async def open_piles(
     conn: Connection, places: Iterable[Place], *, tenant_id: int
 ) -> dict[Place, Pile | None]:
-    """Lock the piles of jobs and keys until the end of the transaction; None is an empty place."""
+    """Lock the batches of jobs and keys until the end of the transaction; None means empty."""
     wanted = sorted(set(places))
     rows = await OPEN_PILES.all(
         conn,
@@ -209,24 +209,24 @@ def pile_of(row: Locked | Ripe) -> Pile:
 
 
 async def keep_piles(conn: Connection, piles: Mapping[Place, Pile | None]) -> None:
-    """Write what became of piles that the caller has locked; None takes one away."""
-    left = [(place, pile) for place, pile in piles.items() if pile is not None]
-    gone = [place for place, pile in piles.items() if pile is None]
-    if left:
+    """Write the changes of batches that the caller has locked; None deletes one."""
+    changed = [(place, pile) for place, pile in piles.items() if pile is not None]
+    deleted = [place for place, pile in piles.items() if pile is None]
+    if changed:
         await WRITE_PILES.all(
             conn,
-            job_ids=[job_id for (job_id, _), _ in left],
-            keys=[key for (_, key), _ in left],
-            run_ids=[pile.run_id for _, pile in left],
-            opened_ats=[pile.opened_at for _, pile in left],
-            due_ats=[pile.due_at for _, pile in left],
-            counts=[pile.count for _, pile in left],
-            sizes=[pile.size for _, pile in left],
-            filled=[pile.filled for _, pile in left],
+            job_ids=[job_id for (job_id, _), _ in changed],
+            keys=[key for (_, key), _ in changed],
+            run_ids=[pile.run_id for _, pile in changed],
+            opened_ats=[pile.opened_at for _, pile in changed],
+            due_ats=[pile.due_at for _, pile in changed],
+            counts=[pile.count for _, pile in changed],
+            sizes=[pile.size for _, pile in changed],
+            filled=[pile.filled for _, pile in changed],
         )
-    if gone:
+    if deleted:
         await DROP_PILES.all(
-            conn, job_ids=[job_id for job_id, _ in gone], keys=[key for _, key in gone]
+            conn, job_ids=[job_id for job_id, _ in deleted], keys=[key for _, key in deleted]
         )
 
 
@@ -235,14 +235,14 @@ async def add_members(conn: Connection, members: Sequence[Member], *, tenant_id:
         await ADD_MEMBERS.all(
             conn,
             tenant_id=tenant_id,
-            run_ids=[each.run_id for each in members],
-            parts=[each.part for each in members],
-            event_ids=[each.event_id for each in members],
+            run_ids=[member.run_id for member in members],
+            parts=[member.part for member in members],
+            event_ids=[member.event_id for member in members],
         )
 
 
 async def take_members(conn: Connection, run_ids: Sequence[UUID]) -> dict[UUID, list[str]]:
-    """The bodies of the events of piles, each in its order; they are taken out."""
+    """Remove the members of batches and return the bodies of their events, each in order."""
     found: dict[UUID, list[str]] = {run_id: [] for run_id in run_ids}
     for row in await TAKE_MEMBERS.all(conn, run_ids=run_ids):
         found[row.run_id].append(row.body)
@@ -250,7 +250,7 @@ async def take_members(conn: Connection, run_ids: Sequence[UUID]) -> dict[UUID, 
 
 
 async def ripe_piles(conn: Connection, *, most: int) -> list[Ripe]:
-    """Lock piles that are due, of all tenants, without those that somebody else is at."""
+    """Lock due batches of all tenants, skipping those that another process has locked."""
     return await RIPE_PILES.all(conn, most=most)
 
 
@@ -262,18 +262,23 @@ async def read_event(conn: Connection, event_id: UUID, *, tenant_id: int) -> Row
 
 
 async def page(conn: Connection, which: Range, *, tenant_id: int, most: int) -> list[Row]:
-    """Events, the newest first."""
-    given = {"tenant_id": tenant_id, "before": which.before, "from_id": which.from_id, "most": most}
+    """Return events, newest first."""
+    bounds = {
+        "tenant_id": tenant_id,
+        "before": which.before,
+        "from_id": which.from_id,
+        "most": most,
+    }
     async with walking(conn):
         if which.source is not None:
-            return await WALK_SOURCE.all(conn, source=which.source, type=which.type, **given)
+            return await WALK_SOURCE.all(conn, source=which.source, type=which.type, **bounds)
         if which.type is not None:
-            return await WALK_TYPE.all(conn, type=which.type, **given)
-        return await WALK.all(conn, **given)
+            return await WALK_TYPE.all(conn, type=which.type, **bounds)
+        return await WALK.all(conn, **bounds)
 
 
 async def count(conn: Connection, which: Range, *, tenant_id: int, most: int) -> int:
-    """How many events fit; `most` if there are more."""
+    """Count matching events, up to `most`."""
     row = await COUNT.one(
         conn,
         tenant_id=tenant_id,
@@ -289,7 +294,7 @@ async def count(conn: Connection, which: Range, *, tenant_id: int, most: int) ->
 async def choose(
     conn: Connection, which: Range, *, tenant_id: int, after: UUID, most: int
 ) -> list[Row]:
-    """Events that fit, the oldest first."""
+    """Return matching events, oldest first."""
     return await CHOOSE.all(
         conn,
         tenant_id=tenant_id,
@@ -314,5 +319,5 @@ async def job_names(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) ->
 
 
 async def prune_keys(conn: Connection, *, before: datetime, most: int) -> int:
-    """Forget keys of events that arrived before; return how many."""
+    """Delete keys of events that arrived before a time; return how many."""
     return len(await PRUNE_KEYS.all(conn, before=before, most=most))

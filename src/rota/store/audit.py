@@ -1,7 +1,7 @@
-"""The audit log: who changed what, when and from where (T3). Room: store.
+"""Writes and reads the audit log: who changed what, when and from where (T3).
 
-An entry is written in the transaction of the change that it tells of, so there is neither without
-the other. Nothing is ever changed or deleted here, and a trigger refuses whoever tries.
+An entry is written in the transaction of its change, so neither exists without the other. Entries
+are never changed or deleted; a trigger refuses attempts to do so.
 """
 
 import json
@@ -16,7 +16,7 @@ from rota.core.origins import ChangeOrigin
 from rota.store.driver import Connection
 from rota.store.statement import Nothing, statement
 
-# What a thing was and became; longer ones are kept as their hash, which still proves them.
+# Limit of the before and after values; longer ones are stored as a hash, which still proves them.
 MOST_BODY: Final = 16_384
 _LATEST: Final = 2**63 - 1
 
@@ -26,7 +26,7 @@ class Noted(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One change as it was noted; JSON as text."""
+    """One recorded change; JSON as text."""
 
     id: int
     at: datetime
@@ -44,8 +44,8 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
-    """`source` is the address that the request came from, `origin` what kind of client sent it;
-    `before` and `after` are plain values without secrets, None if there is nothing to tell.
+    """`source` is the address of the client, `origin` its kind; `before` and `after` are plain
+    values without secrets, None if not applicable.
     """
 
     tenant_id: int
@@ -63,7 +63,7 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """What to show; None means any."""
+    """Selects entries; None means any."""
 
     thing: str | None = None
     thing_id: str | None = None
@@ -81,7 +81,7 @@ PAGE = statement("audit/page", Entry)
 
 
 async def note(conn: Connection, entry: NewEntry) -> None:
-    """Write down a change, in the transaction of the caller."""
+    """Record a change in the caller's transaction."""
     await NOTE.one(
         conn,
         tenant_id=entry.tenant_id,
@@ -99,7 +99,7 @@ async def note(conn: Connection, entry: NewEntry) -> None:
 
 
 async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
-    """Write down several changes, in the transaction of the caller."""
+    """Record several changes in the caller's transaction."""
     await NOTE_MANY.all(
         conn,
         tenant_ids=[entry.tenant_id for entry in entries],
@@ -120,11 +120,11 @@ async def page(
     conn: Connection,
     *,
     tenant_id: int,
-    filter: Filter = EVERYTHING,  # noqa: A002 — what everybody calls it
+    filter: Filter = EVERYTHING,  # noqa: A002 — the usual name
     after: int | None = None,
     limit: int = 50,
 ) -> list[Entry]:
-    """The latest changes first; `after` is the id of the last one that was seen."""
+    """Return the latest changes first; `after` is the id of the previous page's last entry."""
     return await PAGE.all(
         conn,
         tenant_id=tenant_id,
@@ -142,7 +142,7 @@ async def page(
 def _text(value: object) -> str | None:
     if value is None:
         return None
-    # jsonb takes no NUL; somebody's text may have one, and the change must be noted all the same.
+    # jsonb cannot hold NUL; a user's text may contain one, and the change must be recorded anyway.
     text = _encode(value).replace("\\u0000", "\\ufffd")
     if len(text) <= MOST_BODY:
         return text

@@ -1,7 +1,7 @@
-"""Everything Rota asks of backfills: how far each has come, and which of its runs are alive.
+"""Stores backfills: the progress of each, and which of its runs are unfinished.
 
-Room: store. Every change of a backfill is a compare-and-set on its state and how far it has come.
-What a backfill does next is flow/submit's; which ticks it wants is core's (core/backfills.py).
+Every change of a backfill is a compare-and-set on its state and progress. The submission step
+decides what a backfill does next; core decides which ticks it selects (core/backfills.py).
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.walking import walking
 
-# History that is read for the count of a long range: about a second's work.
+# Limit of history rows read to count a long range: about a second of work.
 MOST_READ: Final = 1_000_000
 LAST_ID: Final = UUID(int=(1 << 128) - 1)
 _LOWEST: Final = bytes(10)
@@ -26,7 +26,7 @@ _HIGHEST: Final = b"\xff" * 10
 
 
 class Backfill(NamedTuple):
-    """A backfill as whoever goes on with it needs to know it; JSON as text."""
+    """A backfill with the fields needed to continue it; JSON as text."""
 
     id: UUID
     tenant_id: int
@@ -51,7 +51,7 @@ class Backfill(NamedTuple):
 
 
 class BackfillRow(NamedTuple):
-    """A backfill as it is shown."""
+    """A backfill as the API shows it."""
 
     id: UUID
     job_id: UUID
@@ -82,7 +82,7 @@ class BackfillRow(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """How many runs ended since the last look, and how."""
+    """How many runs ended since the last pass, by outcome."""
 
     succeeded: int = 0
     failed: int = 0
@@ -93,7 +93,7 @@ NONE: Final = Settled()
 
 
 class Ticks(NamedTuple):
-    """How many ticks have a run that is alive, else went well, else failed."""
+    """How many ticks have an unfinished run; of the others, how many succeeded and failed."""
 
     alive: int
     ran: int
@@ -142,7 +142,7 @@ class NewBackfill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one look at a backfill came to."""
+    """The result of one pass over a backfill."""
 
     state: BackfillState
     reached: datetime
@@ -175,8 +175,8 @@ FORGET = statement("backfills/forget", Touched)
 
 
 async def insert(conn: Connection, new: NewBackfill) -> None:
-    """Write a backfill; `Conflict` if another one of its job has not ended."""
-    made = await INSERT.one(
+    """Insert a backfill; raise `Conflict` if the job has another unfinished one."""
+    inserted = await INSERT.one(
         conn,
         id=new.id,
         tenant_id=new.tenant_id,
@@ -194,29 +194,29 @@ async def insert(conn: Connection, new: NewBackfill) -> None:
         is_guess=new.is_guess,
         created_by=new.created_by,
     )
-    if made is None:
-        raise Conflict("backfill", "another one of this job has not ended")
+    if inserted is None:
+        raise Conflict("backfill", "the job already has an unfinished backfill")
 
 
 async def unfinished(conn: Connection, *, tenant_id: int, job_id: UUID) -> UUID | None:
-    """The backfill of a job that has not ended."""
+    """Return the unfinished backfill of a job."""
     row = await UNFINISHED.one(conn, tenant_id=tenant_id, job_id=job_id)
     return None if row is None else row.id
 
 
 async def decided(conn: Connection, job_id: UUID) -> datetime | None:
-    """The tick of a job before which all are decided; None if all of them are."""
+    """Return the tick of a job before which all ticks are decided; None if all are."""
     row = await DECIDED.one(conn, job_id=job_id)
     return None if row is None else row.tick_at
 
 
 async def take(conn: Connection) -> Backfill | None:
-    """The backfill that is to be looked at next, locked; None if none is."""
+    """Lock and return the backfill that is next in line; None if none is due."""
     return await TAKE.one(conn)
 
 
 async def lock(conn: Connection, id_: UUID, *, tenant_id: int) -> Backfill:
-    """One backfill, locked until the end of the transaction."""
+    """Return one backfill, locked until the end of the transaction."""
     row = await LOCK.one(conn, id=id_, tenant_id=tenant_id)
     if row is None:
         raise NotFound("backfill", str(id_))
@@ -224,7 +224,7 @@ async def lock(conn: Connection, id_: UUID, *, tenant_id: int) -> Backfill:
 
 
 async def settle(conn: Connection, id_: UUID) -> Settled:
-    """Strike off the runs that have ended, and say how."""
+    """Remove the runs that have ended from the list and return their outcomes."""
     return await SETTLE.one(conn, id=id_) or Settled()
 
 
@@ -236,12 +236,12 @@ async def count_alive(conn: Connection, id_: UUID) -> int:
 async def note_runs(
     conn: Connection, id_: UUID, *, tenant_id: int, run_ids: Sequence[UUID]
 ) -> None:
-    """Remember runs that were made, in the transaction that makes them."""
+    """Record created runs, in the transaction that creates them."""
     await NOTE_RUNS.all(conn, id=id_, tenant_id=tenant_id, run_ids=run_ids)
 
 
 async def move(conn: Connection, before: Backfill, step: Step) -> None:
-    """Write down what a look came to; `LeaseLost` if somebody else was there meanwhile."""
+    """Store the result of a pass; raise `LeaseLost` if another process changed it meanwhile."""
     moved = await MOVE.one(
         conn,
         id=before.id,
@@ -262,26 +262,26 @@ async def move(conn: Connection, before: Backfill, step: Step) -> None:
 async def change(
     conn: Connection, before: Backfill, state: BackfillState, *, reason: str | None = None
 ) -> None:
-    """Give a backfill that the caller has locked another state."""
+    """Change the state of a backfill that the caller has locked."""
     changed = await CHANGE.one(conn, id=before.id, was=before.state, state=state, reason=reason)
     if changed is None:
         raise LeaseLost(thing="backfill", id=before.id)
 
 
 async def waiting(conn: Connection, id_: UUID) -> list[UUID]:
-    """Its runs that nobody executes; none of them starts before the transaction ends."""
+    """Return its waiting runs; none of them starts before the transaction ends."""
     return [row.id for row in await WAITING.all(conn, id=id_)]
 
 
 async def alive(conn: Connection, id_: UUID) -> list[UUID]:
-    """Its runs that have not been seen to end."""
+    """Return its runs that have not ended, as far as known."""
     return [row.id for row in await ALIVE.all(conn, id=id_)]
 
 
 async def standing(
     conn: Connection, ats: Sequence[datetime], *, tenant_id: int, job_id: UUID
 ) -> list[Tick]:
-    """The states of the runs that these ticks of a job have."""
+    """Return the states of the runs of these ticks of a job."""
     return await STANDING.all(
         conn,
         tenant_id=tenant_id,
@@ -295,7 +295,7 @@ async def standing(
 async def count_standing(
     conn: Connection, *, tenant_id: int, job_id: UUID, since: datetime, until: datetime
 ) -> Ticks:
-    """How the ticks of a long range stand, without looking at each."""
+    """Count the ticks of a long range by state, without reading each."""
     row = await COUNT_STANDING.one(
         conn,
         tenant_id=tenant_id,
@@ -308,7 +308,7 @@ async def count_standing(
 
 
 async def took(conn: Connection, *, tenant_id: int, job_id: UUID) -> timedelta | None:
-    """How long the newest runs of a job took in the mean; None if none has run."""
+    """Return the mean duration of the newest runs of a job; None if none has run."""
     async with walking(conn):
         row = await MEASURE.one(conn, tenant_id=tenant_id, job_id=job_id)
     return None if row is None else row.took
@@ -330,7 +330,7 @@ async def page(
     before: UUID | None = None,
     limit: int = 50,
 ) -> list[BackfillRow]:
-    """The newest first; `before` is the id of the last one that was seen."""
+    """Return backfills, newest first; `before` is the id of the previous page's last one."""
     return await PAGE.all(
         conn,
         tenant_id=tenant_id,
@@ -342,11 +342,11 @@ async def page(
 
 
 async def of_run(conn: Connection, run_id: UUID, *, tenant_id: int) -> UUID | None:
-    """The backfill that made a run."""
+    """Return the backfill that created a run."""
     row = await OF_RUN.one(conn, run_id=run_id, tenant_id=tenant_id)
     return None if row is None else row.id
 
 
 async def forget(conn: Connection, *, keep: timedelta, most: int) -> int:
-    """Forget backfills that ended longer ago than `keep`; return how many they were."""
+    """Delete backfills that ended longer ago than `keep`; return how many."""
     return len(await FORGET.all(conn, keep=keep, most=most))

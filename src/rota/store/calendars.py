@@ -1,10 +1,10 @@
-"""Everything Rota asks of named calendars (S15). Room: store.
+"""Stores named calendars (S15).
 
-A calendar is kept in the plain form that people write (contract/calendar.py), in its
-canonical spelling; it is read again by the same code. What a blackout does to a tick is core's.
+A calendar is stored in its plain form (contract/calendar.py), in canonical spelling, and parsed by
+the same code. Core decides how a blackout affects a tick.
 
-A name belongs to a tenant, but schedules are shared by all: the stored ones, which schedulers read,
-name calendars as `qualified` says. A job keeps the names that people wrote.
+A name belongs to a tenant, but all tenants share the stored schedules, which schedulers read. Those
+use the names that `qualified` returns. A job keeps the names that its user wrote.
 """
 
 import json
@@ -32,14 +32,14 @@ from rota.store.statement import statement
 from rota.store.threads import compute_in_thread
 from rota.store.transaction import joined, transaction
 
-# Calendars whose documents were read, of all tenants, that a process remembers.
+# How many parsed calendars, of all tenants, a process caches.
 READ_CALENDARS_MAX: Final = 256
-# Characters of documents that are read on the event loop; more than these are read in a thread.
+# Characters of documents parsed on the event loop; longer ones are parsed in a thread.
 LOOP_TEXT_MAX: Final = 10_000
-FREE: Final = "a name that no other calendar of the tenant has"
+FREE: Final = "already in use; choose a name that no other calendar of the tenant has"
 _SHOWN: Final = 3
-# Seconds until whoever worked with an old calendar may try again with the new one.
-_SOON: Final = 1.0
+# Seconds after which a caller with an outdated calendar may retry with the new one.
+_RETRY_AFTER_S: Final = 1.0
 _DIGITS: Final = 9
 
 
@@ -59,14 +59,14 @@ class User(NamedTuple):
 
 
 class Follower(NamedTuple):
-    """A job that goes by a calendar; `is_held` if it was set aside because of its calendars."""
+    """A job that uses a calendar; `is_held` if it was quarantined because of its calendars."""
 
     id: UUID
     is_held: bool
 
 
 class Current(NamedTuple):
-    """A calendar of any tenant; no body if it is the one that the caller knows."""
+    """A calendar of any tenant; `body` is None if the caller has the current version."""
 
     tenant_id: int
     name: str
@@ -77,7 +77,7 @@ class Current(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """A calendar as it is kept. `read` says why, if this version cannot read its document."""
+    """A stored calendar. `read` is the error if this version cannot read its document."""
 
     read: Calendar | InvalidInput
     document: dict[str, object]
@@ -92,15 +92,15 @@ class Stored:
 
     @property
     def plain(self) -> dict[str, object]:
-        """The document, with the fields that this version does not know."""
+        """The document, including the fields that this version does not know."""
         if isinstance(self.read, InvalidInput):
             return self.document
         return {**write_calendar(self.read), **self.document}
 
 
 class TenantCalendars(dict[str, Calendar]):
-    """Calendars by name. `unread` says why this version cannot read others; asking for one of
-    those raises it.
+    """Calendars by name. `unread` holds the errors of those that this version cannot read;
+    accessing one of them raises its error.
     """
 
     def __init__(self) -> None:
@@ -127,13 +127,15 @@ DELETE = statement("calendars/delete", Row)
 
 
 async def create(conn: Connection, *, tenant_id: int, plain: object) -> Stored:
-    """Write a new calendar, given in the form that people write."""
+    """Create a calendar from its plain form."""
     calendar = _checked(plain)
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=tenant_id, things="calendars")
         count = await COUNT.one(conn, tenant_id=tenant_id)
-        there = 0 if count is None else count.number
-        await tenants.allow_one_more(conn, tenant_id=tenant_id, quota="max_calendars", there=there)
+        existing = 0 if count is None else count.number
+        await tenants.allow_one_more(
+            conn, tenant_id=tenant_id, quota="max_calendars", there=existing
+        )
         row = await CREATE.one(conn, tenant_id=tenant_id, name=calendar.name, body=_text(calendar))
     if row is None:
         raise NameTaken("name", calendar.name, FREE)
@@ -150,14 +152,14 @@ async def get(conn: Connection, *, tenant_id: int, name: str) -> Stored:
 async def page(
     conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50
 ) -> list[Stored]:
-    """Calendars by name, from the one after `after` on."""
+    """Return calendars by name, starting after `after`."""
     rows = await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
     return [_stored(row) for row in rows]
 
 
 async def read_all(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
-    """The calendars of a tenant by name, as a schedule asks for them. One that this version
-    cannot read is left out: it must not be in the way of jobs that do not go by it.
+    """Return the calendars of a tenant by name, as schedules need them. One that this version
+    cannot read is left out: it must not affect jobs that do not use it.
     """
     rows = await READ_ALL.all(conn, tenant_id=tenant_id)
     if sum(len(row.body) for row in rows) > LOOP_TEXT_MAX:
@@ -177,7 +179,7 @@ def _read_rows(rows: Sequence[Row]) -> TenantCalendars:
 
 
 async def replace(conn: Connection, *, tenant_id: int, plain: object, version: int) -> Stored:
-    """Replace the calendar of this name, if it still has the version that the caller has seen."""
+    """Replace the calendar of this name if it still has the version that the caller saw."""
     calendar = _checked(plain)
     row = await REPLACE.one(
         conn, tenant_id=tenant_id, name=calendar.name, body=_text(calendar), version=version
@@ -189,8 +191,8 @@ async def replace(conn: Connection, *, tenant_id: int, plain: object, version: i
 
 
 async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
-    """Delete a calendar that no job goes by. It goes first, which waits for whoever holds it: a job
-    that is being made with it is seen then.
+    """Delete a calendar that no job uses. The delete comes first and waits for transactions that
+    hold the calendar, so that a job that is being created with it is seen.
     """
     async with transaction(conn):
         if await DELETE.one(conn, tenant_id=tenant_id, name=name) is None:
@@ -198,57 +200,60 @@ async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
         users = await USERS.all(conn, tenant_id=tenant_id, name=name, most=_SHOWN)
         if users:
             shown = ", ".join(repr(user.name) for user in users)
-            raise Conflict("calendar", f"jobs go by it: {shown}")
+            raise Conflict("calendar", f"in use by jobs: {shown}")
 
 
 async def hold(conn: Connection, *, tenant_id: int, known: Mapping[str, Calendar]) -> None:
-    """Keep calendars as the caller knows them until the end of the transaction, in which a tick is
-    written that was computed by them. Refuse if they are not what they were.
+    """Lock calendars as the caller knows them until the end of the transaction, which writes a tick
+    that was computed with them. Refuse if they have changed.
     """
     rows = await HOLD.all(conn, tenant_id=tenant_id, names=sorted(known))
-    there = {row.name: _stored(row).calendar for row in rows}
+    stored = {row.name: _stored(row).calendar for row in rows}
     for name, calendar in known.items():
-        if there.get(name) == calendar:
+        if stored.get(name) == calendar:
             continue
-        if name in there or await GET.one(conn, tenant_id=tenant_id, name=name) is not None:
-            raise Conflict("calendar", f"{name!r} was changed meanwhile", retry_after=_SOON)
-        raise InvalidSchedule("calendars", name, "a calendar that exists")
+        if name in stored or await GET.one(conn, tenant_id=tenant_id, name=name) is not None:
+            reason = f"{name!r} was changed by another request"
+            raise Conflict("calendar", reason, retry_after=_RETRY_AFTER_S)
+        raise InvalidSchedule("calendars", name, "no such calendar; create it first")
 
 
 async def followers(conn: Connection, *, tenant_id: int, name: str, most: int) -> list[Follower]:
-    """The jobs that go by a calendar and have ticks to come or were set aside because of it."""
+    """Return jobs that use a calendar and have future ticks or are quarantined because of it."""
     return await FOLLOWERS.all(conn, tenant_id=tenant_id, name=name, most=most)
 
 
 def qualified(tenant_id: int, name: str) -> str:
-    """The name of a calendar among those of all tenants."""
+    """Return the name of a calendar that is unique among all tenants."""
     return f"{tenant_id}/{name}"
 
 
 async def current(conn: Connection, known: Mapping[str, Stored | None]) -> dict[str, Stored]:
-    """Those of these calendars that exist, as they are now, by their qualified names; `known` has
-    what the caller knows of each.
+    """Return the existing ones of these calendars in their current version, by qualified name;
+    `known` holds the versions that the caller has.
     """
-    asked = {parts: each for name, each in known.items() if (parts := _parts(name)) is not None}
+    wanted = {
+        parts: cached for name, cached in known.items() if (parts := _parts(name)) is not None
+    }
     rows = await CURRENT.all(
         conn,
-        tenant_ids=[tenant_id for tenant_id, _ in asked],
-        names=[name for _, name in asked],
-        versions=[each and each.version for each in asked.values()],
-        updated_ats=[each and each.updated_at for each in asked.values()],
+        tenant_ids=[tenant_id for tenant_id, _ in wanted],
+        names=[name for _, name in wanted],
+        versions=[cached and cached.version for cached in wanted.values()],
+        updated_ats=[cached and cached.updated_at for cached in wanted.values()],
     )
     found: dict[str, Stored] = {}
     for row in rows:
-        mine = asked[row.tenant_id, row.name]
+        calendar = wanted[row.tenant_id, row.name]
         if row.body is not None:
-            mine = _stored(Row(row.name, row.body, row.version, row.updated_at))
-        if mine is not None:
-            found[qualified(row.tenant_id, row.name)] = mine
+            calendar = _stored(Row(row.name, row.body, row.version, row.updated_at))
+        if calendar is not None:
+            found[qualified(row.tenant_id, row.name)] = calendar
     return found
 
 
 def _parts(name: str) -> tuple[int, str] | None:
-    """The tenant and the name; None for one that nobody has qualified."""
+    """Return the tenant and the name; None if the name is not qualified."""
     tenant_id, slash, plain = name.partition("/")
     if not slash or not (tenant_id.isascii() and tenant_id.isdigit()) or len(tenant_id) > _DIGITS:
         return None
@@ -275,7 +280,7 @@ def _read(body: str) -> Calendar | InvalidInput:
         return error
 
 
-# benefit: a calendar of 2,000 dates takes 10 ms to read, and each request reads all of a tenant.
+# benefit: a calendar of 2,000 dates takes 10 ms to parse, and each request parses all of a tenant.
 @lru_cache(maxsize=READ_CALENDARS_MAX)
 def _calendar_of(body: str) -> Calendar:
     return read_stored_calendar(json.loads(body))

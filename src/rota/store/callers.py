@@ -1,6 +1,6 @@
-"""Whose connection it is, when it is not one of ours. Room: store.
+"""Describes the owner of a connection that Rota did not open.
 
-Somebody hands in jobs through a connection of their own (sdk/transaction): as their own role, in
+Applications submit jobs through their own connection (sdk/transaction): with their own role, in
 their own transaction.
 """
 
@@ -13,7 +13,7 @@ from rota.store.statement import statement
 
 
 class Caller(NamedTuple):
-    """`now` is the time by the database's clock; who is walled sees one tenant at most."""
+    """`now` is the database's time. A walled caller sees at most one tenant."""
 
     role: str
     now: datetime
@@ -27,5 +27,5 @@ DESCRIBE = statement("callers/describe", Caller)
 async def describe(conn: Connection) -> Caller:
     caller = await DESCRIBE.one(conn)
     if caller is None:
-        raise StoreRefused(reason="it does not tell the time", remedy="run `rota migrate`")
+        raise StoreRefused(reason="the server did not report its time", remedy="run `rota migrate`")
     return caller

@@ -1,4 +1,4 @@
-"""Finds jobs by what people call them. Room: store."""
+"""Finds jobs by name."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,6 +17,6 @@ NAMED = statement("jobs/named", Named)
 
 
 async def named(conn: Connection, *, tenant_id: int, names: Sequence[str]) -> dict[str, UUID]:
-    """The jobs that have these names now."""
+    """Return the ids of the jobs that currently have these names."""
     rows = await NAMED.all(conn, tenant_id=tenant_id, names=names)
     return {row.name: row.id for row in rows}

@@ -1,7 +1,7 @@
-"""The processes, shards and queues as the API shows them. Room: store.
+"""Reads the processes, shards and queues as the API shows them.
 
-Reads only, and each of a bounded cost however much waits. The processes belong to the cluster, not
-to a tenant; who may see them is the API's to say.
+Reads only; the cost of each statement is bounded, however many runs wait. Processes belong to the
+cluster, not to a tenant; the API decides who may see them.
 """
 
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ from rota.core.tenancy import DEFAULT_TENANT
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-# Nothing is counted further; one more than what is shown, to tell that there are more.
+# Counting stops here: one more than is shown, to indicate that there are more.
 MOST_COUNTED: Final = 10_001
 
 
 class WorkerRow(NamedTuple):
-    """A start of a worker process: its session."""
+    """A session of a worker process."""
 
     id: UUID
     name: str
@@ -27,7 +27,7 @@ class WorkerRow(NamedTuple):
     running: int
     queues: list[str]
     kinds: list[str]
-    # JSON of the tenants whose runs it takes; null for all, in a worker of the previous release.
+    # JSON of the tenants whose runs it claims; null for all, in a worker of the previous release.
     serves: str | None
     started_at: datetime
     beat_at: datetime
@@ -43,7 +43,7 @@ class SchedulerRow(NamedTuple):
 
 
 class ShardRow(NamedTuple):
-    """`session_id` and `scheduler` are who holds it now, if anybody does."""
+    """`session_id` and `scheduler` identify the current holder, if any."""
 
     id: int
     session_id: UUID | None
@@ -53,10 +53,10 @@ class ShardRow(NamedTuple):
 
 
 class QueueRow(NamedTuple):
-    """A queue, what holds a tenant's runs back there, and what of the tenant is in it. `waiting`
-    could start now, `later` not yet.
+    """A queue, the limits on a tenant's runs there, and the tenant's runs in it. `waiting` runs
+    could start now, `later` runs not yet.
 
-    `oldest_at` is since when the one that waits longest could start. Counts end at `MOST_COUNTED`.
+    `oldest_at` is since when the longest waiting run could start. Counts end at `MOST_COUNTED`.
     """
 
     name: str
@@ -88,14 +88,14 @@ KINDS_SERVED = statement("cluster_views/kinds_served", Served)
 async def workers(
     conn: Connection, *, tenant: str | None = None, with_dead: bool = False, limit: int = 1000
 ) -> list[WorkerRow]:
-    """The workers whose lease holds, the youngest first, and perhaps the dead after them. Those
-    that take runs of a tenant, or all if none is named.
+    """Return the workers with a valid lease, youngest first, optionally followed by dead ones; only
+    those that claim runs of a tenant, or all if `tenant` is None.
     """
     return await WORKERS.all(conn, tenant=tenant, with_dead=with_dead, most=limit)
 
 
 async def schedulers(conn: Connection, *, limit: int = 1000) -> list[SchedulerRow]:
-    """The schedulers whose lease holds, the youngest first, each with its shards."""
+    """Return the schedulers with a valid lease, youngest first, each with its shards."""
     return await SCHEDULERS.all(conn, most=limit)
 
 
@@ -104,15 +104,15 @@ async def shards(conn: Connection) -> list[ShardRow]:
 
 
 async def queues(conn: Connection, *, tenant_id: int, all_tenants: bool = False) -> list[QueueRow]:
-    """The queues of a tenant; or all that there are, with what was said for all tenants."""
+    """Return the queues of a tenant; or all queues, with the settings for all tenants."""
     return await QUEUES.all(conn, tenant_id=tenant_id, all_tenants=all_tenants)
 
 
 async def kinds_served(
     conn: Connection, *, tenant: str = DEFAULT_TENANT
 ) -> dict[str, frozenset[str] | None]:
-    """Return the kinds of jobs that some living worker carries out for a tenant, each with all
-    fields that its payloads may have; None if they may have any.
+    """Return the kinds that some living worker executes for a tenant, each with all fields that its
+    payloads may have; None if any field is allowed.
     """
     return {
         row.name: None if row.fields is None else frozenset(row.fields)

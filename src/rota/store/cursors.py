@@ -1,8 +1,8 @@
-"""Everything Rota asks of cursors: where each job stands in its schedule. Room: store.
+"""Reads and moves cursors: the position of each job in its schedule.
 
-A scheduler reads ahead with `due` and decides with `fire`, `fire_over` or `move`. Which tick
-follows is computed by the caller; a statement only moves a cursor that still stands where the
-caller saw it, in a shard that the caller still holds.
+A scheduler reads ahead with `due` and decides with `fire`, `fire_over` or `move`. The caller
+computes the next tick; a statement only moves a cursor that is still where the caller saw it, in a
+shard that the caller still holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from rota.store.driver import Connection
 from rota.store.statement import Statement, statement
 
 PAST: Final = datetime(1, 1, 2, tzinfo=UTC)
-# How many runs may wait behind one another with the overlap policy queue_all.
+# How many runs may wait in a row with the overlap policy queue_all.
 MOST_WAITING: Final = 100
 
 
 class Due(NamedTuple):
-    """A cursor as it was read: its next tick, and what firing that needs to know."""
+    """A cursor as it was read: its next tick, and the data needed to fire it."""
 
     job_id: UUID
     version: int
@@ -34,7 +34,7 @@ class Due(NamedTuple):
     overlap: str
 
     def at(self, tick_at: datetime, fire_at: datetime, fired: int | None) -> "Due":
-        """The same cursor at another tick. Faster than `_replace`, on the hot path."""
+        """Return the same cursor at another tick. Faster than `_replace`, on the hot path."""
         return Due(
             self.job_id,
             self.version,
@@ -49,14 +49,14 @@ class Due(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """A tick that was decided: `is_skipped` when its overlap policy kept it from becoming a run."""
+    """A decided tick; `is_skipped` if its overlap policy prevented the run."""
 
     run_id: UUID
     is_skipped: bool
 
 
 class Firing(NamedTuple):
-    """One tick to decide, and where the cursor goes then; None when it was the last."""
+    """One tick to decide, and the cursor's next position; None after the last tick."""
 
     due: Due
     run_id: UUID
@@ -65,7 +65,7 @@ class Firing(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A cursor to move without a run; None when its job has no further tick."""
+    """A cursor to move without a run; None if its job has no further tick."""
 
     due: Due
     next_tick_at: datetime | None
@@ -73,7 +73,7 @@ class Step(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What is written down for ticks that do not run; `tick_at` is the last of them."""
+    """A history entry for ticks that do not run; `tick_at` is the last of them."""
 
     job_id: UUID
     id: UUID
@@ -87,7 +87,7 @@ class Moved(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where a job stands in its schedule."""
+    """The position of a job in its schedule."""
 
     job_id: UUID
     tick_at: datetime
@@ -97,7 +97,7 @@ class Standing(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a job is to stand; None when it has no further tick."""
+    """The new position of a job; None if it has no further tick."""
 
     job_id: UUID
     tick_at: datetime | None
@@ -106,7 +106,7 @@ class Place(NamedTuple):
 
 
 class LastEnd(NamedTuple):
-    """How the runs of a job stand; `ended_at` is None if none is known to have ended."""
+    """Whether a job has unfinished runs, and when the last one ended, if known."""
 
     job_id: UUID
     is_alive: bool
@@ -115,7 +115,7 @@ class LastEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """The shards that a scheduler believes to hold, with the epochs it got them at."""
+    """The shards that a scheduler believes it holds, with their epochs."""
 
     owner: UUID
     epochs: Mapping[int, int]
@@ -138,9 +138,9 @@ async def due(
     most: int,
     afters: Sequence[datetime] | None = None,
 ) -> list[Due]:
-    """What these shards must decide until `before`, soonest first, at most `most`.
+    """Return at most `most` ticks that these shards must decide before `before`, soonest first.
 
-    `afters` says for each shard from when on; what is due at that very time is left out.
+    `afters` gives a start time per shard; ticks at exactly that time are excluded.
     """
     return await DUE.all(
         conn,
@@ -153,10 +153,10 @@ async def due(
 
 
 def share_of_read(most: int, shards: int) -> int:
-    """How many rows `due` returns of one shard at most.
+    """Return how many rows `due` reads of one shard at most.
 
-    A little more than an even part of each: jobs are dealt to shards by a hash. A shard that
-    holds more is read on by the next call.
+    Slightly more than an even part, because a hash distributes jobs to shards. The next call
+    continues with a shard that holds more.
     """
     return max(8, 5 * most // (4 * max(1, shards)))
 
@@ -168,7 +168,7 @@ async def fire(
     *,
     ahead: timedelta = timedelta(0),
 ) -> list[Decided]:
-    """Decide a batch of ticks, at most one of each job; return those that were ours to decide.
+    """Decide a batch of ticks, at most one per job; return those that this call decided.
 
     For jobs with the overlap policies skip and allow.
     """
@@ -182,14 +182,14 @@ async def fire_over(
     *,
     ahead: timedelta = timedelta(0),
 ) -> list[Decided]:
-    """The same for any overlap policy, at a higher price."""
+    """Decide ticks of any overlap policy, at a higher cost."""
     return await _fire(FIRE_OVER, conn, ownership, firings, ahead=ahead, most_waiting=MOST_WAITING)
 
 
 async def move(
     conn: Connection, ownership: Ownership, steps: Sequence[Step], records: Sequence[Record]
 ) -> set[UUID]:
-    """Move cursors on and keep the records of what was passed over; return the jobs that moved."""
+    """Move cursors and record the ticks that were passed over; return the jobs that moved."""
     rows = await MOVE.all(
         conn,
         **_held(ownership, steps),
@@ -212,13 +212,13 @@ async def last_ends(conn: Connection, job_ids: Sequence[UUID]) -> dict[UUID, Las
 
 
 async def lock(conn: Connection, job_ids: Sequence[UUID]) -> list[Standing]:
-    """Where jobs stand that the caller has locked; nothing of those without ticks to come."""
+    """Return the positions of jobs that the caller has locked; a job without ticks has none."""
     return await LOCK.all(conn, job_ids=job_ids)
 
 
 async def reschedule(conn: Connection, places: Sequence[Place]) -> set[UUID]:
-    """Put the cursors of active jobs elsewhere, each with a new version of its job. The caller has
-    locked both.
+    """Move the cursors of active jobs, each with a new version of its job. The caller has locked
+    both.
     """
     rows = await RESCHEDULE.all(
         conn,
@@ -231,7 +231,7 @@ async def reschedule(conn: Connection, places: Sequence[Place]) -> set[UUID]:
 
 
 async def _fire(
-    which: Statement[Decided],
+    fire_statement: Statement[Decided],
     conn: Connection,
     ownership: Ownership,
     firings: Sequence[Firing],
@@ -241,7 +241,7 @@ async def _fire(
     due_ats = [firing.due.fire_at for firing in firings]
     next_tick_ats = [firing.next_tick_at for firing in firings]
     next_fire_ats = [firing.next_fire_at for firing in firings]
-    return await which.all(
+    return await fire_statement.all(
         conn,
         **_held(ownership, firings),
         job_ids=[firing.due.job_id for firing in firings],
@@ -249,7 +249,7 @@ async def _fire(
         tick_ats=tick_ats,
         run_ids=[firing.run_id for firing in firings],
         next_tick_ats=next_tick_ats,
-        # Encoding a time costs more than comparing two; an empty list is read as nulls.
+        # Encoding a time costs more than comparing two; an empty list reads as nulls.
         due_ats=[] if due_ats == tick_ats else due_ats,
         next_fire_ats=[] if next_fire_ats == next_tick_ats else next_fire_ats,
         **values,
@@ -257,7 +257,7 @@ async def _fire(
 
 
 def _held(ownership: Ownership, ticks: Sequence[Firing | Step]) -> dict[str, object]:
-    """Only the shards of this batch: every one of them is locked, and locking is a write."""
+    """Return only the shards of this batch: each is locked, and a lock is a write."""
     epochs = ownership.epochs
     shards = [shard for shard in {tick.due.shard for tick in ticks} if shard in epochs]
     return {

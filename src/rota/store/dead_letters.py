@@ -1,8 +1,8 @@
-"""Groups of dead letters: those of one kind of work that failed alike. Room: store.
+"""Groups dead letters of one kind by error.
 
-The database's `rota.failure_fingerprint` says which failures are alike. The list of dead letters
-(run_views.py) and what acts on many of them (revival.py) filter by the same function, the same kind
-and the same time, so a group is exactly what is listed, counted and changed.
+The database function `rota.failure_fingerprint` decides which failures are alike. The list of dead
+letters (run_views.py) and bulk changes (revival.py) filter by the same function, kind and time, so
+a group is exactly what is listed, counted and changed.
 """
 
 import json
@@ -18,17 +18,17 @@ from rota.store.walking import walking
 
 # The newest dead letters that are grouped for one list of groups.
 GROUPED_MAX: Final = 5000
-# The newest dead letters that are looked at for one group: as many as one action may change.
+# The newest dead letters that are examined for one group: as many as one action may change.
 GROUP_LOOK_MAX: Final = MOST_COUNTED
 HOURS_SHOWN: Final = 24
 
 
 class DeadGroup(NamedTuple):
-    """Dead letters of one kind that failed alike; `message` and `sample_id` are of the newest.
+    """Dead letters of one kind with the same error; `message` and `sample_id` are of the newest.
 
-    `hours` is JSON: how many ended so many hours ago. `versions` are those of the definitions.
-    `jobs` is JSON: the five that failed most; submissions are one entry without an id.
-    `is_partial`: there were more dead letters than are looked at.
+    `hours` is JSON: how many ended how many hours ago. `versions` are versions of the definitions.
+    `jobs` is JSON: the five jobs with the most failures; submissions are one entry without an id.
+    `is_partial`: there were more dead letters than were examined.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class DeadGroup(NamedTuple):
     is_partial: bool
 
     def counts_per_hour(self) -> list[int]:
-        """How many ended in each of the last 24 hours, the oldest hour first."""
+        """Return how many ended in each of the last 24 hours, the oldest hour first."""
         ended: dict[str, int] = json.loads(self.hours or "{}")
         return [ended.get(str(ago), 0) for ago in range(HOURS_SHOWN - 1, -1, -1)]
 
@@ -58,12 +58,12 @@ DEAD_GROUPS = statement("run_views/dead_groups", DeadGroup)
 async def list_groups(
     conn: Connection, which: RunFilter, *, tenant_id: int, limit: int = 50
 ) -> list[DeadGroup]:
-    """Group the newest dead letters that ended in the time of the filter, the last seen first."""
+    """Group the newest dead letters that ended in the filter's period, the latest group first."""
     return await _read_groups(conn, which, tenant_id=tenant_id, most=limit, look=GROUPED_MAX)
 
 
 async def get_group(conn: Connection, which: RunFilter, *, tenant_id: int) -> DeadGroup | None:
-    """The group of this kind and fingerprint; None if no dead letter is in it."""
+    """Return the group of this kind and fingerprint; None if it is empty."""
     found = await _read_groups(conn, which, tenant_id=tenant_id, most=1, look=GROUP_LOOK_MAX)
     return found[0] if found else None
 

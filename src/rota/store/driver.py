@@ -1,6 +1,7 @@
-"""What Rota uses of asyncpg, as protocols: our whole dependency on the driver. Room: store.
+"""Declares the parts of asyncpg that Rota uses, as protocols.
 
-asyncpg ships no types; these satisfy strict checking and document what a replacement would owe us.
+asyncpg ships no types. These protocols satisfy strict type checking and document what a replacement
+driver would have to provide.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +31,7 @@ class Connection(Protocol):
 
 
 class Source(Protocol):
-    """Where a duty gets its connection from: a pool, or a line of its own."""
+    """Provides a service with a connection: a pool, or one dedicated connection."""
 
     def acquire(self) -> AbstractAsyncContextManager[Connection]: ...
 

@@ -1,4 +1,4 @@
-"""Marks jobs as finished whose last tick was decided. Room: store."""
+"""Marks jobs as finished after their last tick was decided."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -23,8 +23,8 @@ MARK_FINISHED = statement("jobs/mark_finished", MarkedJob)
 async def mark_ended(conn: Connection, *, most: int) -> int:
     """Mark jobs as finished whose last tick was decided; return how many were on the list.
 
-    In a transaction of the caller's. The jobs are locked before their cursors are looked at: an
-    edit that is under way comes first, and is seen.
+    Runs in the caller's transaction. The jobs are locked before their cursors are read, so that a
+    concurrent edit comes first and is seen.
     """
     if ended := [row.job_id for row in await TAKE_ENDED.all(conn, most=most)]:
         await jobs.LOCK.all(conn, ids=ended)

@@ -1,4 +1,4 @@
-"""Runs that something outside of Rota carries out, and tells of. Room: store."""
+"""Claims and locks runs that an external system executes and reports."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -23,7 +23,7 @@ TAKE = statement("external/take", Taken)
 
 
 async def take(conn: Connection, *, run_id: UUID, session_id: UUID) -> Taken:
-    """Let a session have a run that was made in this transaction."""
+    """Assign a run that was created in this transaction to a session."""
     row = await TAKE.one(conn, id=run_id, session_id=session_id)
     if row is None:
         raise LeaseLost(thing="run", id=run_id)
@@ -31,8 +31,8 @@ async def take(conn: Connection, *, run_id: UUID, session_id: UUID) -> Taken:
 
 
 async def hold(conn: Connection, *, run_id: UUID, session_id: UUID) -> int:
-    """Lock a run until the transaction ends and return its attempt; `LeaseLost` if the session has
-    it no more.
+    """Lock a run until the transaction ends and return its attempt; raise `LeaseLost` if the
+    session no longer holds it.
     """
     row = await HOLD.one(conn, id=run_id, session_id=session_id)
     if row is None:

@@ -1,11 +1,10 @@
-"""What changed since somebody last looked: runs and jobs, by the transactions that wrote them.
-Room: store.
+"""Finds runs and jobs that changed since the last look, by the transactions that wrote them.
 
 Nothing is written for the feed. Each row knows its transaction (`xmin`), and PostgreSQL knows which
-transactions are still open; so "new" means "written by a transaction that was open or unborn when I
-last looked", and a row that is committed late is not missed, whatever its time says. The time only
-bounds how much is read. Which of the rows were told already is the caller's to remember. Members
-of maps are left out: a million of them would drown all else, and their map counts them.
+transactions are still open. So "new" means "written by a transaction that was open or not yet
+started at the last look", and a row that is committed late is not missed, whatever its time says.
+The time only bounds how much is read. The caller remembers which rows it has already sent. Members
+of maps are left out: a million of them would drown everything else, and their map counts them.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from rota.store.translate import translated
 
 
 class Horizon(NamedTuple):
-    """The oldest open transaction, and the number that the next one will have."""
+    """The oldest open transaction, and the id of the next one."""
 
     now: datetime
     oldest: int
@@ -31,7 +30,7 @@ class Horizon(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A row that is new; `total` is how many such rows its tenant has, returned or not."""
+    """A new row; `total` is how many such rows its tenant has, returned or not."""
 
     what: str
     tenant_id: int
@@ -53,7 +52,7 @@ class Summed(NamedTuple):
 
 
 class Position(NamedTuple):
-    """All transactions before `xid` are known; what the others wrote has a time from `since` on."""
+    """All transactions before `xid` are known; rows of the others have times from `since` on."""
 
     xid: int
     since: datetime
@@ -68,44 +67,46 @@ PROGRESSED = statement("feed/progressed", Seen)
 JOBS = statement("feed/jobs", Seen)
 SUMMARIZE = statement("feed/summarize", Summed)
 
-# An id is drawn before its row is written, and its time is cut to milliseconds.
+# An id is generated before its row is written, and its time is truncated to milliseconds.
 _ID_MARGIN: Final = timedelta(seconds=1)
 
 
 async def horizon(conn: Connection) -> Horizon:
-    """Where the transactions stand. In a transaction of the caller's, before `look`."""
+    """Return the current transaction ids. Call it in the same transaction, before `look`."""
     row = await HORIZON.one(conn)
     if row is None:
-        raise StoreRefused(reason="it does not tell its transactions", remedy="run `rota migrate`")
+        raise StoreRefused(
+            reason="the server did not report its transactions", remedy="run `rota migrate`"
+        )
     return row
 
 
 async def look(
     conn: Connection, *, tenant_ids: Sequence[int], position: Position, most: int
 ) -> list[Seen]:
-    """What was written from a position on: of each sort and tenant at most `most`, oldest first."""
-    asked = {
+    """Return rows written from a position on: at most `most` per type and tenant, oldest first."""
+    conditions = {
         "tenant_ids": tenant_ids,
         "xid": position.xid,
         "since": position.since,
         "most": most,
     }
-    timeless = {name: value for name, value in asked.items() if name != "since"}
+    timeless = {name: value for name, value in conditions.items() if name != "since"}
     from_id = stamped(position.since - _ID_MARGIN, bytes(10))
-    # Each statement sees a little more than the one before it. What they miss of each other was
-    # written after the horizon was read, and is new once more at the next look.
+    # Each statement sees slightly more than the one before it. Rows that they miss of each other
+    # were written after the horizon was read, and are new again at the next look.
     return [
-        *await JOBS.all(conn, **asked),
-        *await MADE.all(conn, from_id=from_id, **asked),
+        *await JOBS.all(conn, **conditions),
+        *await MADE.all(conn, from_id=from_id, **conditions),
         *await HELD.all(conn, **timeless),
-        *await PROGRESSED.all(conn, **asked),
-        *await ATTEMPTED.all(conn, **asked),
-        *await ENDED.all(conn, **asked),
+        *await PROGRESSED.all(conn, **conditions),
+        *await ATTEMPTED.all(conn, **conditions),
+        *await ENDED.all(conn, **conditions),
     ]
 
 
 async def summarize(conn: Connection, *, most: int) -> int:
-    """Sum up at most so many block ranges of each table, unless somebody tidies it right now."""
+    """Summarize at most `most` block ranges of each table, unless it is being vacuumed."""
     async with transaction(conn):
         with translated(conn):
             # Shorter than the second after which a waiting lock ends a vacuum.

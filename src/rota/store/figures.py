@@ -1,8 +1,8 @@
-"""Figures of the cluster and of a tenant, for charts and for Prometheus (O5). Room: store.
+"""Reads metrics of the cluster and of a tenant, for charts and for Prometheus (O5).
 
-Reads only. Nothing here may grow with history or with the number of jobs: every statement has a
-bound on what it looks at, and says in its file what lies beyond. What serves a tenant carries its
-id; what the operator's metrics ask is of the whole cluster. What figures mean is flow/observe's.
+Reads only. No cost may grow with history or with the number of jobs: every statement bounds what it
+reads, and its file says what lies beyond. Statements for a tenant carry its id; the operator's
+metrics cover the whole cluster.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-# Counting what waits in one queue ends here: some 50 ms.
+# Counting the waiting runs of one queue stops here: some 50 ms.
 MOST_WAITING: Final = 100_000
 MOST_QUEUES: Final = 200
-# Overdue ticks of one shard that are looked at.
+# Overdue ticks of one shard that are examined.
 MOST_LATE: Final = 1000
 # The sample of runs from which times are measured.
 MOST_SAMPLED: Final = 10_000
-# Up to so many jobs they are counted; beyond, the planner's statistics are good enough.
+# Up to this many jobs are counted; beyond, the planner's statistics are good enough.
 MOST_JOBS: Final = 100_000
 
 
 # A run that ends later than this after the time in its id is found by another index. The statements
-# and the index say the same.
+# and the index use the same value.
 LATE_AFTER: Final = timedelta(hours=1)
-# An id is drawn a moment before its row is written, and a tick is fired a moment ahead of its time.
+# An id is generated before its row is written, and a tick is fired a moment ahead of its time.
 CLOCK_MARGIN: Final = timedelta(minutes=1)
 
 
@@ -39,15 +39,15 @@ class Counted(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """A part of the time that is counted: from `low` on and before `high`."""
+    """A period to count: from `low` (inclusive) to `high` (exclusive)."""
 
     low: datetime
     high: datetime
 
 
 class Ended(NamedTuple):
-    """Runs of one bucket that ended in one state; sums of lags and durations and their numbers.
-    `bins` are those of core/bins.py that hold a lag, `bin_lags` how many each does.
+    """Runs of one bucket that ended in one state; sums of lags and durations and their counts.
+    `bins` are those of core/bins.py that contain a lag, `bin_lags` how many each contains.
     """
 
     bucket: int
@@ -77,7 +77,7 @@ class Pace(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """What is ready and waits in a queue; more than `MOST_WAITING` may be more than it says."""
+    """Ready runs that wait in a queue, counted up to `MOST_WAITING`."""
 
     queue: str
     is_paused: bool
@@ -130,7 +130,7 @@ class Bad(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """Runs that ended in one state; without a state, in any."""
+    """Runs that ended in one state; `state` is None for the row of all states."""
 
     state: str | None
     number: int
@@ -176,15 +176,15 @@ TABLE_SIZES = statement("figures/table_sizes", TableSize)
 
 
 def id_at(moment: datetime) -> UUID:
-    """The smallest id of a moment: runs that were due before it have smaller ones."""
+    """Return the smallest id of a moment: runs that were due before it have smaller ids."""
     return stamped(moment, bytes(10))
 
 
 def first_id_before(moment: datetime) -> UUID:
-    """The smallest id of a run that ended at a moment or later, unless it ended late.
+    """Return the smallest id of a run that ended at a moment or later, unless it ended late.
 
     Late means more than an hour after the time in its id: `finished_at` minus the earlier of
-    `scheduled_at` and `created_at`. The index `runs_ended_late` has those.
+    `scheduled_at` and `created_at`. The index `runs_ended_late` contains late runs.
     """
     return id_at(moment - LATE_AFTER - CLOCK_MARGIN)
 
@@ -192,7 +192,7 @@ def first_id_before(moment: datetime) -> UUID:
 async def count_some(
     conn: Connection, *, tenant_id: int, start: datetime, end: datetime, most: int
 ) -> int:
-    """How many runs of a tenant have to be looked at to count those that ended in a time."""
+    """Return how many runs of a tenant must be read to count those that ended in a period."""
     row = await COUNT_SOME.one(
         conn,
         tenant_id=tenant_id,
@@ -214,27 +214,27 @@ async def count_slices(
     due: Sequence[Slice],
     late: Sequence[Slice],
 ) -> list[Ended]:
-    """Count what ended in buckets that begin at `starts`, the last of them until `until`.
+    """Count runs that ended, in buckets that begin at `starts`; the last one ends at `until`.
 
-    Looks at runs with a time in `due` in their ids, and at those that ended in `late`, more than
-    an hour after theirs.
+    Reads runs with a time in `due` in their ids, and runs that ended in `late`, more than an hour
+    after that time.
     """
     return await COUNT_SLICES.all(
         conn,
         tenant_id=tenant_id,
         starts=list(starts),
         until=until,
-        lows=[id_at(each.low) for each in due],
-        highs=[id_at(each.high) for each in due],
-        late_lows=[each.low for each in late],
-        late_highs=[each.high for each in late],
+        lows=[id_at(period.low) for period in due],
+        highs=[id_at(period.high) for period in due],
+        late_lows=[period.low for period in late],
+        late_highs=[period.high for period in late],
         shortest=bins.SHORTEST.total_seconds(),
         bins_per_e=bins.PER_E,
     )
 
 
 async def times(conn: Connection, *, tenant_id: int, since: datetime) -> Times:
-    """Lags and durations of the newest runs that ended since a time."""
+    """Measure lags and durations of the newest runs that ended since a time."""
     row = await MEASURE_TIMES.one(
         conn,
         tenant_id=tenant_id,
@@ -246,7 +246,7 @@ async def times(conn: Connection, *, tenant_id: int, since: datetime) -> Times:
 
 
 async def pace(conn: Connection, *, tenant_id: int, since: datetime, most: int) -> Pace:
-    """How many runs ended since a time, of the newest `most`."""
+    """Count how many of the newest `most` runs ended since a time."""
     row = await MEASURE_PACE.one(
         conn, tenant_id=tenant_id, from_id=first_id_before(since), since=since, most=most
     )
@@ -254,7 +254,7 @@ async def pace(conn: Connection, *, tenant_id: int, since: datetime, most: int) 
 
 
 async def depths(conn: Connection, *, tenant_id: int) -> list[Depth]:
-    """The queues in which runs of a tenant wait, the fullest first."""
+    """Return the queues in which runs of a tenant wait, the fullest first."""
     return await READ_DEPTHS.all(
         conn, tenant_id=tenant_id, most=MOST_WAITING, most_queues=MOST_QUEUES
     )
@@ -266,7 +266,7 @@ async def late_ticks(conn: Connection, *, tenant_id: int, before: datetime) -> L
 
 
 async def queues(conn: Connection) -> list[Queue]:
-    """All queues, the fullest first."""
+    """Return all queues, the fullest first."""
     return await READ_QUEUES.all(conn, most=MOST_WAITING)
 
 
@@ -279,7 +279,7 @@ async def shard_owners(conn: Connection) -> list[Owner]:
 
 
 async def jobs(conn: Connection) -> dict[JobState, int]:
-    """How many jobs are in each state but deleted: exactly while they are few, else about."""
+    """Count the jobs per state, without deleted ones: exactly if there are few, else estimated."""
     guess = await GUESS_JOBS.one(conn)
     if guess is not None and guess.number > MOST_JOBS and guess.states and guess.parts:
         known = zip(map(JobState, guess.states), guess.parts, strict=True)
@@ -303,12 +303,12 @@ async def tenant_jobs(conn: Connection, *, tenant_id: int) -> dict[JobState, int
 
 
 async def bad(conn: Connection, *, since: datetime) -> list[Bad]:
-    """Dead letters that were due since a time."""
+    """Count dead letters that were due since a time."""
     return await COUNT_BAD.all(conn, from_id=id_at(since), most=MOST_WAITING)
 
 
 async def recent(conn: Connection, *, since: datetime) -> list[Recent]:
-    """What became of the newest runs that ended since a time; the row of all has no state."""
+    """Summarize the newest runs that ended since a time; the row of all states has no state."""
     return await COUNT_ENDED.all(
         conn, from_id=first_id_before(since), since=since, most=MOST_SAMPLED
     )

@@ -1,7 +1,7 @@
-"""Whether a PostgreSQL server may hold Rota's data at all. Room: store.
+"""Checks whether a PostgreSQL server may hold Rota's data.
 
-Asked once, when a process starts. A server that can lose what it acknowledged is refused, because
-every promise of Rota stands on that acknowledgement (F50).
+A process checks once, at startup. A server that can lose acknowledged writes is refused, because
+every guarantee of Rota depends on that acknowledgement (F50).
 """
 
 from datetime import datetime
@@ -15,7 +15,7 @@ OLDEST: Final = 15
 
 
 class Server(NamedTuple):
-    """What a server says of itself."""
+    """The version and settings that a server reports."""
 
     version: int
     shown_version: str
@@ -36,49 +36,49 @@ CLOCK = statement("server/clock", Time)
 
 
 async def check_server(conn: Connection) -> Server:
-    """Return what the server is, or raise `StoreRefused` with the reason and the remedy.
+    """Return the server's description, or raise `StoreRefused` with the reason and the remedy.
 
-    A standby is `StoreUnavailable`: it may be promoted.
+    A standby raises `StoreUnavailable`: it may be promoted.
     """
     server = await SERVER.one(conn)
     if server is None:
         raise StoreRefused(
-            reason="it does not describe itself", remedy="use PostgreSQL 15 or newer"
+            reason="the server did not describe itself", remedy="use PostgreSQL 15 or newer"
         )
     judge(server)
     return server
 
 
 async def database_time(conn: Connection) -> datetime:
-    """The time by the database's clock, which is the one that decides."""
+    """Return the time of the database's clock, which decides everything."""
     row = await CLOCK.one(conn)
     if row is None:
-        raise StoreRefused(reason="it does not tell the time", remedy="run `rota migrate`")
+        raise StoreRefused(reason="the server did not report its time", remedy="run `rota migrate`")
     return row.now
 
 
 def judge(server: Server) -> None:
     if server.version // 10_000 < OLDEST:
         raise StoreRefused(
-            reason=f"it is PostgreSQL {server.shown_version}",
+            reason=f"the server runs PostgreSQL {server.shown_version}",
             remedy=f"use PostgreSQL {OLDEST} or newer",
         )
     for setting in ("fsync", "full_page_writes", "synchronous_commit"):
         if getattr(server, setting) == "off":
             raise StoreRefused(
-                reason=f"{setting} is off, so it may lose what it has acknowledged",
+                reason=f"{setting} is off, so the server may lose acknowledged writes",
                 remedy=f"set {setting} = on in postgresql.conf and reload the server",
             )
     if server.in_recovery:
-        # During a failover the new primary is one for a moment; waiting is right.
-        raise StoreUnavailable(reason="it is a standby and takes no writes")
+        # During a failover the new primary is a standby for a moment; waiting is right.
+        raise StoreUnavailable(reason="the server is a standby and accepts no writes")
     if server.encoding != "UTF8":
         raise StoreRefused(
-            reason=f"its database is encoded in {server.encoding}",
+            reason=f"the database's encoding is {server.encoding}",
             remedy="create the database with encoding UTF8",
         )
     if server.moved_clock:
         raise StoreRefused(
-            reason="the setting rota.now moves its clock, which only tests may do",
+            reason="the setting rota.now overrides its clock, which is allowed in tests only",
             remedy="reset rota.now for this role and database",
         )

@@ -1,9 +1,10 @@
-"""Everything Rota asks of gates, and of the other things that hold runs back. Room: store.
+"""Reads and changes gates, and the limits, pauses and weights of queues and tenants.
 
-Passing a gate is three statements of one transaction: lock it, count who is held behind it, claim.
-`enter` is the first two. They cannot be one: the snapshot of a statement is older than the locks it
-takes, so it would count who was held before the last claimer let go (docs/adr/0010-gates.md).
-Who may pass is core's (core/gates.py); in which order to ask is flow/dispatch's.
+Passing a gate takes three statements in one transaction: lock the gate, count the runs that hold
+it, claim. `enter` is the first two. They cannot be one statement: the snapshot of a statement is
+older than the locks that it takes, so it would count the holders from before the last claimer's
+commit (docs/adr/0010-gates.md). Core decides who may pass (core/gates.py); dispatch decides in
+which order to ask.
 """
 
 from collections import Counter
@@ -38,7 +39,7 @@ class GateLane(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A run that stands at its gates."""
+    """A run that waits at its gates."""
 
     id: UUID
     tenant_id: int
@@ -93,7 +94,7 @@ class Changed(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A gate of a queue, of a tenant, or of a tenant in a queue; or the weight of a tenant."""
+    """A gate of a queue, of a tenant or of a tenant in a queue; or the weight of a tenant."""
 
     queue_id: int | None
     tenant_id: int | None
@@ -103,8 +104,8 @@ class Guard(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Gates to enter: plain ones, and of which queue, of which tenant, or of which (tenant, queue)
-    they are the gate.
+    """Gates to enter: plain ones, and the gates of queues, tenants and (tenant, queue) pairs by
+    their owner.
     """
 
     gates: frozenset[int] = frozenset()
@@ -113,12 +114,12 @@ class Entry:
     tenant_queues: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def ids(self) -> list[int]:
-        wide = (self.queues, self.tenants, self.tenant_queues)
-        return sorted({*self.gates, *(gate for each in wide for gate in each.values())})
+        by_owner = (self.queues, self.tenants, self.tenant_queues)
+        return sorted({*self.gates, *(gate for gates in by_owner for gate in gates.values())})
 
 
 class Entered(NamedTuple):
-    """The gates that are locked now, by id, and the time it is."""
+    """The locked gates, by id, and the current time."""
 
     standings: dict[int, Standing]
     now: datetime
@@ -156,8 +157,8 @@ async def survey(
     most: int,
     tenant_ids: Sequence[int] | None = None,
 ) -> list[GateLane]:
-    """The lanes of gated runs from the one after `after` on, round to it again, at most `most`.
-    Those of other tenants than these are not open; without any given, all may be.
+    """Return at most `most` lanes of gated runs, starting after `after` and wrapping around. Lanes
+    of tenants that are not in `tenant_ids` are not open; None includes all tenants.
     """
     gate, priority = after
     return await SURVEY.all(
@@ -179,7 +180,7 @@ async def candidates(
     share: int,
     tenant_ids: Sequence[int] | None = None,
 ) -> list[Ready]:
-    """Up to `share` ready runs of each lane; of a gate that keeps an order, its head if ready."""
+    """Return up to `share` ready runs of each lane; of an ordered gate, its head if ready."""
     plain = [lane for lane in lanes if not lane.in_order]
     return await CANDIDATES.all(
         conn,
@@ -194,13 +195,13 @@ async def candidates(
 
 
 async def enter(conn: Connection, entry: Entry) -> Entered:
-    """Lock what can be had of these gates and see how each stands.
+    """Lock the gates that are available and return the state of each.
 
     The locks last until the end of the caller's transaction.
     """
     locked = await LOCK.all(conn, ids=entry.ids())
     if not locked:
-        # Nobody is let through, so it does not matter when.
+        # No run passes, so the time does not matter.
         return Entered({}, EPOCH)
     held = {
         (row.sort, row.id): row.held
@@ -234,29 +235,29 @@ async def enter(conn: Connection, entry: Entry) -> Entered:
 
 
 async def claim(conn: Connection, *, session_id: UUID, ids: Sequence[UUID]) -> list[Claimed]:
-    """Take these runs, whose gates the caller has entered; those that are still there to take."""
+    """Claim runs whose gates the caller has entered; return those that were still available."""
     return await CLAIM.all(conn, session_id=session_id, ids=ids)
 
 
 async def pay(conn: Connection, paid: Mapping[int, datetime]) -> None:
-    """Keep until when each gate is paid for."""
+    """Store until when the rate of each gate is used up."""
     if paid:
         await PAY.all(conn, ids=list(paid), paid_untils=list(paid.values()))
 
 
 async def put(conn: Connection, tenant_id: int, key: str, limits: Limits) -> int:
-    """The id of a gate that has these limits from now on; made if there is none of this key."""
+    """Create a gate or change its limits; return its id."""
     return (await put_many(conn, [NewGate(tenant_id, key, limits)]))[tenant_id, key]
 
 
 async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[int, str], int]:
-    """The ids of gates by (tenant, key). If a key is given twice, the last limits count.
+    """Return the ids of gates by (tenant, key). If a key occurs twice, the last limits count.
 
-    `QuotaExceeded` if a tenant would have more keys than it may.
+    Raises `QuotaExceeded` if a tenant would have more keys than allowed.
     """
     missing = {(gate.tenant_id, gate.key): gate for gate in wanted}
     ids: dict[tuple[int, str], int] = {}
-    # What somebody else made since our snapshot is found by the second look.
+    # The second pass finds what another process created after this snapshot.
     for is_counted in (False, True, True):
         if not missing:
             return ids
@@ -265,80 +266,82 @@ async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[in
         for row in await _put(conn, [missing[name] for name in sorted(missing)], is_counted):
             gate = missing.pop((row.tenant_id, row.key))
             if row.in_order != gate.limits.in_order:
-                # Runs that wait have it at another place of their gates.
-                wanted_order = f"{row.in_order}, as when the gate was made"
+                # Waiting runs have the gate at another position in their list.
+                wanted_order = f"must stay {row.in_order}, as when the gate was created"
                 raise InvalidInput("limits.in_order", gate.limits.in_order, wanted_order)
             ids[row.tenant_id, row.key] = row.id
     if missing:
-        raise StoreUnavailable(reason="gates were found neither old nor new")
+        raise StoreUnavailable(reason="gates could neither be found nor created")
     return ids
 
 
 async def count_keys(conn: Connection, *, tenant_id: int, most: int) -> int:
-    """How many limit keys a tenant has; `most` if there are more."""
+    """Count the limit keys of a tenant, up to `most`."""
     row = await COUNT_KEYS.one(conn, tenant_id=tenant_id, most=most)
     return 0 if row is None else row.number
 
 
 async def _allow_keys(conn: Connection, missing: Iterable[tuple[int, str]]) -> None:
-    """Refuse more limit keys than a tenant may have: they are counted one caller at a time."""
+    """Refuse more limit keys than a tenant may have; one transaction counts at a time."""
     new = Counter(tenant_id for tenant_id, _ in missing)
     for limit in await KEY_LIMITS.all(conn, tenant_ids=sorted(new)):
         await take_turn(conn, tenant_id=limit.tenant_id, things="limit keys")
-        there = await count_keys(conn, tenant_id=limit.tenant_id, most=limit.most)
-        more = new[limit.tenant_id]
-        if there + more > limit.most:
-            asked = f"it has {there} limit keys, and {more} more were asked for"
-            raise QuotaExceeded("max_limit_keys", limit.most, asked)
+        existing = await count_keys(conn, tenant_id=limit.tenant_id, most=limit.most)
+        added = new[limit.tenant_id]
+        if existing + added > limit.most:
+            reason = f"it has {existing} limit keys, and the request adds {added}"
+            raise QuotaExceeded("max_limit_keys", limit.most, reason)
 
 
 async def lift(conn: Connection, tenant_id: int, key: str) -> None:
-    """Let everybody through. The gate stays: runs that wait at it name it."""
+    """Remove all limits. The gate itself stays, because waiting runs refer to it."""
     await put(conn, tenant_id, key, OPEN)
 
 
 async def limit_queue(conn: Connection, queue_id: int, limits: Limits | None) -> None:
-    """Limit all runs of a queue, or no longer. Claimers know within about a second."""
+    """Set or remove the limits of a queue. Claimers notice within about a second."""
     async with transaction(conn):
         gate_id = await guard(conn, NOBODY, f"queue:{queue_id}", limits)
         changed = await LIMIT_QUEUE.one(
             conn, queue_id=queue_id, gate_id=None if limits is None else gate_id
         )
-        _found(changed, "queue", queue_id)
+        _require_row(changed, "queue", queue_id)
 
 
 async def limit_tenant(conn: Connection, tenant_id: int, limits: Limits | None) -> None:
-    """Limit all runs of a tenant, or no longer. Claimers know within about a second."""
+    """Set or remove the limits of a tenant. Claimers notice within about a second."""
     async with transaction(conn):
         gate_id = await guard(conn, tenant_id, f"tenant:{tenant_id}", limits)
         changed = await LIMIT_TENANT.one(
             conn, tenant_id=tenant_id, gate_id=None if limits is None else gate_id
         )
-        _found(changed, "tenant", tenant_id)
+        _require_row(changed, "tenant", tenant_id)
 
 
 async def weigh_tenant(conn: Connection, tenant_id: int, weight: int) -> None:
     """Give a tenant `weight` turns for one turn of the others."""
     if not 1 <= weight <= HEAVIEST:
-        raise InvalidInput("weight", weight, f"1 to {HEAVIEST}")
-    _found(await WEIGH_TENANT.one(conn, tenant_id=tenant_id, weight=weight), "tenant", tenant_id)
+        raise InvalidInput("weight", weight, f"must be from 1 to {HEAVIEST}")
+    changed = await WEIGH_TENANT.one(conn, tenant_id=tenant_id, weight=weight)
+    _require_row(changed, "tenant", tenant_id)
 
 
 async def pause_queue(
     conn: Connection, queue_id: int, *, paused: bool = True, by: str | None = None
 ) -> None:
-    """Start no run of this queue any more; `paused=False` lets it go on."""
+    """Start no more runs of this queue; `paused=False` resumes it."""
     changed = await PAUSE_QUEUE.one(conn, queue_id=queue_id, paused=paused, by=by)
-    _found(changed, "queue", queue_id)
+    _require_row(changed, "queue", queue_id)
 
 
 async def pause_tenant(conn: Connection, tenant_id: int, *, paused: bool = True) -> None:
-    """Start no run of this tenant any more; `paused=False` lets it go on."""
-    _found(await PAUSE_TENANT.one(conn, tenant_id=tenant_id, paused=paused), "tenant", tenant_id)
+    """Start no more runs of this tenant; `paused=False` resumes it."""
+    changed = await PAUSE_TENANT.one(conn, tenant_id=tenant_id, paused=paused)
+    _require_row(changed, "tenant", tenant_id)
 
 
 async def guards(conn: Connection, queue_ids: Sequence[int]) -> list[Guard]:
-    """The gates of these queues and of all tenants, and the weights that are not 1."""
+    """Return the gates of these queues and of all tenants, and the weights other than 1."""
     return await IN_FORCE.all(conn, queue_ids=queue_ids)
 
 
@@ -360,7 +363,7 @@ async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) ->
 async def guard(conn: Connection, tenant_id: int, key: str, limits: Limits | None) -> int:
     """Return the gate of a whole queue or tenant, with these limits or with none."""
     if limits is not None and limits.in_order:
-        raise InvalidInput("limits.in_order", True, "false: a queue or a tenant keeps no order")
+        raise InvalidInput("limits.in_order", True, "must be false for a queue or a tenant")
     return await put(conn, tenant_id, key, limits or OPEN)
 
 
@@ -371,6 +374,6 @@ def _limits(row: Locked) -> Limits:
     return Limits(most=row.most, rate=rate, in_order=row.in_order)
 
 
-def _found(row: Changed | None, thing: str, id_: int) -> None:
+def _require_row(row: Changed | None, thing: str, id_: int) -> None:
     if row is None:
         raise NotFound(thing, id_)

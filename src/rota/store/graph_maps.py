@@ -1,7 +1,7 @@
-"""Everything Rota asks of maps: their counters, items that wait, members. Room: store.
+"""Stores maps: their counters, waiting items and members.
 
-Whoever changes a map holds its graph run, except for a source that hands out items: it locks the
-map. What the counters mean is core/maps.py; when to make more is flow/graphs/mapping.py.
+A caller that changes a map has locked its graph run, except for a source that provides items: it
+locks the map. core/maps.py defines the counters.
 """
 
 import json
@@ -90,7 +90,7 @@ class Ended(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The map that a run is the source of, and how many items it has given already."""
+    """The map that a run is the source of, and how many items it has provided."""
 
     run_id: UUID
     step: int
@@ -98,7 +98,7 @@ class Source(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """The attempt that asks: it must still hold its run."""
+    """The attempt that calls; it must still hold its run."""
 
     id: UUID
     attempt: int
@@ -106,7 +106,7 @@ class Fence(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The next members: how many, and one payload (JSON) for all, or one for each."""
+    """The next members: how many, and one payload (JSON) for all, or one per member."""
 
     number: int
     payload: str | None = None
@@ -143,7 +143,7 @@ async def begin(
     total: int | None,
     is_counted: bool,
 ) -> None:
-    """Begin a map of so many items, or of a number that only its source will know."""
+    """Begin a map with this many items, or with a number that only its source will know."""
     begun = await BEGIN.one(
         conn,
         run_id=which.run_id,
@@ -158,7 +158,7 @@ async def begin(
 
 
 async def again(conn: Connection, which: Which, *, round_: int) -> None:
-    """Let the members that did not succeed go again in this round."""
+    """Retry the members that did not succeed, in this round."""
     await AGAIN.one(conn, run_id=which.run_id, step=which.step, round=round_)
 
 
@@ -181,24 +181,24 @@ async def lock(conn: Connection, *, run_id: UUID, step: int) -> Map | None:
 
 
 async def sourced(conn: Connection, which: Which, *, is_complete: bool) -> None:
-    """Its source has ended; if well, what it gave is all."""
+    """Record that its source has ended; if it succeeded, the provided items are complete."""
     await SOURCED.one(conn, run_id=which.run_id, step=which.step, is_complete=is_complete)
 
 
 async def stop(conn: Connection, which: Which, *, stopped: str, reason: str) -> None:
-    """Make nothing more; it ends as `stopped` says, for a reason (JSON)."""
+    """Create no more members; the map ends as `stopped`, with a reason (JSON)."""
     await STOP.one(conn, run_id=which.run_id, step=which.step, stopped=stopped, reason=reason)
 
 
 async def close(conn: Connection, which: Which) -> None:
-    """It is decided."""
+    """Record that the map is decided."""
     await CLOSE.one(conn, run_id=which.run_id, step=which.step)
 
 
 async def put_items(
     conn: Connection, which: Which, *, tenant_id: int, rows: Sequence[Items]
 ) -> None:
-    """Keep items until they become members."""
+    """Store items until they become members."""
     await PUT_ITEMS.all(
         conn,
         run_id=which.run_id,
@@ -210,7 +210,7 @@ async def put_items(
 
 
 async def take_items(conn: Connection, which: Which, *, made: int, number: int) -> list[Any]:
-    """So many items from the index `made` on, or as many as there are."""
+    """Return up to `number` items from the index `made` on."""
     rows = await TAKE_ITEMS.all(
         conn, run_id=which.run_id, step=which.step, made=made, until=made + number
     )
@@ -221,13 +221,13 @@ async def take_items(conn: Connection, which: Which, *, made: int, number: int) 
 
 
 async def drop_items(conn: Connection, which: Which, *, made: int) -> None:
-    """Let go of items before the index `made`."""
+    """Delete items before the index `made`."""
     await DROP_ITEMS.all(conn, run_id=which.run_id, step=which.step, made=made)
 
 
 async def make(conn: Connection, which: Which, mould: NewStep, *, made: int, batch: Batch) -> int:
-    """Make members from the index `made` on, like the mould; 0 if the map has moved on since it was
-    looked at, or its graph run is over.
+    """Insert members from the index `made` on, using the run template; return 0 if the map has
+    changed since it was read, or its graph run has ended.
     """
     rows = await MAKE.all(
         conn,
@@ -248,7 +248,7 @@ async def make(conn: Connection, which: Which, mould: NewStep, *, made: int, bat
 
 
 async def alive(conn: Connection, which: Which, *, most: int) -> list[UUID]:
-    """Members that wait or run and were not asked to stop."""
+    """Return unfinished members that were not asked to stop."""
     rows = await ALIVE.all(
         conn,
         run_id=which.run_id,
@@ -260,7 +260,7 @@ async def alive(conn: Connection, which: Which, *, most: int) -> list[UUID]:
 
 
 async def bad(conn: Connection, which: Which, *, after: int, most: int) -> list[Bad]:
-    """Members after an index that did not succeed."""
+    """Return members after an index that did not succeed."""
     return await BAD.all(
         conn,
         run_id=which.run_id,
@@ -271,30 +271,30 @@ async def bad(conn: Connection, which: Which, *, after: int, most: int) -> list[
 
 
 async def revive(conn: Connection, which: Which, *, after: int, most: int) -> int:
-    """Let members after an index that did not succeed go again; return how many."""
+    """Retry members after an index that did not succeed; return how many."""
     found = await bad(conn, which, after=after, most=most)
     if not found:
         return 0
-    await REVIVE.all(conn, run_id=which.run_id, ids=[each.id for each in found])
+    await REVIVE.all(conn, run_id=which.run_id, ids=[member.id for member in found])
     last = found[-1].member
     await REVIVED.one(conn, run_id=which.run_id, step=which.step, number=len(found), after=last)
     return len(found)
 
 
 async def revive_source(conn: Connection, which: Which, source_id: UUID) -> bool:
-    """Let the source go again, as itself: it goes on behind the items it has given. False if it has
-    succeeded.
+    """Retry the source under its own run id: it continues after the items that it has provided.
+    Return False if it has succeeded.
     """
     return bool(await REVIVE.all(conn, run_id=which.run_id, ids=[source_id]))
 
 
 async def give_up(conn: Connection, which: Which) -> None:
-    """Members that should go again and are not on record any more have failed."""
+    """Count members that should be retried but are no longer in history as failed."""
     await GIVE_UP.one(conn, run_id=which.run_id, step=which.step)
 
 
 async def results(conn: Connection, which: Which, *, after: int, most: int) -> list[Ended]:
-    """Members after an index that have ended."""
+    """Return members after an index that have ended."""
     return await RESULTS.all(
         conn,
         run_id=which.run_id,
@@ -305,21 +305,22 @@ async def results(conn: Connection, which: Which, *, after: int, most: int) -> l
 
 
 async def source(conn: Connection, fence: Fence) -> Source | None:
-    """The map that a run is the source of; None if it is of none, or no longer the attempt's."""
+    """Return the map of which a run is the source; None if none, or if the attempt lost it."""
     return await SOURCE.one(conn, **fence._asdict())
 
 
 async def hand_out(
     conn: Connection, source: Source, fence: Fence, *, items: str, number: int, room: int
 ) -> bool:
-    """Keep items (a JSON list) that a source gives. False if more than `room` are unfinished: ask
-    again later. Raises `LeaseLost` if the attempt no longer holds the run, or the map was stopped.
+    """Store items (a JSON list) that a source provides. Return False if more than `room` are
+    unfinished: try again later. Raises `LeaseLost` if the attempt no longer holds the run, or the
+    map was stopped.
     """
     async with transaction(conn):
         found = await lock(conn, run_id=source.run_id, step=source.step)
         if found is not None and found.handed - found.tally.ended >= room and not found.stopped:
             return False
-        kept = await HAND_OUT.one(
+        stored = await HAND_OUT.one(
             conn,
             **fence._asdict(),
             run_id=source.run_id,
@@ -328,12 +329,12 @@ async def hand_out(
             number=number,
             items=items,
         )
-    if kept is None:
+    if stored is None:
         raise LeaseLost(thing="run", id=fence.id)
     return True
 
 
 def told(reason: str | None) -> dict[str, Any] | None:
-    """Why something ended as it did."""
-    said = None if reason is None else json.loads(reason)
-    return said if isinstance(said, dict) else None
+    """Parse the reason of an ending."""
+    parsed = None if reason is None else json.loads(reason)
+    return parsed if isinstance(parsed, dict) else None

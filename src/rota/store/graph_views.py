@@ -1,7 +1,7 @@
-"""Graphs and their runs as people look at them: boards, steps, maps, pages of members. Room: store.
+"""Reads graphs and their runs as the API shows them: step states, steps, maps, pages of members.
 
-Reads only. The run of a step and the members of a map are found by their ids, which are derived, so
-nothing here walks through the runs of a graph run with a million members.
+Reads only. The runs of steps and the members of maps are found by their ids, which are derived, so
+no statement reads all runs of a graph run with a million members.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Definition(NamedTuple):
 
 
 class GraphRun(NamedTuple):
-    """`definition` is the whole graph, `path` leads to the sub-graph that this run is of."""
+    """`definition` is the whole graph, `path` leads to the sub-graph of this run."""
 
     run_id: UUID
     job_id: UUID
@@ -63,7 +63,7 @@ class Found(NamedTuple):
 
 
 class Members(NamedTuple):
-    """Members in their order, and the index to go on after; None if that was all."""
+    """Members in order, and the index of the next page; None on the last page."""
 
     rows: list[RunRow]
     after: int | None
@@ -79,7 +79,7 @@ BAD_MEMBERS = statement("graph_views/bad_members", Found)
 
 
 async def of_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> str | None:
-    """The definition of a job's graph (JSON); None if it has none."""
+    """Return the definition of a job's graph (JSON); None if it has none."""
     row = await OF_JOB.one(conn, tenant_id=tenant_id, job_id=job_id)
     return None if row is None else row.definition
 
@@ -89,19 +89,19 @@ async def of_run(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphRun 
 
 
 async def steps(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> dict[int, StepRun]:
-    """The runs of steps by the number of the step."""
+    """Return the runs of steps by the number of the step."""
     rows = await STEPS.all(conn, ids=ids, tenant_id=tenant_id)
     return {row.step: row for row in rows}
 
 
 async def maps(conn: Connection, *, tenant_id: int, run_id: UUID) -> dict[int, Map]:
-    """The maps of a graph run by the number of the step."""
+    """Return the maps of a graph run by the number of the step."""
     rows = await MAPS.all(conn, tenant_id=tenant_id, run_id=run_id)
     return {row.step: row for row in rows}
 
 
 async def place_of(conn: Connection, *, run_id: UUID, step: str) -> Which | None:
-    """The map that the run of a step means by a name, in its own graph run."""
+    """Return the map that a step refers to by name, in its own graph run."""
     row = await PLACE.one(conn, run_id=run_id, step=step)
     return None if row is None else Which(*row)
 
@@ -115,18 +115,18 @@ async def members(
     after: int = -1,
     limit: int = 50,
 ) -> Members:
-    """Members after an index that are in one of the states; a page may be short and have a next."""
+    """Return members after an index in one of these states; a short page may have a next one."""
     found = await _walk(conn, which, tenant_id=tenant_id, states=states, after=after, most=limit)
-    horizon = next((each.member for each in found if not each.fits), None)
-    ids = {each.member: each.id for each in found if each.fits}
-    places = sorted(place for place in ids if horizon is None or place <= horizon)
+    horizon = next((row.member for row in found if not row.fits), None)
+    ids = {row.member: row.id for row in found if row.fits}
+    indexes = sorted(index for index in ids if horizon is None or index <= horizon)
     following = horizon
-    if len(places) > limit:
-        places = places[:limit]
-        following = places[-1]
-    rows = await run_views.read(conn, [ids[place] for place in places], tenant_id=tenant_id)
+    if len(indexes) > limit:
+        indexes = indexes[:limit]
+        following = indexes[-1]
+    rows = await run_views.read(conn, [ids[index] for index in indexes], tenant_id=tenant_id)
     wanted = states or frozenset(RunState)
-    # A member may have moved on since the walk; then it is not what was asked for any more.
+    # A member may have changed since the scan and no longer match.
     return Members([row for row in reversed(rows) if row.state in wanted], following)
 
 

@@ -1,9 +1,8 @@
-"""Everything the engine asks of graphs: definitions, boards, marks, the runs of steps. Room: store.
+"""Stores graphs for the engine: definitions, step states, step completions, the runs of steps.
 
-One row of rota.graph_runs is one lock: whoever advances, pauses or reopens a graph run holds it.
-Marks are written by the statements that end runs (live_runs/*.sql, graphs/finish.sql) and taken
-here, by whoever holds the lock (docs/adr/0018-marks.md). What follows from them is core's
-(core/graphs) and flow's (flow/graphs).
+One row of rota.graph_runs is one lock: a caller that advances, pauses or reopens a graph run holds
+it. The statements that end runs also insert step completions (live_runs/*.sql, graphs/finish.sql);
+the holder of the lock consumes them here (docs/adr/0018-step-completions.md). The engine decides what follows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +18,8 @@ from rota.store.driver import Connection
 from rota.store.live_runs import Moved
 from rota.store.statement import statement
 
-# What a mark is about that is not about a step: the graph run was ended by somebody else, or it is
-# to be looked at.
+# Values of a completion's `step` that are not steps: the graph run was ended by another process, or
+# the advancer must look at it.
 ENDED: Final = -1
 LOOK: Final = -2
 # Smaller than any id.
@@ -38,8 +37,8 @@ class Definition(NamedTuple):
 
 
 class Locked(NamedTuple):
-    """A graph run that is ours to advance until the transaction ends. From `state` on it is what
-    its run says, and None if that is in history.
+    """A graph run that is locked for the caller until the transaction ends. `state` and later
+    fields come from its run; None if that is in history.
     """
 
     run_id: UUID
@@ -56,7 +55,7 @@ class Locked(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A graph run that somebody wants something of; locked too."""
+    """A graph run that the caller wants to change; locked too."""
 
     run_id: UUID
     tenant_id: int
@@ -72,7 +71,7 @@ class Asked(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """`ended` runs of a step came to `state`; `members` of them are members of a map."""
+    """`ended` runs of a step reached `state`; `members` of them are members of a map."""
 
     graph_run_id: UUID
     step: int
@@ -83,7 +82,7 @@ class Mark(NamedTuple):
 
 
 class NewStep(NamedTuple):
-    """The run of a step. What is None is as its graph run has it."""
+    """The run of a step. Fields that are None are inherited from its graph run."""
 
     id: UUID
     graph_run_id: UUID
@@ -95,17 +94,17 @@ class NewStep(NamedTuple):
     priority: int | None
     guarantee: Guarantee
     payload: str | None
-    # From the moment that it is made on.
+    # Measured from its creation.
     deadline: timedelta | None = None
 
     @property
     def mould(self) -> tuple[object, ...]:
-        """All but its id, its graph run and its payload."""
+        """The run template: all fields except its id, its graph run and its payload."""
         return (*self[2:9], self.deadline)
 
 
 class NewNested(NamedTuple):
-    """The graph run of a step that is a graph itself."""
+    """The graph run of a step that is itself a graph."""
 
     id: UUID
     graph_run_id: UUID
@@ -116,7 +115,7 @@ class NewNested(NamedTuple):
 
 
 class Board(NamedTuple):
-    """What became of a graph run; `rounds` and `told` are left as they are if None."""
+    """The new step states of a graph run; `rounds` and `told` stay unchanged if None."""
 
     run_id: UUID
     board: str
@@ -133,7 +132,7 @@ class Ending(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A graph run that is in history now, and the one above it."""
+    """A graph run that is in history now, and its parent graph run."""
 
     id: UUID
     state: RunState
@@ -165,7 +164,7 @@ class Touched(NamedTuple):
 
 
 class Number(NamedTuple):
-    """How many; the rows themselves would cost more to send back than they are worth."""
+    """A count; the rows themselves would cost more to send back than they are worth."""
 
     number: int
 
@@ -196,11 +195,11 @@ REOPEN = statement("graphs/reopen", Reopened)
 
 
 async def intern(conn: Connection, tenant_id: int, definitions: Iterable[str]) -> dict[str, int]:
-    """The ids of a tenant's definitions, which are canonical JSON: equal ones are equal texts."""
-    wanted = {_digest(each): each for each in definitions}
+    """Return the ids of a tenant's definitions in canonical JSON: equal ones are equal texts."""
+    wanted = {_digest(definition): definition for definition in definitions}
     missing = set(wanted)
     ids: dict[str, int] = {}
-    # What is missing was made by another process after our snapshot: the second look sees it.
+    # A missing row was inserted by another process after this snapshot: the second pass finds it.
     for _ in range(3):
         if not missing:
             return {wanted[digest]: id_ for digest, id_ in ids.items()}
@@ -209,12 +208,12 @@ async def intern(conn: Connection, tenant_id: int, definitions: Iterable[str]) -
             conn,
             tenant_id=tenant_id,
             digests=digests,
-            definitions=[wanted[each] for each in digests],
+            definitions=[wanted[digest] for digest in digests],
         )
         ids |= {row.digest: row.id for row in rows}
         missing -= ids.keys()
     if missing:
-        raise StoreUnavailable(reason="a graph found neither its old row nor room for a new one")
+        raise StoreUnavailable(reason="a graph could neither be found nor inserted")
     return {wanted[digest]: id_ for digest, id_ in ids.items()}
 
 
@@ -225,7 +224,7 @@ async def definitions(conn: Connection, ids: Iterable[int]) -> dict[int, str]:
 async def unfold(
     conn: Connection, *, session_id: UUID, runs: Sequence[tuple[UUID, int]]
 ) -> list[Moved]:
-    """Let claimed graph runs, given with their attempts, wait for their steps."""
+    """Make claimed graph runs, given with their attempts, wait for their steps."""
     return await UNFOLD.all(
         conn,
         session_id=session_id,
@@ -235,40 +234,40 @@ async def unfold(
 
 
 async def lock(conn: Connection, ids: Sequence[UUID]) -> list[Locked]:
-    """Lock those of these graph runs that nobody else is advancing and that are not paused."""
+    """Lock the graph runs that no other process advances and that are not paused."""
     return await LOCK.all(conn, ids=ids)
 
 
 async def find(conn: Connection, run_id: UUID, *, tenant_id: int) -> Asked | None:
-    """Lock one graph run of the tenant; waits for whoever is advancing it."""
+    """Lock one graph run of the tenant; waits until no other process advances it."""
     return await FIND.one(conn, run_id=run_id, tenant_id=tenant_id)
 
 
 async def take_marks(conn: Connection, ids: Sequence[UUID]) -> list[Mark]:
-    """Take the marks of graph runs that the caller has locked."""
+    """Consume the step completions of graph runs that the caller has locked."""
     return await TAKE_MARKS.all(conn, ids=ids)
 
 
 async def marked(conn: Connection, *, after: UUID, most: int) -> list[UUID]:
-    """Graph runs that have marks, in the order of their ids."""
+    """Return graph runs with step completions, in the order of their ids."""
     return [row.id for row in await MARKED.all(conn, after=after, most=most)]
 
 
 async def drop_orphans(conn: Connection, ids: Sequence[UUID]) -> int:
-    """Drop the marks of those of these graph runs that are no longer on record."""
+    """Delete the step completions of graph runs that no longer exist."""
     return len(await DROP_ORPHANS.all(conn, ids=ids))
 
 
 async def insert_steps(conn: Connection, steps: Sequence[NewStep]) -> int:
-    """Make the runs of steps; of a graph run that is alive no more, none. Return how many."""
-    # Steps of a thousand graph runs of the same graph have few moulds between them.
+    """Insert the runs of steps, except for graph runs that have ended; return how many."""
+    # Steps of a thousand graph runs of the same graph share few run templates.
     moulds: dict[tuple[object, ...], int] = {}
     for step in steps:
         moulds.setdefault(step.mould, len(moulds) + 1)
     of_step, members, queues, kinds, policies, priorities, guarantees, deadlines = zip(
         *moulds, strict=True
     )
-    made = await INSERT_STEPS.one(
+    inserted = await INSERT_STEPS.one(
         conn,
         ids=[step.id for step in steps],
         graph_run_ids=[step.graph_run_id for step in steps],
@@ -283,47 +282,47 @@ async def insert_steps(conn: Connection, steps: Sequence[NewStep]) -> int:
         guarantees=guarantees,
         deadlines=deadlines,
     )
-    return 0 if made is None else made.number
+    return 0 if inserted is None else inserted.number
 
 
 async def insert_nested(conn: Connection, nested: Sequence[NewNested]) -> list[UUID]:
-    """Make the graph runs of steps that are graphs, with the marks that begin them."""
-    made = await INSERT_NESTED.all(
+    """Insert the graph runs of nested graphs, with the completions that start them."""
+    rows = await INSERT_NESTED.all(
         conn,
-        ids=[each.id for each in nested],
-        graph_run_ids=[each.graph_run_id for each in nested],
-        steps=[each.step for each in nested],
-        queue_ids=[each.queue_id for each in nested],
-        priorities=[each.priority for each in nested],
-        payloads=[each.payload for each in nested],
+        ids=[run.id for run in nested],
+        graph_run_ids=[run.graph_run_id for run in nested],
+        steps=[run.step for run in nested],
+        queue_ids=[run.queue_id for run in nested],
+        priorities=[run.priority for run in nested],
+        payloads=[run.payload for run in nested],
     )
-    return [row.id for row in made]
+    return [row.id for row in rows]
 
 
 async def store_boards(conn: Connection, boards: Sequence[Board]) -> None:
     await STORE_BOARDS.one(
         conn,
-        run_ids=[each.run_id for each in boards],
-        boards=[each.board for each in boards],
-        rounds=filled([each.rounds for each in boards]),
-        told=filled([each.told for each in boards]),
-        has_ended=[each.has_ended for each in boards],
+        run_ids=[states.run_id for states in boards],
+        boards=[states.board for states in boards],
+        rounds=filled([states.rounds for states in boards]),
+        told=filled([states.told for states in boards]),
+        has_ended=[states.has_ended for states in boards],
     )
 
 
 async def finish(conn: Connection, endings: Sequence[Ending]) -> list[Ended]:
-    """Move graph runs to history; one that is missing in the answer was ended by somebody else."""
+    """Move graph runs to history; one missing from the result was ended by another process."""
     return await FINISH.all(
         conn,
-        ids=[each.id for each in endings],
-        states=[each.state for each in endings],
-        results=filled([each.result for each in endings]),
-        reasons=filled([each.reason for each in endings]),
+        ids=[ending.id for ending in endings],
+        states=[ending.state for ending in endings],
+        results=filled([ending.result for ending in endings]),
+        reasons=filled([ending.reason for ending in endings]),
     )
 
 
 async def results(conn: Connection, tenants: Mapping[UUID, int]) -> dict[UUID, Result]:
-    """What these runs came to; `tenants` has the tenant of each."""
+    """Return the results of these runs; `tenants` maps each run to its tenant."""
     rows = await RESULTS.all(conn, ids=list(tenants), tenant_ids=list(tenants.values()))
     return {row.id: row for row in rows}
 
@@ -335,12 +334,12 @@ async def inputs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Input]:
 async def live_steps(
     conn: Connection, ids: Sequence[UUID], *, stopping: bool, most: int
 ) -> list[Moved]:
-    """Runs of the steps of graph runs that are alive, perhaps with those that are to stop."""
+    """Return unfinished runs of the steps of graph runs, optionally with those asked to stop."""
     return await LIVE_STEPS.all(conn, ids=ids, stopping=stopping, most=most)
 
 
 async def open_steps(conn: Connection, ids: Sequence[UUID]) -> set[tuple[UUID, int]]:
-    """The steps of graph runs that have a run which is alive, as (graph run, step)."""
+    """Return the steps of graph runs that have an unfinished run, as (graph run, step)."""
     return {(row.graph_run_id, row.step) for row in await OPEN_STEPS.all(conn, ids=ids)}
 
 
@@ -357,7 +356,7 @@ async def reopen(conn: Connection, run_id: UUID, *, board: str, told: str) -> bo
 
 
 def filled(column: list[str | None]) -> list[str | None]:
-    """A column of an unnest; without any value it is sent empty, and unnest fills it with nulls."""
+    """Return a column for unnest; without any value it is empty, and unnest fills in nulls."""
     return column if any(value is not None for value in column) else []
 
 

@@ -1,8 +1,8 @@
-"""Renders the state guard from core: the database refuses what core refuses. Room: store.
+"""Renders the state guard: triggers that make the database refuse the changes that core refuses.
 
-Triggers whose WHEN clause lists the legal pairs, so that their function runs only on an illegal
-move; measured, that costs nothing one can see. The common moves stand first, because the list is
-compared from the left. tools/generate.py writes the result to generated/state_guard.sql.
+The WHEN clause of each trigger lists the legal pairs, so its function runs only on an illegal
+change; no cost was measurable. Common changes come first, because PostgreSQL compares the list from
+the left. tools/generate.py writes the result to generated/state_guard.sql.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ _COMMON = (
 
 
 def render() -> str:
-    """The whole of state_guard.sql."""
+    """Return the content of state_guard.sql."""
     lasting = [(old, new) for old, new in run_pairs() if new in LIVE]
     ending = [(old, new) for old, new in run_pairs() if new in FINAL]
     born_live = sorted(BIRTHS & LIVE, key=list(RunState).index)

@@ -1,7 +1,7 @@
-"""Hints between processes: LISTEN and NOTIFY, and nothing that anybody relies on. Room: store.
+"""Sends hints between processes with LISTEN and NOTIFY. Correctness never depends on a hint.
 
-A hint shortens a wait; whoever waits also polls. They are given outside the transactions that they
-are about, so a hint may come before its rows are visible to nobody: the giver has committed.
+A hint shortens a wait; every receiver also polls. Senders commit first and send the hint
+afterwards, so the rows that a hint announces are always visible.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from rota.store.fitness import database_time
 from rota.store.statement import statement
 from rota.store.translate import translated
 
-# Waiting runs appeared; jobs were written or edited; runs were asked to cancel; graph runs have
-# marks that no worker left, for example because somebody resumed them.
+# Waiting runs appeared; jobs were created or edited; runs were asked to cancel; graph runs have
+# step completions that no worker inserted, for example because a user resumed the graph run.
 RUNS: Final = "rota_runs"
 JOBS: Final = "rota_jobs"
 CANCELS: Final = "rota_cancels"
@@ -32,12 +32,12 @@ async def give(conn: Connection, channel: str) -> None:
 
 
 async def check(conn: Connection) -> None:
-    """Raise `StoreUnavailable` if nobody is there any more."""
+    """Raise `StoreUnavailable` if the server is gone."""
     await database_time(conn)
 
 
 async def listen(conn: Connection, channels: tuple[str, ...], heard: Callable[[str], None]) -> None:
-    """Call `heard` with the channel of each hint, as long as the connection lives."""
+    """Call `heard` with the channel of each hint for as long as the connection lives."""
 
     def on_hint(_conn: object, _pid: int, channel: str, _payload: str) -> None:
         heard(channel)

@@ -1,4 +1,4 @@
-"""Setting jobs aside that cannot be scheduled, so that they do not stop the others. Room: store."""
+"""Quarantines jobs that cannot be scheduled, so that they do not block the others."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -15,6 +15,6 @@ QUARANTINE = statement("jobs/quarantine", SetAside)
 
 
 async def quarantine(conn: Connection, *, job_id: UUID, version: int, reason: str) -> bool:
-    """Set a job aside, unless it was edited since `version`; return whether it was."""
+    """Quarantine a job unless it was edited after `version`; return whether it was quarantined."""
     row = await QUARANTINE.one(conn, id=job_id, version=version, reason=reason)
     return row is not None

@@ -1,7 +1,8 @@
-"""Everything Rota asks of hooks, where others hand in signed events. Room: store.
+"""Stores hooks, which receive signed events from other systems.
 
-A secret is sealed with the master key, bound to its hook and version (core/sealing.py); it is shown
-once, when it is made. `find` is for connections of the owner: whoever calls a hook has no tenant.
+A secret is encrypted with the master key and bound to its hook and version (core/sealing.py); it is
+shown once, when it is created. `find` is for the owner's connections: the caller of a hook has no
+tenant.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.transaction import joined
 
-FREE: Final = "a name that no other hook of the tenant has"
+FREE: Final = "already in use; choose a name that no other hook of the tenant has"
 
 
 class Hook(NamedTuple):
@@ -61,7 +62,7 @@ class NewHook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seal:
-    """The master key, and the random bytes that are used once."""
+    """The master key, and random bytes that are used once."""
 
     master: bytes
     nonce: bytes
@@ -83,8 +84,10 @@ async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) ->
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=new.tenant_id, things="hooks")
         count = await COUNT.one(conn, tenant_id=new.tenant_id)
-        there = 0 if count is None else count.number
-        await tenants.allow_one_more(conn, tenant_id=new.tenant_id, quota="max_hooks", there=there)
+        existing = 0 if count is None else count.number
+        await tenants.allow_one_more(
+            conn, tenant_id=new.tenant_id, quota="max_hooks", there=existing
+        )
         row = await CREATE.one(
             conn,
             id=new.id,
@@ -101,12 +104,12 @@ async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) ->
 
 
 async def page(conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50) -> list[Hook]:
-    """Hooks by name, from the one after `after` on."""
+    """Return hooks by name, starting after `after`."""
     return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
 
 
 async def get(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
-    """A hook, locked until the end of the transaction."""
+    """Return a hook, locked until the end of the transaction."""
     row = await LOCK.one(conn, id=hook_id, tenant_id=tenant_id)
     if row is None:
         raise NotFound("hook", str(hook_id))
@@ -129,7 +132,7 @@ async def rotate(
     former_for: timedelta,
     with_: Seal,
 ) -> Hook:
-    """Give a hook another secret; the one before is good for `former_for` more."""
+    """Replace the secret of a hook; the previous one stays valid for `former_for`."""
     async with joined(conn):
         hook = await get(conn, hook_id, tenant_id=tenant_id)
         place = _place(tenant_id, hook_id, hook.version + 1)
@@ -142,7 +145,7 @@ async def rotate(
             former_for=former_for,
         )
     if row is None:
-        raise Conflict("hook", "somebody else changes it at this moment", retry_after=1.0)
+        raise Conflict("hook", "another request is changing it; retry", retry_after=1.0)
     return row
 
 
@@ -158,28 +161,28 @@ async def touch(conn: Connection, hook_id: UUID) -> None:
 
 
 async def remember(conn: Connection, hook: Found, digest: bytes) -> bool:
-    """Remember a delivery by 32 bytes that only it has; return whether it is the first time."""
+    """Record a delivery by its 32-byte digest; return whether it is new."""
     row = await REMEMBER.one(conn, tenant_id=hook.tenant_id, hook_id=hook.id, digest=digest)
     return row is not None
 
 
 async def forget_deliveries(conn: Connection, *, keep: timedelta, limit: int) -> int:
-    """Forget deliveries older than `keep`, at most so many; return how many they were."""
+    """Delete at most `limit` deliveries older than `keep`; return how many."""
     return len(await FORGET_DELIVERIES.all(conn, keep=keep, most=limit))
 
 
 def secrets_of(hook: Found, master: bytes) -> Sequence[str]:
-    """The secrets that are good now, the newest first."""
+    """Return the valid secrets, newest first."""
     if hook.key_id != key_id_of(master):
         raise SealingFailed(
-            reason=f"the hook {hook.name!r} was sealed with another master key",
-            remedy="give it another secret",
+            reason=f"the hook {hook.name!r} was encrypted with another master key",
+            remedy="rotate its secret",
         )
     found = [unseal(master, _place(hook.tenant_id, hook.id, hook.version), hook.ciphertext)]
     if hook.former is not None:
         place = _place(hook.tenant_id, hook.id, hook.version - 1)
         found.append(unseal(master, place, hook.former))
-    return [each.decode() for each in found]
+    return [secret.decode() for secret in found]
 
 
 def _place(tenant_id: int, hook_id: UUID, version: int) -> Place:

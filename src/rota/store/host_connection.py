@@ -1,10 +1,10 @@
-"""A connection that closes itself when its host has failed. Room: store.
+"""A connection that closes itself when its host has failed.
 
-After a failover the old primary may still answer: as a standby it refuses writes, on its way down
-it ends sessions, frozen it says nothing. A connection to it must not be used again, by anybody,
-and neither must the others to the same host. Whoever runs the statement, ours or a handler's, the
-connection sees the error first: it closes at once, so that even the rollback does not wait for a
-silent server, and it reports the failure to the hosts of the process.
+After a failover the old primary may still answer: as a standby it refuses writes, while shutting
+down it ends sessions, and when frozen it stays silent. No caller may use a connection to it again,
+nor any other connection to the same host. The connection sees the error of every statement first,
+whether Rota or a handler runs it. It closes at once, so that even the rollback does not wait for a
+silent server, and it reports the failure to the process's host list.
 """
 
 from typing import Any, Final, cast
@@ -19,7 +19,7 @@ FAULTS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
 
 
 class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no types
-    """`opened_to` tells it its host, before it is used."""
+    """Call `opened_to` with its host before using it."""
 
     __slots__ = ("_failures_before", "_hosts", "host")
 
@@ -32,23 +32,23 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
         return self._hosts.failures(self.host) != self._failures_before
 
     def is_in_transaction(self) -> bool:
-        """Say of a closed connection that it is closed; asyncpg fails there."""
+        """Raise for a closed connection that it is closed; asyncpg itself fails there."""
         self._check_open()
         return bool(super().is_in_transaction())
 
-    # Whatever runs a statement. `timeout` is asyncpg's name for the caller's own limit.
+    # The methods that run a statement. `timeout` is asyncpg's name for the caller's own limit.
     async def execute(self, query: str, *args: Any, timeout: float | None = None) -> str:  # noqa: ASYNC109
         try:
             return cast("str", await super().execute(query, *args, timeout=timeout))
         except FAULTS as error:
-            self._judge(error, timeout)
+            self._close_if_host_failed(error, timeout)
             raise
 
     async def executemany(self, command: str, args: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109
         try:
             await super().executemany(command, args, timeout=timeout)
         except FAULTS as error:
-            self._judge(error, timeout)
+            self._close_if_host_failed(error, timeout)
             raise
 
     async def fetch(
@@ -64,7 +64,7 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
                 await super().fetch(query, *args, timeout=timeout, record_class=record_class),
             )
         except FAULTS as error:
-            self._judge(error, timeout)
+            self._close_if_host_failed(error, timeout)
             raise
 
     async def fetchrow(
@@ -77,7 +77,7 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
         try:
             return await super().fetchrow(query, *args, timeout=timeout, record_class=record_class)
         except FAULTS as error:
-            self._judge(error, timeout)
+            self._close_if_host_failed(error, timeout)
             raise
 
     async def fetchval(
@@ -90,16 +90,16 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
         try:
             return await super().fetchval(query, *args, column=column, timeout=timeout)
         except FAULTS as error:
-            self._judge(error, timeout)
+            self._close_if_host_failed(error, timeout)
             raise
 
-    def _judge(self, error: Exception, timeout: float | None) -> None:
-        """Close this connection if the server has failed; say so if it is closed already."""
+    def _close_if_host_failed(self, error: Exception, timeout: float | None) -> None:
+        """Close this connection if its server has failed; raise if it is closed already."""
         if isinstance(error, asyncpg.InterfaceError):
             if self.is_closed():
                 raise asyncpg.ConnectionDoesNotExistError(str(error)) from error
             return
-        # A limit of the caller's own says nothing of the server.
+        # The caller's own timeout says nothing about the server.
         is_silent = isinstance(error, TimeoutError) and timeout is None
         if is_silent or has_failed_host(error):
             self.terminate()
@@ -107,12 +107,12 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
 
 
 def has_failed_host(error: Exception) -> bool:
-    """Return whether an error is about the whole server, not about a statement.
+    """Return whether an error concerns the whole server, not one statement.
 
-    A server that ends a session says so and hangs up; asyncpg reports the second, because of the
-    first.
+    A server that ends a session reports it and disconnects; asyncpg raises the second with the
+    first as its cause.
     """
     return any(
-        isinstance(each, asyncpg.PostgresError) and each.sqlstate in FAILED_HOST_STATES
-        for each in (error, error.__cause__)
+        isinstance(candidate, asyncpg.PostgresError) and candidate.sqlstate in FAILED_HOST_STATES
+        for candidate in (error, error.__cause__)
     )

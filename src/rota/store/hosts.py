@@ -1,11 +1,11 @@
-"""The hosts of a database URL, and which of them to try first. Room: store.
+"""Parses the hosts of a database URL and orders them by which to try first.
 
-A URL may name several hosts: the nodes of one cluster, of which one takes writes. The order in
-which they are tried is shared by all connections of a process, in whatever thread they are opened:
-the host that answered last comes first, one that failed or kept silent comes last.
+A URL may name several hosts: the nodes of one cluster, of which one accepts writes. All connections
+of a process share the order, in whichever thread they are opened: the host that answered last comes
+first, a host that failed or stayed silent comes last.
 
-A failure also expires what is open: a connection remembers how often its host had failed when it
-was opened, and is not used again once that number has changed.
+A failure also expires open connections: a connection remembers how often its host had failed when
+it was opened, and is not used again once that count has changed.
 """
 
 import threading
@@ -21,7 +21,7 @@ URL_REMEDY: Final = (
 
 
 class Host(NamedTuple):
-    """One server's address. Without a name, the driver's defaults: PGHOST, then local sockets."""
+    """One server's address. Without a name, the driver uses its defaults: PGHOST, local sockets."""
 
     name: str | None = None
     port: int | None = None
@@ -34,7 +34,7 @@ class Host(NamedTuple):
 
 
 class HostList:
-    """The hosts of one URL in the order to try them. Any thread may call it."""
+    """The hosts of one URL, in the order to try them. Thread-safe."""
 
     def __init__(self, hosts: Sequence[Host]) -> None:
         self._lock = threading.Lock()
@@ -45,30 +45,30 @@ class HostList:
         return len(self._failures)
 
     def __iter__(self) -> Iterator[Host]:
-        """Yield each host once, in the order of this moment."""
+        """Yield each host once, in the current order."""
         return iter(self._order)
 
     def failures(self, host: Host) -> int:
-        """Return how often this host has failed since the process began."""
+        """Return how often this host has failed since the process started."""
         return self._failures[host]
 
     def prefer(self, host: Host) -> None:
-        """Try this host first from now on: it answered and takes writes."""
+        """Try this host first from now on: it answered and accepts writes."""
         if self._order[0] == host:
             return
         with self._lock:
-            self._order = (host, *(each for each in self._order if each != host))
+            self._order = (host, *(other for other in self._order if other != host))
 
     def demote(self, host: Host) -> None:
-        """Try this host last from now on: it kept a caller waiting."""
+        """Try this host last from now on: it made a caller wait."""
         with self._lock:
-            self._order = (*(each for each in self._order if each != host), host)
+            self._order = (*(other for other in self._order if other != host), host)
 
     def record_failure(self, host: Host, *, seen: int) -> None:
-        """Expire every connection to this host that is open, and try the others first.
+        """Expire all open connections to this host and try the other hosts first.
 
-        `seen` is how often it had failed when the connection that reports was opened. If it failed
-        again since, this is old news: what was opened after that stays.
+        `seen` is how often the host had failed when the reporting connection was opened. If it has
+        failed again since, the report is outdated, and newer connections stay open.
         """
         with self._lock:
             is_new = self._failures[host] == seen
@@ -79,33 +79,33 @@ class HostList:
 
 
 def parse_hosts(url: str) -> tuple[Host, ...]:
-    """Return the hosts of a URL, by the rules of the driver.
+    """Return the hosts of a URL, following the driver's rules.
 
-    Hosts stand before the path, or in the parameter `host` with their ports in `port`. A name that
-    begins with a slash is the folder of a unix socket.
+    Hosts are given before the path, or in the parameter `host` with their ports in `port`. A name
+    that begins with a slash is the folder of a unix socket.
     """
     parts = urlsplit(url)
-    given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     quoted = parts.netloc.rpartition("@")[2]
-    listed = quoted or given.get("host", "")
+    listed = quoted or options.get("host", "")
     if not listed:
         return (Host(),)
-    named = [_address(each, quoted=bool(quoted)) for each in listed.split(",")]
-    # A host that is named twice is one host.
-    return tuple(dict.fromkeys(_with_ports(named, given.get("port", ""))))
+    hosts = [_address(text, quoted=bool(quoted)) for text in listed.split(",")]
+    # A host that is listed twice counts once.
+    return tuple(dict.fromkeys(_with_ports(hosts, options.get("port", ""))))
 
 
-def _with_ports(named: Sequence[Host], listed: str) -> list[Host]:
-    """Give the hosts without a port one: the same for all of them, or one for each host."""
+def _with_ports(hosts: Sequence[Host], listed: str) -> list[Host]:
+    """Add ports to the hosts without one: the same for all, or one per host."""
     if not listed:
-        return list(named)
-    ports = [_port(each) for each in listed.split(",")]
+        return list(hosts)
+    ports = [_port(text) for text in listed.split(",")]
     if len(ports) == 1:
-        ports *= len(named)
-    if len(ports) != len(named):
-        reason = f"its URL has {len(ports)} ports for {len(named)} hosts"
-        raise StoreRefused(reason=reason, remedy="give one port for all hosts, or one for each")
-    return [Host(host.name, host.port or port) for host, port in zip(named, ports, strict=True)]
+        ports *= len(hosts)
+    if len(ports) != len(hosts):
+        reason = f"its URL has {len(ports)} ports for {len(hosts)} hosts"
+        raise StoreRefused(reason=reason, remedy="give one port for all hosts, or one per host")
+    return [Host(host.name, host.port or port) for host, port in zip(hosts, ports, strict=True)]
 
 
 def _address(text: str, *, quoted: bool) -> Host:
@@ -119,12 +119,12 @@ def _address(text: str, *, quoted: bool) -> Host:
     if quoted:
         name, port = unquote(name), unquote(port)
     if not name:
-        raise StoreRefused(reason="a host in its URL is empty", remedy=URL_REMEDY)
+        raise StoreRefused(reason="its URL contains an empty host", remedy=URL_REMEDY)
     return Host(name, _port(port) if port else None)
 
 
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) < 1 << 16:
         return int(text)
-    reason = f"the port {text!r} in its URL is no number from 1 to 65535"
+    reason = f"the port {text!r} in its URL is invalid: must be a number from 1 to 65535"
     raise StoreRefused(reason=reason, remedy=URL_REMEDY)

@@ -1,7 +1,7 @@
-"""Everything Rota asks of idempotency keys. Room: store.
+"""Stores idempotency keys and the responses to repeat.
 
-The row of a key is written in the transaction of what it stands for, so that there is an answer to
-repeat exactly if there was an effect. A request that fails leaves no row, and may be tried again.
+The row of a key is written in the same transaction as the effect of its request, so that a response
+is stored exactly if there was an effect. A failed request leaves no row and may be retried.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from rota.store.statement import statement
 KEEP: Final = timedelta(hours=24)
 MOST_KEY: Final = 255
 BLANK_BATCH_MAX: Final = 500
-# How long to wait for the same request on another connection, and when to ask again.
+# How long to wait for the same request on another connection, and when the client should retry.
 PATIENCE: Final = "1s"
 RETRY_AFTER: Final = 1.0
 THING: Final = "idempotency key"
@@ -48,7 +48,7 @@ class Begun(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """What was answered the first time."""
+    """The first response."""
 
     status: int
     body: bytes
@@ -56,8 +56,8 @@ class Replay(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request with a key. `scope` is whose key it is and what it asks for; `fingerprint` is the
-    SHA-256 of everything else that makes it the same request.
+    """A request with a key. `scope` is the key's owner and the operation; `fingerprint` is the
+    SHA-256 of everything else that identifies the request.
     """
 
     tenant_id: int
@@ -66,14 +66,14 @@ class Asked:
     fingerprint: bytes
 
     def __post_init__(self) -> None:
-        is_good = 1 <= len(self.key) <= MOST_KEY and self.key.isascii() and self.key.isprintable()
-        if not is_good:
-            wanted = f"1 to {MOST_KEY} printable ASCII characters"
+        is_valid = 1 <= len(self.key) <= MOST_KEY and self.key.isascii() and self.key.isprintable()
+        if not is_valid:
+            wanted = f"must be 1 to {MOST_KEY} printable ASCII characters"
             raise InvalidInput("Idempotency-Key", self.key, wanted)
 
 
 class Answer(NamedTuple):
-    """What was answered to a request with a key."""
+    """The response to a request with a key."""
 
     asked: Asked
     status: int
@@ -90,10 +90,10 @@ FINISH = statement("idempotency/finish", Finished)
 
 
 async def begin(conn: Connection, asked: Asked, *, keep: timedelta = KEEP) -> Replay | None:
-    """None if the request is to be carried out, in this transaction; or what it was answered.
+    """Return None if the request must be executed in this transaction, or its first response.
 
-    `KeyReused` if the key came with another request; `Conflict` if the same request is being
-    carried out now and does not end soon. After either the transaction is of no use any more.
+    Raises `KeyReused` if the key was used for another request, and `Conflict` if the same request
+    is being executed and does not end soon. After either, the transaction cannot be used any more.
     """
     try:
         fresh = await BEGIN.one(
@@ -109,11 +109,11 @@ async def begin(conn: Connection, asked: Asked, *, keep: timedelta = KEEP) -> Re
         if not error.reason.startswith(_NO_LOCK):
             raise
         raise _in_progress() from None
-    return await _answered(conn, asked) if fresh is None else None
+    return await _read_response(conn, asked) if fresh is None else None
 
 
 async def finish(conn: Connection, asked: Asked, *, status: int, body: bytes) -> None:
-    """Keep the answer, in the transaction in which the request was begun."""
+    """Store the response, in the transaction that began the request."""
     row = await FINISH.one(
         conn,
         tenant_id=asked.tenant_id,
@@ -124,12 +124,12 @@ async def finish(conn: Connection, asked: Asked, *, status: int, body: bytes) ->
         body=body,
     )
     if row is None:
-        raise Conflict(THING, "it was not begun in this transaction")
+        raise Conflict(THING, "the request was not begun in this transaction")
 
 
 async def begin_many(conn: Connection, all_asked: Sequence[Asked]) -> set[Asked]:
-    """Those that are to be carried out in this transaction: nobody ever used their keys. What to
-    make of the others, `begin` tells.
+    """Return the requests to execute in this transaction: those with unused keys. `begin` decides
+    about the others.
     """
     fresh = await BEGIN_MANY.all(
         conn,
@@ -139,11 +139,15 @@ async def begin_many(conn: Connection, all_asked: Sequence[Asked]) -> set[Asked]
         fingerprints=[asked.fingerprint for asked in all_asked],
     )
     begun = set(fresh)
-    return {each for each in all_asked if Begun(each.tenant_id, each.scope, each.key) in begun}
+    return {
+        request
+        for request in all_asked
+        if Begun(request.tenant_id, request.scope, request.key) in begun
+    }
 
 
 async def finish_many(conn: Connection, answers: Sequence[Answer]) -> None:
-    """Keep the answers, in the transaction in which the requests were begun."""
+    """Store the responses, in the transaction that began the requests."""
     rows = await FINISH_MANY.all(
         conn,
         tenant_ids=[answer.asked.tenant_id for answer in answers],
@@ -153,16 +157,16 @@ async def finish_many(conn: Connection, answers: Sequence[Answer]) -> None:
         bodies=[answer.body for answer in answers],
     )
     if len(rows) != len(answers):
-        raise Conflict(THING, "it was not begun in this transaction")
+        raise Conflict(THING, "the request was not begun in this transaction")
 
 
 async def prune(conn: Connection, *, keep: timedelta, most: int) -> int:
-    """Forget keys older than `keep`, at most so many; return how many they were."""
+    """Delete at most `most` keys older than `keep`; return how many."""
     return len(await PRUNE.all(conn, keep=keep, most=most))
 
 
 async def blank_secrets(conn: Connection, *, limit: int = BLANK_BATCH_MAX) -> int:
-    """Blank the answers with secrets that an older release stored; return how many they were."""
+    """Blank responses with secrets that an older release stored; return how many."""
     total = 0
     while True:
         blanked = len(await BLANK_SECRETS.all(conn, most=limit))
@@ -171,17 +175,17 @@ async def blank_secrets(conn: Connection, *, limit: int = BLANK_BATCH_MAX) -> in
             return total
 
 
-async def _answered(conn: Connection, asked: Asked) -> Replay:
+async def _read_response(conn: Connection, asked: Asked) -> Replay:
     before = await READ.one(conn, tenant_id=asked.tenant_id, scope=asked.scope, key=asked.key)
     if before is None:
-        # Forgotten between the two statements, by pruning: asking again finds it new.
+        # Pruned between the two statements: the retry will find the key unused.
         raise _in_progress()
     if before.fingerprint != asked.fingerprint:
-        raise KeyReused(THING, asked.key, "a new key for another request")
+        raise KeyReused(THING, asked.key, "already used for another request; use a new key")
     if before.status is None or before.body is None:
-        raise Conflict(THING, "it was used, and no answer was kept")
+        raise Conflict(THING, "already used, and no response was stored; use a new key")
     return Replay(before.status, before.body)
 
 
 def _in_progress() -> Conflict:
-    return Conflict(THING, "the same request is being carried out", retry_after=RETRY_AFTER)
+    return Conflict(THING, "the same request is being processed", retry_after=RETRY_AFTER)

@@ -1,4 +1,4 @@
-"""Reads and writes what a job has behind it: decided ticks, and what a pause keeps. Room: store.
+"""Reads and writes the backlog of a job: its decided ticks, and what a pause stores.
 
 For changes of jobs only; the caller has locked the job.
 """
@@ -30,9 +30,9 @@ KEEP_STRETCHES = statement("jobs/keep_stretches", Nothing)
 
 
 async def decided_until(conn: Connection, job_id: UUID, now: datetime) -> datetime:
-    """Return the latest tick up to now that is on record, or when the job was made.
+    """Return the latest recorded tick up to now, or when the job was created.
 
-    The id of a tick's run begins with its time, so those to come are left out by their ids.
+    The id of a tick's run begins with its time, so future ones are excluded by id.
     """
     before_id = stamped(now + timedelta(milliseconds=1), bytes(10))
     row = await DECIDED_UNTIL.one(conn, id=job_id, before_id=before_id)
@@ -42,19 +42,19 @@ async def decided_until(conn: Connection, job_id: UUID, now: datetime) -> dateti
 
 
 async def read_stretches(conn: Connection, job_id: UUID) -> str | None:
-    """Return what a paused job keeps for its resumption, as JSON; None if it keeps nothing."""
+    """Return what a paused job stores for its resumption, as JSON; None if nothing."""
     row = await READ_STRETCHES.one(conn, id=job_id)
     return None if row is None else row.stretches
 
 
 async def keep_stretches(conn: Connection, job_id: UUID, stretches: str | None) -> None:
-    """Keep this for the resumption of a paused job; None forgets it."""
+    """Store this for the resumption of a paused job; None deletes it."""
     await KEEP_STRETCHES.all(conn, id=job_id, stretches=stretches)
 
 
 async def pin_payload(conn: Connection, job: Job) -> None:
-    """Let the runs that exist keep the payload that their job has now: workers of the previous
-    release know no other than the job's.
+    """Store the job's current payload in its existing runs: workers of the previous release know
+    only the job's payload.
     """
     ids = [run.id for run in await jobs.alive(conn, job.id)]
     await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")

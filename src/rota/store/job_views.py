@@ -1,8 +1,8 @@
-"""The jobs of a tenant as the API shows them: one, or a page of those that fit. Room: store.
+"""Reads the jobs of a tenant as the API shows them: one, or a page of matches.
 
-Reads only. A walk finds the ids, newest first, along an index that is in their order; then the rows
-are read by id. A walk looks at a bounded number of jobs, so a page may be short and still have a
-place to go on from: only `after is None` means that this was all. Changing jobs is jobs.py's.
+Reads only. A scan finds the ids, newest first, along an index in the same order; then the rows are
+read by id. A scan reads a bounded number of jobs, so a page may be short and still have a next
+page: only `after is None` marks the last page. jobs.py changes jobs.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ LAST_TIME: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 class JobRow(NamedTuple):
-    """A job as it is shown; JSON as text. Without a tick to come it has no `next_tick_at`, while
-    it is held it has no `next_fire_at`. Of a one-time submission (submission_views.py) `run_id` is
-    its run.
+    """A job as the API shows it; JSON as text. `next_tick_at` is None without a future tick, and
+    `next_fire_at` is None while the job is held. `run_id` is the run of a one-time submission
+    (submission_views.py).
     """
 
     id: UUID
@@ -57,21 +57,21 @@ class JobRow(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a page ended."""
+    """The position at which a page ended."""
 
     created_at: datetime
     id: UUID
 
 
 class Page(NamedTuple):
-    """Jobs, newest first, and the place to go on after; None if that was all."""
+    """Jobs, newest first, and the position of the next page; None on the last page."""
 
     rows: list[JobRow]
     after: Place | None
 
 
 class Found(NamedTuple):
-    """A job that fits, or how far the walk looked."""
+    """A matching job, or how far the scan read."""
 
     id: UUID
     created_at: datetime
@@ -83,21 +83,21 @@ class Named(NamedTuple):
 
 
 class Doing(StrEnum):
-    """What a job is doing, beside the state it is in."""
+    """The activity of a job, in addition to its state."""
 
-    # It has a tick that will be decided, or a run that waits.
+    # It has a future tick, or a run that waits.
     PENDING = "pending"
-    # Somebody executes a run of it.
+    # A worker executes a run of it.
     RUNNING = "running"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs to list; what is not said does not matter.
+    """Selects jobs to list; fields that are not set do not restrict the list.
 
-    A job fits if it is in one of the states or does one of the things; without either, all fit but
-    the deleted. `q` is part of the name, in any case. `created_after` is from that time on,
-    `created_before` up to it.
+    A job matches if it has one of the states or one of the activities; without either, all match
+    except deleted ones. `q` is part of the name, case-insensitive. `created_after` is inclusive,
+    `created_before` exclusive.
     """
 
     states: frozenset[JobState] = frozenset()
@@ -109,7 +109,7 @@ class JobFilter:
     q: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
-    # Only rows that run once (True), only the others (False), or both.
+    # True: only jobs that run once. False: only the others. None: both.
     is_one_time: bool | None = None
 
     def __post_init__(self) -> None:
@@ -127,13 +127,13 @@ FIND = statement("job_views/find", Named)
 
 
 async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
-    """A job by id, unless it is deleted."""
+    """Return a job by id, unless it is deleted."""
     row = await READ.one(conn, tenant_id=tenant_id, ids=[job_id], with_graph=True)
     return None if row is None or row.state is JobState.DELETED else row
 
 
 async def by_name(conn: Connection, *, tenant_id: int, name: str) -> JobRow | None:
-    """The job that has a name now."""
+    """Return the job that currently has this name."""
     refuse_odd_text("name", name)
     found = await FIND.one(conn, tenant_id=tenant_id, name=name)
     return None if found is None else await get(conn, tenant_id=tenant_id, job_id=found.id)
@@ -147,12 +147,12 @@ async def page(
     after: Place | None = None,
     limit: int = 50,
 ) -> Page:
-    """Jobs that fit, newest first, after a place."""
+    """Return matching jobs, newest first, after a position."""
     refuse_odd_limit(limit)
     names = await NAMES.one(conn, queue=filter.queue, kind=filter.kind)
     if names is None or _is_unknown(filter, names.queue_id, names.kind_id):
         return Page([], None)
-    walk, more = _way(filter)
+    walk, more = _choose_scan(filter)
     async with walking(conn):
         found = await walk.all(
             conn,
@@ -169,14 +169,14 @@ async def page(
 
 
 def _is_unknown(chosen: JobFilter, queue_id: int | None, kind_id: int | None) -> bool:
-    """Whether nothing can fit, because there is no such queue or kind."""
+    """Return whether nothing can match, because the queue or kind does not exist."""
     return (chosen.queue is not None and queue_id is None) or (
         chosen.kind is not None and kind_id is None
     )
 
 
-def _way(chosen: JobFilter) -> tuple[Statement[Found], dict[str, Any]]:
-    """The walk that meets what is asked for soonest, and what only it takes."""
+def _choose_scan(chosen: JobFilter) -> tuple[Statement[Found], dict[str, Any]]:
+    """Return the fastest scan for this filter, and the parameters that only it takes."""
     if chosen.doing == {Doing.RUNNING} and not chosen.states:
         return WALK_RUNNING, {"user_id": chosen.user_id}
     more: dict[str, Any] = {
@@ -191,10 +191,10 @@ def _way(chosen: JobFilter) -> tuple[Statement[Found], dict[str, Any]]:
 
 
 def _conditions(chosen: JobFilter, after: Place | None) -> dict[str, Any]:
-    """The filter as all walks take it."""
+    """Return the filter as parameters of all scans."""
     before = after or Place(LAST_TIME, LAST_ID)
     if chosen.created_before is not None:
-        # No id is smaller than this: the time itself is not included.
+        # No id is smaller than this, so the time itself is excluded.
         before = min(before, Place(chosen.created_before, UUID(int=0)))
     key, value = chosen.label or (None, None)
     return {
@@ -209,7 +209,7 @@ def _conditions(chosen: JobFilter, after: Place | None) -> dict[str, Any]:
 
 
 def name_pattern(part: str | None) -> str | None:
-    """A pattern that matches names with this part literally in them; None matches all."""
+    """Return a pattern that matches names containing this text literally; None matches all."""
     if part is None:
         return None
     literal = part.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
@@ -217,10 +217,12 @@ def name_pattern(part: str | None) -> str | None:
 
 
 def _cut(found: list[Found], *, limit: int) -> tuple[list[UUID], Place | None]:
-    """The ids of a page, and where to go on: after its last job, or where the look ended."""
-    fitting = [each for each in found if each.fits]
+    """Return the ids of a page and where the next one starts: after its last job, or where the scan
+    ended.
+    """
+    fitting = [row for row in found if row.fits]
     if len(fitting) > limit:
         last = fitting[limit - 1]
-        return [each.id for each in fitting[:limit]], Place(last.created_at, last.id)
-    horizon = next((Place(each.created_at, each.id) for each in found if not each.fits), None)
-    return [each.id for each in fitting], horizon
+        return [row.id for row in fitting[:limit]], Place(last.created_at, last.id)
+    horizon = next((Place(row.created_at, row.id) for row in found if not row.fits), None)
+    return [row.id for row in fitting], horizon

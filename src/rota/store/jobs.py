@@ -1,7 +1,7 @@
-"""Everything Rota asks of jobs: writing, changing, pausing, and what their runs need. Room: store.
+"""Creates, changes and pauses jobs, and reads what their runs need.
 
 A change locks the job and its cursor, is computed by the caller, and is written with both in one
-statement; a tick that is decided at the same time precedes it or finds another version (F13).
+statement; a tick that is decided at the same time comes before it or finds another version (F13).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from rota.store.driver import Connection
 from rota.store.live_runs import array_text
 from rota.store.statement import Nothing, statement
 
-FREE: Final = "a name that no other job of the tenant has"
+FREE: Final = "already in use; choose a name that no other job of the tenant has"
 TAKEN_SQLSTATE: Final = "23505"
 SKIP: Final = WhenQueuePaused.SKIP.value
 
@@ -36,7 +36,7 @@ class Taken(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """What a job was at a version."""
+    """The payload and overlap rule of a job at one version."""
 
     id: UUID
     version: int
@@ -50,11 +50,11 @@ class Paused(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What a change of a job, or a run of it, needs to know; JSON as text.
+    """The fields of a job that a change or a run needs; JSON as text.
 
     `version` rises whenever a tick that is being decided must be decided again: with an edit, a
-    pause, a run that somebody starts. `definition_version` rises with edits only, and is the one
-    that people see.
+    pause or a manual run. `definition_version` rises with edits only and is the version that users
+    see.
     """
 
     id: UUID
@@ -107,8 +107,8 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """A job as it is written. `tick_at` and `fire_at` are its first tick, None if it has none;
-    `fired` is 0 if its schedule has a cap on its runs.
+    """A job to insert. `tick_at` and `fire_at` are its first tick, None if it has none; `fired` is
+    0 if its schedule limits the number of runs.
     """
 
     id: UUID
@@ -140,7 +140,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a job is from now on; the rest of it stays. `is_edit`: its definition is another."""
+    """The new fields of a job; all others stay. `is_edit`: its definition changed."""
 
     state: JobState
     policy_id: int
@@ -155,7 +155,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What is to be different; None keeps what is there, an empty `user_id` means nobody."""
+    """The fields to change; None keeps the current value, an empty `user_id` removes the user."""
 
     name: str | None = None
     labels: str | None = None
@@ -180,7 +180,7 @@ SUPERSEDE = statement("jobs/supersede", Written)
 
 
 async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
-    """Write jobs and their cursors, all or none: a name that is taken refuses them."""
+    """Insert jobs and their cursors, all or none; a name in use refuses them all."""
     with refusing_taken([job.name for job in jobs]):
         await INSERT_MANY.all(conn, **_columns(jobs))
     return [job.id for job in jobs]
@@ -188,7 +188,9 @@ async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
 
 @contextmanager
 def refusing_taken(names: Sequence[str]) -> Iterator[None]:
-    """Somebody took a name since we looked; which one it is, an aborted transaction cannot say."""
+    """Translate a unique violation: another transaction took a name since it was checked. With
+    several names it is unknown which one, because the transaction is aborted.
+    """
     try:
         yield
     except StoreFailed as error:
@@ -200,33 +202,33 @@ def refusing_taken(names: Sequence[str]) -> Iterator[None]:
 
 
 async def refuse_taken(conn: Connection, named: Sequence[tuple[int, str]]) -> None:
-    """Say which of these jobs, by tenant and name, is there already, before any is written."""
+    """Raise `NameTaken` for the first of these (tenant, name) pairs that already exists."""
     rows = await TAKEN.all(
-        conn, tenant_ids=[each for each, _ in named], names=[name for _, name in named]
+        conn, tenant_ids=[tenant for tenant, _ in named], names=[name for _, name in named]
     )
-    for place, each in enumerate(named if rows else ()):
-        if each in rows:
-            raise NameTaken(f"jobs[{place}].name", each[1], FREE)
+    for index, pair in enumerate(named if rows else ()):
+        if pair in rows:
+            raise NameTaken(f"jobs[{index}].name", pair[1], FREE)
 
 
 async def payloads(conn: Connection, versions: Sequence[tuple[UUID, int]]) -> list[Payload]:
-    """What jobs were at these versions, as runs of theirs tell them."""
+    """Return the payloads of jobs at these versions, which their runs refer to."""
     ids, numbers = zip(*versions, strict=True)
     return await PAYLOADS.all(conn, ids=ids, versions=numbers)
 
 
 async def pause(conn: Connection, *, ids: Sequence[UUID], held: str) -> list[UUID]:
-    """Pause jobs; once this has returned, no tick of theirs is decided any more."""
+    """Pause jobs; once this has returned, no more of their ticks are decided."""
     return [row.id for row in await PAUSE.all(conn, ids=ids, held=held)]
 
 
 async def read(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Job]:
-    """Jobs by id, without those that are deleted."""
+    """Return jobs by id, without deleted ones."""
     return {row.id: row for row in await READ.all(conn, ids=ids)}
 
 
 async def lock(conn: Connection, id_: UUID) -> Job:
-    """One job, locked until the end of the transaction."""
+    """Return one job, locked until the end of the transaction."""
     found = await lock_many(conn, [id_])
     if not found:
         raise NotFound("job", str(id_))
@@ -234,20 +236,20 @@ async def lock(conn: Connection, id_: UUID) -> Job:
 
 
 async def lock_many(conn: Connection, ids: Sequence[UUID]) -> list[Job]:
-    """The same for several, without those that are deleted."""
+    """Lock several jobs, without deleted ones."""
     found = await LOCK.all(conn, ids=ids)
-    # A job that got another policy while we waited for its lock is locked, but the join looked at
-    # the old policy and left it out. A new statement sees the new one.
+    # If a job's policy changed while this waited for the lock, the job is locked, but the join used
+    # the old policy and left it out. A new statement sees the new policy.
     return found if len(found) == len(set(ids)) else await LOCK.all(conn, ids=ids)
 
 
 async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:
-    """The cursor of a job that the caller has locked; None if it has no ticks to come."""
+    """Return the cursor of a job that the caller has locked; None without future ticks."""
     return await LOCK_CURSOR.one(conn, id=id_)
 
 
 async def alive(conn: Connection, id_: UUID, *, backfills: bool = True) -> list[Alive]:
-    """The unfinished runs of a job; without those of a backfill, those of its schedule."""
+    """Return the unfinished runs of a job, with or without those of backfills."""
     return [Alive(*row) for row in await ALIVE.all(conn, id=id_, backfills=backfills)]
 
 
@@ -260,9 +262,9 @@ async def touch(conn: Connection, id_: UUID) -> int:
 
 
 async def replace(conn: Connection, job: Job, change: Change) -> int:
-    """Write what became of a job that the caller has locked; return its new version.
+    """Write the changes of a job that the caller has locked; return its new version.
 
-    `job` has its kind, graph, queue, priority, overlap policy and the like as they are to be.
+    `job` carries the new kind, graph, queue, priority, overlap policy and similar fields.
     """
     cursor = change.cursor
     row = await REPLACE.one(
@@ -297,7 +299,7 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
 
 
 async def describes_anew(conn: Connection, id_: UUID, described: Description) -> bool:
-    """Whether a description says something else than the job that the caller has locked."""
+    """Return whether a description differs from the job that the caller has locked."""
     if described == Description():
         return False
     return await DESCRIBES_ANEW.one(conn, id=id_, **_described(described)) is not None
@@ -316,7 +318,7 @@ async def describe(conn: Connection, id_: UUID, described: Description) -> None:
 async def record(
     conn: Connection, job: Job, records: Sequence[Record], *, trigger: str = "tick"
 ) -> list[UUID]:
-    """Keep what did not become a run."""
+    """Record ticks that did not become runs."""
     rows = await RECORD.all(
         conn,
         job_id=job.id,
@@ -327,17 +329,17 @@ async def record(
         job_version=job.version,
         priority=job.priority,
         trigger=trigger,
-        ids=[each.id for each in records],
-        scheduled_ats=[each.scheduled_at for each in records],
-        states=[each.state for each in records],
-        payloads=[each.payload for each in records],
-        reasons=[each.reason for each in records],
+        ids=[entry.id for entry in records],
+        scheduled_ats=[entry.scheduled_at for entry in records],
+        states=[entry.state for entry in records],
+        payloads=[entry.payload for entry in records],
+        reasons=[entry.reason for entry in records],
     )
     return [row.id for row in rows]
 
 
 async def supersede(conn: Connection, ids: Sequence[UUID], *, into: UUID) -> list[UUID]:
-    """End waiting runs that another one stands for."""
+    """End waiting runs that another run replaces."""
     return [row.id for row in await SUPERSEDE.all(conn, ids=ids, into_id=into)]
 
 
@@ -347,8 +349,8 @@ def _described(described: Description) -> dict[str, object]:
         "labels": described.labels,
         "sets_user": described.user_id is not None,
         "user_id": described.user_id or None,
-        **{f"sets_{each}": each in described.details for each in DETAIL_COLUMNS},
-        **{each: described.details.get(each) for each in DETAIL_COLUMNS},
+        **{f"sets_{column}": column in described.details for column in DETAIL_COLUMNS},
+        **{column: described.details.get(column) for column in DETAIL_COLUMNS},
     }
 
 

@@ -1,8 +1,8 @@
-"""Everything Rota asks of API keys: making, finding, revoking, the first of all. Room: store.
+"""Creates, finds and revokes API keys, including the bootstrap admin key.
 
-Only the digest of a key's secret is kept, and no list shows it. A key is found by its digest, on a
-connection of the owner, because nobody knows the tenant before; expiry and revocation are judged by
-the database's clock. What a role may do is core/access.py, the text of a key core/api_keys.py.
+Only the digest of a key's secret is stored, and no list shows it. A key is found by its digest, on
+a connection of the owner, because the tenant is not known yet; the database's clock decides about
+expiry and revocation. core/access.py defines roles, core/api_keys.py the text of a key.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from rota.store.transaction import joined
 
 LIFETIME: Final = timedelta(days=90)
 LONGEST_LIFETIME: Final = timedelta(days=366)
-# From when on people are told that a key is about to expire.
+# How long before its expiry Rota warns about a key.
 EXPIRY_WARNING: Final = timedelta(days=14)
 SHORTEST_LIFETIME: Final = timedelta(minutes=1)
 FIRST_KEY: Final = "first key of the platform"
@@ -75,7 +75,7 @@ class Exists(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key to keep. Who may hand out which role is core's (`demand_grant`)."""
+    """A key to store. Core decides who may grant which role (`demand_grant`)."""
 
     id: UUID
     tenant_id: int
@@ -87,7 +87,7 @@ class NewKey:
 
     def __post_init__(self) -> None:
         if not SHORTEST_LIFETIME <= self.lifetime <= LONGEST_LIFETIME:
-            raise InvalidInput("lifetime", self.lifetime, "a time of one minute to one year")
+            raise InvalidInput("lifetime", self.lifetime, "must be from one minute to one year")
 
 
 CREATE = statement("keys/create", Key)
@@ -102,25 +102,25 @@ HAS_PLATFORM = statement("keys/has_platform", Exists)
 
 
 async def create(conn: Connection, new: NewKey) -> Key:
-    """Keep a key, which is valid from now on."""
+    """Store a key, which is valid from now on."""
     return await _create(conn, new, lifetime=new.lifetime)
 
 
 async def page(
     conn: Connection, *, tenant_id: int, after: UUID | None = None, limit: int = 50
 ) -> list[Key]:
-    """The keys of a tenant, the oldest first, revoked and expired ones too."""
+    """Return the keys of a tenant, oldest first, including revoked and expired ones."""
     return await PAGE.all(conn, tenant_id=tenant_id, after=after or _LOWEST, most=limit)
 
 
 async def find(conn: Connection, *, digest: bytes) -> Principal | None:
-    """Whom a key belongs to; None if there is no such key, or it expired, or was revoked."""
+    """Return the owner of a key; None if it does not exist, has expired or was revoked."""
     row = await FIND.one(conn, digest=digest)
     return None if row is None else Principal(**row._asdict())
 
 
 async def revoke(conn: Connection, *, tenant_id: int, key_id: UUID) -> Key:
-    """Make a key invalid. A second time changes nothing."""
+    """Revoke a key. Revoking it again changes nothing."""
     row = await REVOKE.one(conn, tenant_id=tenant_id, id=key_id)
     if row is None:
         raise NotFound("key", str(key_id))
@@ -128,12 +128,12 @@ async def revoke(conn: Connection, *, tenant_id: int, key_id: UUID) -> Key:
 
 
 async def touch(conn: Connection, *, tenant_id: int, key_id: UUID) -> bool:
-    """Note that a key is used; return whether that was written, which is at most once a minute."""
+    """Record that a key is used, at most once a minute; return whether a row was written."""
     return await TOUCH.one(conn, tenant_id=tenant_id, id=key_id) is not None
 
 
 async def count(conn: Connection, *, tenant_id: int) -> int:
-    """How many valid keys a tenant has."""
+    """Count the valid keys of a tenant."""
     row = await COUNT.one(conn, tenant_id=tenant_id)
     return 0 if row is None else row.number
 
@@ -141,41 +141,41 @@ async def count(conn: Connection, *, tenant_id: int) -> int:
 async def ensure_admin_key(
     conn: Connection, *, key_id: UUID, bits: bytes, tenant: str = "default"
 ) -> str | None:
-    """Make the bootstrap admin key if there is no valid key of the platform; return its text, which
-    is not kept.
+    """Create the bootstrap admin key if there is no valid platform key; return its text, which is
+    not stored.
 
-    Of many processes that start for the first time, one makes it and the others get None. It
-    expires like any other key. A start after that makes another, so nobody is locked out of an
-    installation whose machine they can reach.
+    Of several processes that start for the first time, one creates it and the others get None. It
+    expires like any other key. The next start after that creates another, so an operator with
+    access to the machine is never locked out.
     """
-    made = api_keys.make(bits)
+    key = api_keys.make(bits)
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
         exists = await HAS_PLATFORM.one(conn)
         if exists is not None and exists.found:
             return None
         tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]
-        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=made)
+        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=key)
         await _create(conn, new, lifetime=new.lifetime)
-    return made.text
+    return key.text
 
 
 async def renew_admin_key(
     conn: Connection, *, key_id: UUID, bits: bytes, tenant: str = "default"
 ) -> str:
-    """Make another bootstrap admin key and revoke those before it; return its text."""
-    made = api_keys.make(bits)
+    """Create a new bootstrap admin key and revoke the previous ones; return its text."""
+    key = api_keys.make(bits)
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
         tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]
         await REVOKE_PLATFORM.all(conn, name=FIRST_KEY, kept_id=key_id)
-        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=made)
+        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=key)
         await _create(conn, new, lifetime=new.lifetime)
-    return made.text
+    return key.text
 
 
 async def expiring_admin_keys(conn: Connection, *, within: timedelta) -> list[ExpiringKey]:
-    """The bootstrap admin keys that end within this time."""
+    """Return the bootstrap admin keys that expire within this time."""
     return await EXPIRING_PLATFORM.all(conn, name=FIRST_KEY, within=within)
 
 
@@ -183,10 +183,10 @@ async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta) -> Key:
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=new.tenant_id, things="keys")
         if new.role is not Role.PLATFORM:
-            # Whoever runs the installation must not be locked out by the keys of a tenant.
-            there = await count(conn, tenant_id=new.tenant_id)
+            # A tenant's keys must not lock out the operator of the installation.
+            existing = await count(conn, tenant_id=new.tenant_id)
             await tenants.allow_one_more(
-                conn, tenant_id=new.tenant_id, quota="max_keys", there=there
+                conn, tenant_id=new.tenant_id, quota="max_keys", there=existing
             )
         row = await CREATE.one(
             conn,
@@ -200,5 +200,5 @@ async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta) -> Key:
             lifetime=lifetime,
         )
     if row is None:
-        raise Conflict("key", "it was not written")
+        raise Conflict("key", "the key was not stored; retry")
     return row

@@ -1,7 +1,7 @@
-"""Kinds of jobs as people see them: who carries them out, what their payloads look like. Room:
-store.
+"""Describes kinds of jobs: which workers execute them and what their payloads look like.
 
-A worker tells when it starts; what it told stays when it is gone. The ids of kinds are names.py's.
+A worker describes its kinds when it starts; the description stays when the worker is gone. names.py
+interns the ids of kinds.
 """
 
 import json
@@ -22,7 +22,7 @@ class KindName(NamedTuple):
 
 
 class KindRow(NamedTuple):
-    """`workers` are those alive that carry it out; `payload_schema` is JSON Schema as text."""
+    """`workers` counts live workers that execute it; `payload_schema` is JSON Schema as text."""
 
     name: str
     workers: int
@@ -38,16 +38,16 @@ LISTED = statement("kinds/listed", KindRow)
 
 
 async def describe(conn: Connection, schemas: Mapping[str, Mapping[str, Any]]) -> int:
-    """Keep the schemas of payloads; return how many were new."""
-    told = [(kind, json.dumps(_in_order(body))) for kind, body in sorted(schemas.items())]
-    if not told:
+    """Store the schemas of payloads; return how many were new."""
+    described = [(kind, json.dumps(_in_order(body))) for kind, body in sorted(schemas.items())]
+    if not described:
         return 0
-    kinds, bodies = zip(*told, strict=True)
+    kinds, bodies = zip(*described, strict=True)
     return len(await DESCRIBE.all(conn, kinds=kinds, bodies=bodies))
 
 
 async def describe_tasks(conn: Connection, tasks: Mapping[str, TaskDescription]) -> int:
-    """Store what a worker tells about its tasks; return how many rows changed."""
+    """Store a worker's descriptions of its tasks; return how many rows changed."""
     if not tasks:
         return 0
     names = sorted(tasks)
@@ -62,14 +62,14 @@ async def describe_tasks(conn: Connection, tasks: Mapping[str, TaskDescription])
 
 
 async def describe_exactly_once(conn: Connection, capable: Mapping[str, bool]) -> int:
-    """Keep which kinds can be exactly once; return how many were new."""
+    """Store which kinds support exactly-once; return how many were new."""
     if not capable:
         return 0
     names = sorted(capable)
-    told = await DESCRIBE_EXACTLY_ONCE.all(
+    rows = await DESCRIBE_EXACTLY_ONCE.all(
         conn, kinds=names, capable=[capable[name] for name in names]
     )
-    return len(told)
+    return len(rows)
 
 
 async def name_of(conn: Connection, kind_id: int) -> str | None:
@@ -78,12 +78,12 @@ async def name_of(conn: Connection, kind_id: int) -> str | None:
 
 
 async def without_exactly_once(conn: Connection, names: Collection[str]) -> set[str]:
-    """Those of these kinds of which a worker said that they cannot be exactly once."""
+    """Return the kinds that do not support exactly-once, according to a worker."""
     return {row.name for row in await WITHOUT_EXACTLY_ONCE.all(conn, kinds=sorted(names))}
 
 
 def _in_order(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """With the order of its fields, which neither the database nor our JSON keeps."""
+    """Add the order of the fields, which neither the database nor our JSON keeps."""
     return {**schema, "x-order": list(schema.get("properties", ()))}
 
 

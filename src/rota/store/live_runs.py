@@ -1,8 +1,8 @@
-"""Everything Rota asks of unfinished runs, from survey and claim to finish. Room: store.
+"""Reads and changes unfinished runs, from survey and claim to finish.
 
 Every change is a compare-and-set on (attempt, session, state) and returns what it changed; a run
-that is missing in the answer is no longer the caller's. How to share out a claim is core's
-(lanes.py); what an ending means is core's too (settle.py).
+that is missing from the result no longer belongs to the caller. Core decides how to divide a claim
+among lanes (lanes.py) and what an ending means (settle.py).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from rota.store.transaction import joined
 
 
 class Found(NamedTuple):
-    """A lane with waiting runs that the caller did not know of."""
+    """A lane with waiting runs that the caller did not know."""
 
     tenant_id: int
     priority: int
@@ -31,9 +31,9 @@ class Found(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """A run that is ours to execute now. Without a payload of its own it has its job's.
+    """A run claimed by this session. Without its own payload, it uses the job's.
 
-    Only what executing needs: every column costs a third of a microsecond to decode.
+    Holds only what execution needs: every column costs a third of a microsecond to decode.
     """
 
     id: UUID
@@ -54,15 +54,15 @@ class Claimed(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A run that changed, and the state it is in now."""
+    """A run that changed, and its new state."""
 
     id: UUID
     state: RunState
 
 
 class Finished(NamedTuple):
-    """The runs of a batch that ended, as two lists: a row for each would cost more than the rest
-    of its way back. And the graph runs that some of them are steps of.
+    """The runs of a batch that ended, as two lists, because decoding a row per run would cost more
+    than the rest of the round trip; and the graph runs of which some of them are steps.
     """
 
     ids: list[UUID] | None
@@ -71,7 +71,7 @@ class Finished(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """How runs ended that were moved to history, and the graph runs that have marks now."""
+    """The final states of runs moved to history, and the graph runs with new step completions."""
 
     states: dict[UUID, RunState]
     graph_run_ids: list[UUID]
@@ -82,7 +82,7 @@ class Made(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run, alive or finished."""
+    """A run, unfinished or finished."""
 
     id: UUID
     job_id: UUID
@@ -100,7 +100,7 @@ class Run(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """How far a claim may go in one lane, and where its live entries begin."""
+    """How many runs a claim may take from one lane, and where the lane's live entries begin."""
 
     lane: Lane
     low: datetime
@@ -128,7 +128,7 @@ class NewRun:
 
 
 class Ending(NamedTuple):
-    """The last attempt of a run, as its worker tells it. No `failures` means none were added."""
+    """The last attempt of a run, as its worker reports it. `failures` is None if unchanged."""
 
     id: UUID
     attempt: int
@@ -139,7 +139,7 @@ class Ending(NamedTuple):
 
 
 class PutBack(NamedTuple):
-    """An attempt after which the run waits again; `outcome` is what attempts will say of it."""
+    """An attempt after which the run waits again; `outcome` is recorded in the attempts."""
 
     id: UUID
     attempt: int
@@ -177,16 +177,16 @@ async def survey(
     tenant_ids: Sequence[int] | None = None,
     most: int = 1000,
 ) -> list[Found]:
-    """The lanes of a queue that hold waiting runs and are not known, of these tenants or of all."""
-    asked = {
+    """Return unknown lanes of a queue with waiting runs, of these tenants or of all."""
+    conditions = {
         "queue_id": queue_id,
         "tenant_ids": [lane.tenant for lane in known],
         "priorities": [lane.priority for lane in known],
         "most": most,
     }
     if tenant_ids is None:
-        return await SURVEY.all(conn, **asked)
-    return await SURVEY_TENANTS.all(conn, served_ids=tenant_ids, **asked)
+        return await SURVEY.all(conn, **conditions)
+    return await SURVEY_TENANTS.all(conn, served_ids=tenant_ids, **conditions)
 
 
 async def claim(  # noqa: PLR0913 — the parameters of the statement
@@ -199,8 +199,8 @@ async def claim(  # noqa: PLR0913 — the parameters of the statement
     room: int,
     ahead: timedelta = timedelta(0),
 ) -> list[Claimed]:
-    """Take at most `room` runs that are ready, or will be `ahead` from now, lane by lane in the
-    order given. Whoever takes one ahead must not start it before it is ready.
+    """Claim at most `room` runs that are ready, or will be within `ahead`, lane by lane in the
+    given order. The caller must not start a run before it is ready.
     """
     return await CLAIM.all(
         conn,
@@ -220,12 +220,12 @@ async def claim(  # noqa: PLR0913 — the parameters of the statement
 async def finish(
     conn: Connection, *, session_id: UUID, endings: Sequence[Ending]
 ) -> dict[UUID, RunState]:
-    """Move ended runs to history. A run that is missing in the answer was lost to others."""
+    """Move ended runs to history. A run missing from the result belongs to another session now."""
     return (await finish_all(conn, session_id=session_id, endings=endings)).states
 
 
 async def finish_all(conn: Connection, *, session_id: UUID, endings: Sequence[Ending]) -> Stored:
-    """As `finish`, for whoever also advances the graph runs that steps have ended of."""
+    """Like `finish`, but also return the graph runs whose steps ended."""
     ids, attempts, states, failures, results, reasons = _columns(endings, 6)
     row = await FINISH.one(
         conn,
@@ -246,7 +246,7 @@ async def finish_all(conn: Connection, *, session_id: UUID, endings: Sequence[En
 async def put_back(
     conn: Connection, *, session_id: UUID, attempts: Sequence[PutBack]
 ) -> list[Moved]:
-    """Let runs wait again: retries, snoozes, hand-backs."""
+    """Make runs wait again: retries, snoozes, hand-backs."""
     ids, numbers, states, outcomes, failures, delays, reasons = _columns(attempts, 7)
     return await PUT_BACK.all(
         conn,
@@ -264,7 +264,7 @@ async def put_back(
 async def release_unknown(
     conn: Connection, *, session_id: UUID, known: Sequence[UUID]
 ) -> list[UUID]:
-    """Let the runs wait again that the session holds and that are not among those it knows of."""
+    """Make runs wait again that the session holds but does not know."""
     rows = await RELEASE_UNKNOWN.all(conn, session_id=session_id, known=known)
     return [row.id for row in rows]
 
@@ -278,8 +278,9 @@ async def reclaim(
 ) -> list[Moved]:
     """Take back runs that no living session executes.
 
-    `sight` is how the caller has seen the database. A run that its living session does not know of
-    for `unknown_for` is taken back only if that sight lasted at least as long.
+    `sight` is how long the caller has seen the database without a gap. A run that its living
+    session has not known for `unknown_for` is taken back only if that sight lasted at least as
+    long.
     """
     return await RECLAIM.all(
         conn,
@@ -294,14 +295,14 @@ async def reclaim(
 async def cancel(
     conn: Connection, *, ids: Sequence[UUID], reason: str = '{"code": "cancelled"}'
 ) -> list[Moved]:
-    """Cancel what waits, ask what runs to stop. A run that is missing had finished."""
+    """Cancel waiting runs; ask running ones to stop. A missing run had finished."""
     return await CANCEL.all(conn, ids=ids, reason=reason)
 
 
 async def cancel_now(
     conn: Connection, *, ids: Sequence[UUID], reason: str = '{"code": "cancelled", "forced": true}'
 ) -> list[UUID]:
-    """Cancel without waiting for the worker; its result will be refused."""
+    """Cancel without waiting for the worker; the worker's result will be refused."""
     return [row.id for row in await CANCEL_NOW.all(conn, ids=ids, reason=reason)]
 
 
@@ -313,16 +314,17 @@ async def expire(conn: Connection, *, most: int = 500) -> list[UUID]:
 async def replay(
     conn: Connection, *, ids: Sequence[UUID], payload: str | None = None
 ) -> list[UUID]:
-    """Bring dead letters back for a new series of attempts, perhaps with another payload."""
+    """Requeue dead letters for a new series of attempts, optionally with another payload."""
     return [row.id for row in await REPLAY.all(conn, ids=ids, payload=payload)]
 
 
 async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
-    """Make runs; an id that was made before makes nothing and is not returned."""
+    """Insert runs; an id that existed before is skipped and not returned."""
     async with joined(conn):
-        made = await insert_new(conn, runs)
-        repeated = {row.id for row in await DROP_REPEATED.all(conn, ids=made)} if made else set()
-    return [run_id for run_id in made if run_id not in repeated]
+        inserted = await insert_new(conn, runs)
+        rows = await DROP_REPEATED.all(conn, ids=inserted) if inserted else []
+        repeated = {row.id for row in rows}
+    return [run_id for run_id in inserted if run_id not in repeated]
 
 
 async def insert_one(  # noqa: PLR0913 — the parameters of the statement
@@ -335,7 +337,7 @@ async def insert_one(  # noqa: PLR0913 — the parameters of the statement
     priority: int | None,
     payload: str | None,
 ) -> bool:
-    """Make a run of a job that needs nothing else; False if it does, or if there is no such job."""
+    """Insert a run of a simple job; False if the job needs more, or does not exist."""
     row = await INSERT_ONE.one(
         conn,
         id=id_,
@@ -350,8 +352,8 @@ async def insert_one(  # noqa: PLR0913 — the parameters of the statement
 
 
 async def insert_new(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
-    """Make runs whose ids were drawn a moment ago: nobody can have made them before."""
-    made = await INSERT_MANY.all(
+    """Insert runs whose ids were just generated, so no other process can have inserted them."""
+    rows = await INSERT_MANY.all(
         conn,
         ids=[run.id for run in runs],
         job_ids=[run.job_id for run in runs],
@@ -369,24 +371,24 @@ async def insert_new(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
         payloads=[run.payload for run in runs],
         gates=[array_text(run.gates) for run in runs],
     )
-    return [row.id for row in made]
+    return [row.id for row in rows]
 
 
 async def get(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Run]:
-    """Runs by id, wherever they are."""
+    """Return runs by id, unfinished or in history."""
     return {row.id: row for row in await GET.all(conn, ids=ids)}
 
 
 def array_text(gates: Sequence[int]) -> str | None:
-    """As PostgreSQL reads an array of integers; none at all is null."""
+    """Encode gate ids as a PostgreSQL array; an empty sequence becomes null."""
     return f"{{{','.join(map(str, gates))}}}" if gates else None
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[list[object]]:
-    """Rows turned into one list per column, which is how unnest takes them.
+    """Transpose rows into one list per column, as unnest expects them.
 
-    A column without any value is sent empty: unnest fills it with nulls, and encoding a thousand
-    nulls costs a thousand checks.
+    A column without any value is sent empty: unnest fills it with nulls, while encoding a thousand
+    nulls would cost a thousand checks.
     """
     if not rows:
         return [[]] * width

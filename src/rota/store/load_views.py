@@ -1,4 +1,4 @@
-"""The schedules of a tenant, for a picture of the load to come. Room: store."""
+"""Reads the schedules of a tenant, to chart the upcoming load."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -11,8 +11,8 @@ MOST: Final = 10_000
 
 
 class Scheduled(NamedTuple):
-    """A job with ticks to come; its schedule as JSON text. `fired` only if the ticks are capped;
-    `tick_at` is the first tick that was not decided yet.
+    """A job with future ticks; its schedule as JSON text. `fired` is set only if the number of
+    ticks is limited; `tick_at` is the first undecided tick.
     """
 
     job_id: UUID
@@ -26,5 +26,5 @@ SCHEDULES = statement("load_views/schedules", Scheduled)
 
 
 async def schedules(conn: Connection, *, tenant_id: int) -> list[Scheduled]:
-    """At most `MOST` of them and one more, which tells that there are more."""
+    """Return at most `MOST` schedules plus one, which shows that there are more."""
     return await SCHEDULES.all(conn, tenant_id=tenant_id, most=MOST + 1)

@@ -1,8 +1,8 @@
-"""Everything Rota asks of logins: people at the dashboard, each by a key of theirs. Room: store.
+"""Stores logins: people at the dashboard, each authenticated by an API key.
 
-A login is found by the digest of a secret that only a browser has. What it may do is what its key
-may do at that moment, and it ends with the key; the database's clock judges both. A ticket is a
-login to be: it is taken once. Cookies and forged requests are api/dashboard.
+A login is found by the digest of a secret that only the browser has. It may do what its key may do
+at that moment, and it ends with the key; the database's clock decides about both. A ticket is a
+future login and can be redeemed once. api/dashboard handles cookies and forged requests.
 """
 
 from datetime import datetime, timedelta
@@ -17,14 +17,14 @@ from rota.store.keys import Found
 from rota.store.statement import statement
 
 LIFETIME: Final = timedelta(hours=12)
-# How long a login lasts that nobody uses.
+# How long an unused login lasts.
 IDLE_LIMIT: Final = timedelta(minutes=30)
-# The use of a login is noted this often.
+# How often the use of a login is recorded.
 TOUCH_INTERVAL: Final = timedelta(minutes=1)
 TICKET_LIFETIME: Final = timedelta(minutes=1)
-# Of one key; the oldest goes when there are more.
+# Per key; beyond that, the oldest login is deleted.
 MOST_LOGINS: Final = 50
-# Tickets of one key that nobody used yet.
+# Unused tickets per key.
 OPEN_TICKETS_MAX: Final = 10
 _AT_ONCE: Final = 1000
 
@@ -51,7 +51,7 @@ FORGET = statement("logins/forget", OfKey)
 
 
 async def create(conn: Connection, *, digest: bytes, key_id: UUID) -> datetime:
-    """Log somebody in by a key of theirs; return until when."""
+    """Create a login for a key; return when it expires."""
     await FORGET.all(conn, key_id=key_id, kept=MOST_LOGINS - 1, most=_AT_ONCE)
     return await _create(conn, digest, key_id, is_ticket=False, lifetime=LIFETIME)
 
@@ -59,8 +59,8 @@ async def create(conn: Connection, *, digest: bytes, key_id: UUID) -> datetime:
 async def create_ticket(
     conn: Connection, *, digest: bytes, key_id: UUID, lifetime: timedelta = TICKET_LIFETIME
 ) -> datetime:
-    """Make a ticket for one login; return until when it is good. `TooMany` if the key has made
-    `OPEN_TICKETS_MAX` in the last minute that nobody used.
+    """Create a ticket for one login; return when it expires. Raises `TooMany` if the key has
+    `OPEN_TICKETS_MAX` unused tickets of the last minute.
     """
     await turns.take_turn(conn, tenant_id=0, things=f"tickets of {key_id}")
     count = await COUNT_TICKETS.one(conn, key_id=key_id, age=TICKET_LIFETIME)
@@ -84,7 +84,7 @@ async def _create(
 async def find(
     conn: Connection, *, digest: bytes, idle: timedelta = IDLE_LIMIT
 ) -> Principal | None:
-    """Who is logged in; None if nobody is, or nobody used the login for `idle`.
+    """Return who is logged in; None if the login does not exist or was not used for `idle`.
 
     `expires_at` is the end of the login, however much it is used.
     """
@@ -93,17 +93,17 @@ async def find(
 
 
 async def touch(conn: Connection, *, digest: bytes, idle: timedelta = IDLE_LIMIT) -> None:
-    """Note that a person uses this login now."""
-    least = min(TOUCH_INTERVAL, idle / 2)
-    await TOUCH.one(conn, digest=digest, idle=idle, least=least)
+    """Record that this login is in use."""
+    interval = min(TOUCH_INTERVAL, idle / 2)
+    await TOUCH.one(conn, digest=digest, idle=idle, least=interval)
 
 
 async def redeem(conn: Connection, *, digest: bytes) -> Principal | None:
-    """Take a ticket: whose it was, once; None for everybody after that."""
+    """Redeem a ticket and return its owner; None if it does not exist or was redeemed before."""
     row = await REDEEM.one(conn, digest=digest)
     return None if row is None else Principal(**row._asdict())
 
 
 async def end(conn: Connection, *, digest: bytes) -> bool:
-    """Log somebody out; return whether they were logged in."""
+    """End a login; return whether it existed."""
     return await END.one(conn, digest=digest) is not None

@@ -1,8 +1,8 @@
-"""Everything Rota asks of logs: what attempts wrote, in order. Room: store.
+"""Stores the logs of attempts, in order.
 
-An attempt stores at most `ATTEMPT_LOG_MAX_BYTES`, whoever writes. A worker counts while the attempt
-writes (flow/execute/output.py), so its batches cost nothing extra here. A writer that Rota cannot
-trust to count is counted here (`append_bounded`).
+An attempt stores at most `ATTEMPT_LOG_MAX_BYTES`, whichever process writes. A worker counts while
+the attempt writes (execute/output.py), so its batches cost nothing extra here. For writers that
+Rota cannot trust to count, `append_bounded` counts.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 
 ATTEMPT_LOG_MAX_BYTES: Final = 1_000_000
-LOG_CUT: Final = b"[the rest of the output was cut: it is over 1 MB]\n"
-# The place of that line in the output of a writer that is counted here: after every other piece.
+LOG_CUT: Final = b"[output truncated: it exceeds 1 MB]\n"
+# The position of that line in a log that is counted here: after every other piece.
 LOG_CUT_SEQ: Final = 999_999_999
 
 
@@ -65,9 +65,9 @@ async def append(conn: Connection, pieces: Sequence[Piece]) -> None:
 
 
 async def append_bounded(conn: Connection, pieces: Sequence[Piece]) -> None:
-    """Append pieces of one attempt as far as there is room, and a line that says what was cut.
+    """Append pieces of one attempt up to the limit, and a line that says that the rest was cut.
 
-    The caller holds the run, so that two writers do not fill the same room.
+    The caller has locked the run, so that two writers do not use the same space.
     """
     if not pieces:
         return
@@ -75,25 +75,27 @@ async def append_bounded(conn: Connection, pieces: Sequence[Piece]) -> None:
     seqs = [piece.seq for piece in pieces]
     stored = await STORED.one(conn, run_id=run_id, attempt=attempt, seqs=seqs)
     size, known = (0, set[int]()) if stored is None else (stored.size, set(stored.seqs))
-    kept: list[Piece] = []
+    stored_pieces: list[Piece] = []
     for piece in pieces:
         room = ATTEMPT_LOG_MAX_BYTES - size
         if piece.seq in known:
             continue
         if room > 0:
-            kept.append(piece._replace(chunk=piece.chunk[:room]))
+            stored_pieces.append(piece._replace(chunk=piece.chunk[:room]))
         size += len(piece.chunk)
         if len(piece.chunk) > room:
-            kept.append(piece._replace(seq=LOG_CUT_SEQ, stream=Stream.ROTA.value, chunk=LOG_CUT))
+            stored_pieces.append(
+                piece._replace(seq=LOG_CUT_SEQ, stream=Stream.ROTA.value, chunk=LOG_CUT)
+            )
             break
-    if kept:
-        await append(conn, kept)
+    if stored_pieces:
+        await append(conn, stored_pieces)
 
 
 async def read(
     conn: Connection, run_id: UUID, *, after: tuple[int, int] = BEGINNING, most: int = 1000
 ) -> list[Line]:
-    """What a run's attempts wrote after (attempt, seq); ask again from the last to follow."""
+    """Return log lines after (attempt, seq); call again from the last one to follow the log."""
     return await READ.all(
         conn, run_id=run_id, after_attempt=after[0], after_seq=after[1], most=most
     )

@@ -1,15 +1,15 @@
-"""Brings the schema to the version this code knows; many processes may do so at once. Room: store.
+"""Migrates the schema to the version that this code needs. Many processes may do so at once.
 
 Forward only. Each migration is one .sql file, applied once and recorded in rota.migrations with a
-checksum of the file (migration_steps.py says how). A file that changed after it was applied is
-refused. A schema that is ahead of the code is accepted when all it has more are `_expand`
-migrations, which leave older code working (a rolling upgrade). The state guard is rendered from
-core/states.py and applied again whenever its text changes.
+checksum of the file (migration_steps.py applies it). A file that changed after it was applied is
+refused. A schema that is ahead of the code is accepted if all its additional migrations are
+`_expand` migrations, which keep older code working (a rolling upgrade). The state guard is rendered
+from core/states.py and applied again whenever its text changes.
 
-A process that finds nothing to do asks for no lock, so another's long migration does not keep it
-from starting. A process that needs a migration waits for its turn without limit, and reports for
-whom. The turn is a lock of the session: if the migrating process dies, the server ends its session
-and the next process goes on where it was.
+A process with nothing to migrate takes no lock, so another process's long migration does not delay
+its start. A process that needs a migration waits for the migration lock without limit, and reports
+which session holds it. The lock belongs to the session: if the migrating process dies, the server
+ends its session and the next process continues.
 """
 
 import re
@@ -34,7 +34,7 @@ from rota.store.translate import translated
 
 __all__ = ["OUTSIDE", "Applied", "Migration", "load", "load_guard", "migrate", "next_step"]
 
-# Held by the session of whoever migrates: "rotb" in ASCII, beside the lock of migration_steps.py.
+# Held by the session that migrates: "rotb" in ASCII, in addition to the lock of migration_steps.py.
 TURN: Final = 0x726F7462
 TURN_POLL_S: Final = 0.2
 _NAME: Final = re.compile(r"(\d{4})_[a-z0-9_]+")
@@ -49,8 +49,8 @@ create table if not exists rota.migrations (
     applied_at timestamptz not null default clock_timestamp()
 );
 """
-# A migration may take hours. If its process dies or falls silent, the server ends the session soon,
-# and with it the turn.
+# A migration may take hours. If its process dies or goes silent, the server soon ends the session
+# and releases the lock.
 _BEGIN_SESSION: Final = """
 set statement_timeout = 0;
 set client_connection_check_interval = '2s';
@@ -82,7 +82,7 @@ limit 1
 
 
 def load() -> tuple[Migration, ...]:
-    """The migrations of this version of Rota, in order."""
+    """Return the migrations of this version of Rota, in order."""
     folder = files("rota.store").joinpath("migrations")
     found = [
         Migration(version=int(match.group(1)), name=match.group(), text=entry.read_text("utf-8"))
@@ -104,9 +104,9 @@ async def migrate(
     guard: Migration | None = None,
     watch: MigrationWatch | None = None,
 ) -> list[str]:
-    """Apply what is missing and return the names of what was applied, oldest first.
+    """Apply the missing migrations and return their names, oldest first.
 
-    The connection should be one of its own and without a client's time-out.
+    The connection should be dedicated and have no client-side timeout.
     """
     wanted = load() if migrations is None else migrations
     guard, watch = guard or load_guard(), watch or MigrationWatch()
@@ -137,51 +137,51 @@ async def _apply_missing(
 async def _first_missing(
     conn: Connection, wanted: Sequence[Migration], guard: Migration
 ) -> Migration | None:
-    """What is to be applied next; the guard comes last."""
+    """Return what to apply next; the guard comes last."""
     if not await conn.fetchval(_EXISTS):
         return wanted[0] if wanted else guard
     applied = await read_applied(conn)
     step = next_step(wanted, applied)
     if step is not None:
         return step
-    ahead = {row.version for row in applied} - {each.version for each in wanted} - {0}
+    ahead = {row.version for row in applied} - {step.version for step in wanted} - {0}
     current = next((row for row in applied if row.version == 0), None)
-    # Never take the guard of a newer version back.
+    # Never replace the guard of a newer version with an older one.
     if ahead or (current is not None and current.checksum == guard.checksum):
         return None
     return guard
 
 
 def next_step(wanted: Sequence[Migration], applied: Sequence[Applied]) -> Migration | None:
-    """The first migration that is missing, after checking that the rest is as we know it."""
+    """Return the first missing migration, after checking that the applied ones match this code."""
     known = {migration.version: migration for migration in wanted}
     present = {row.version for row in applied}
     for row in applied:
-        ours = known.get(row.version)
+        expected = known.get(row.version)
         if row.version == 0:
             continue
-        if ours is None and not row.name.endswith(EXPAND):
+        if expected is None and not row.name.endswith(EXPAND):
             raise SchemaMismatch(
                 reason=f"its schema has {row.name}, which this version of Rota does not know",
                 remedy="upgrade Rota on this machine",
             )
-        if ours is not None and ours.checksum != row.checksum:
+        if expected is not None and expected.checksum != row.checksum:
             raise SchemaMismatch(
-                reason=f"{row.name} was applied with another text than this version of Rota has",
-                remedy="install the release that made it; an applied migration never changes",
+                reason=f"the text of {row.name} differs from the one that was applied",
+                remedy="install the release that applied it; an applied migration never changes",
             )
     return next((step for step in wanted if step.version not in present), None)
 
 
 async def find_missing(conn: Connection) -> str | None:
-    """Return the name of what is to be applied next, without changing anything."""
+    """Return the name of the next migration to apply, without changing anything."""
     with translated(conn):
         step = await _first_missing(conn, load(), load_guard())
     return None if step is None else step.name
 
 
 async def schema_is_current(conn: Connection) -> bool:
-    """Whether nothing is missing, without changing anything."""
+    """Return whether no migration is missing, without changing anything."""
     with translated(conn):
         if not await conn.fetchval(_EXISTS):
             return False
@@ -190,8 +190,8 @@ async def schema_is_current(conn: Connection) -> bool:
 
 @asynccontextmanager
 async def _turn(conn: Connection, watch: MigrationWatch) -> AsyncIterator[None]:
-    """Be the only one who migrates, as long as the block runs. Waits by asking again and again: a
-    statement that waits holds a snapshot, for which a concurrent build of an index would wait.
+    """Hold the migration lock while the block runs. Waits by polling: a statement that waits holds
+    a snapshot, and a concurrent index build would wait for that snapshot.
     """
     watch.begin()
     reported = 0.0

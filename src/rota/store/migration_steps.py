@@ -1,12 +1,12 @@
-"""Applies one migration: in a transaction, or outside of one, statement by statement. Room: store.
+"""Applies one migration: in a transaction, or outside of one, statement by statement.
 
-A migration waits for the lock of a table only for a moment, because everyone who comes after it in
-the queue of that lock waits too; then it gives way, rests and tries again. It does the same when
-the watch cancels it because somebody waits for a lock that it holds (migration_watch.py).
+A migration waits only briefly for the lock of a table, because every session behind it in the
+lock's queue waits too. Then it gives way, rests and tries again. It does the same when the watch
+cancels it because another session waits for a lock that it holds (migration_watch.py).
 
-A file that begins with `-- rota: outside-transaction` is for `create index concurrently`. Its row
-is written last, so each of its statements must be repeatable. An index that an interrupted build
-left invalid is dropped and built again; it never counts as built.
+A file that begins with `-- rota: outside-transaction` is for `create index concurrently`. It is
+recorded after its last statement, so each of its statements must be repeatable. An index left
+invalid by an interrupted build is dropped and built again; it never counts as built.
 """
 
 import re
@@ -23,13 +23,13 @@ from rota.store.driver import Connection
 from rota.store.migration_watch import MigrationWatch, rest
 from rota.store.translate import first_line, translated
 
-# Any number that nobody else locks: "rota" in ASCII.
+# An arbitrary number that no other program locks: "rota" in ASCII.
 LOCK: Final = 0x726F7461
 OUTSIDE: Final = "-- rota: outside-transaction"
 EXPAND: Final = "_expand"
 TRIES: Final = 30
 LOCK_TIMEOUT_MS: Final = 500
-# Seconds between two tries; each try doubles it.
+# Seconds between two tries; doubled after each try.
 FIRST_REST_S: Final = 0.2
 REST_MAX_S: Final = 5.0
 
@@ -50,7 +50,7 @@ set name = excluded.name, checksum = excluded.checksum, applied_at = clock_times
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """Version 0 is the state guard; it is not a step but a text that must be the current one."""
+    """Version 0 is the state guard: not a step, but a text that must always be current."""
 
     version: int
     name: str
@@ -66,7 +66,7 @@ class Migration:
 
     @property
     def gives_way(self) -> bool:
-        """Whether other processes work beside it, and must not wait for it."""
+        """Whether other processes keep working during it and must not wait for it."""
         return self.name.endswith(EXPAND) or self.version == 0
 
 
@@ -83,7 +83,7 @@ async def read_applied(conn: Connection) -> list[Applied]:
 
 
 async def apply_step(conn: Connection, step: Migration, watch: MigrationWatch) -> bool:
-    """Apply one migration, unless the previous release did so meanwhile, and record it."""
+    """Apply and record one migration, unless a process of the previous release did so meanwhile."""
     watch.begin()
     if step.is_outside:
         await _apply_outside(conn, step, watch)
@@ -97,7 +97,7 @@ async def apply_step(conn: Connection, step: Migration, watch: MigrationWatch) -
 
 async def _apply_inside(conn: Connection, step: Migration) -> bool:
     async with conn.transaction():
-        # Processes of the previous release know this lock and no other.
+        # Processes of the previous release know only this lock.
         await conn.execute("set local lock_timeout = 0")
         await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
         if any(
@@ -112,8 +112,8 @@ async def _apply_inside(conn: Connection, step: Migration) -> bool:
 
 
 async def _apply_outside(conn: Connection, step: Migration, watch: MigrationWatch) -> None:
-    """No transaction, and not the previous release's lock: a process that waits for it holds a
-    snapshot, for which a concurrent build would wait in turn.
+    """Apply without a transaction and without the previous release's lock: a process that waits for
+    that lock holds a snapshot, and a concurrent build would wait for the snapshot.
     """
     for command in statements_of(step.text):
         await _with_patience(conn, step, watch, _command(conn, command))
@@ -121,31 +121,31 @@ async def _apply_outside(conn: Connection, step: Migration, watch: MigrationWatc
 
 
 def statements_of(text: str) -> list[str]:
-    """The statements of a migration outside a transaction; each ends with `;` and a line break."""
+    """Split a migration outside a transaction; each statement ends with `;` and a line break."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
     parts = ("\n".join(lines) + "\n").split(";\n")
     return [part.strip() for part in parts if part.strip()]
 
 
 def _command(conn: Connection, command: str) -> Callable[[], Awaitable[bool]]:
-    found = _CONCURRENT_INDEX.match(command.lower())
+    match = _CONCURRENT_INDEX.match(command.lower())
 
-    async def carry_out() -> bool:
-        if found is not None:
-            await _build_index(conn, f"rota.{found[1]}", command)
+    async def execute() -> bool:
+        if match is not None:
+            await _build_index(conn, f"rota.{match[1]}", command)
             return True
-        # What says `concurrently` waits for other transactions and blocks none; a time-out would
-        # only throw away what it has done.
+        # A `concurrently` command waits for other transactions and blocks none; a timeout would
+        # only discard its work.
         limit = 0 if "concurrently" in command.lower() else LOCK_TIMEOUT_MS
         await conn.execute(f"set lock_timeout = {limit}")
         await conn.execute(command)
         return True
 
-    return carry_out
+    return execute
 
 
 async def _build_index(conn: Connection, name: str, command: str) -> None:
-    """Build an index unless a valid one is there; an invalid one makes way first."""
+    """Build an index unless a valid one exists; drop an invalid one first."""
     await conn.execute("set lock_timeout = 0")
     is_valid = await conn.fetchval(_IS_VALID, name)
     if is_valid:
@@ -155,7 +155,7 @@ async def _build_index(conn: Connection, name: str, command: str) -> None:
     try:
         await conn.execute(command)
     except asyncpg.PostgresError:
-        # An invalid unique index would still refuse rows.
+        # An invalid unique index would still reject rows.
         with suppress(asyncpg.PostgresError, OSError, asyncpg.InterfaceError):
             await conn.execute(f"drop index concurrently if exists {name}")
         raise
@@ -165,15 +165,15 @@ async def _with_patience(
     conn: Connection,
     step: Migration,
     watch: MigrationWatch,
-    carry_out: Callable[[], Awaitable[bool]],
+    execute: Callable[[], Awaitable[bool]],
 ) -> bool:
-    """Carry something out; where it meets a lock, give way and try again."""
+    """Execute a step; when it meets a lock, give way and try again."""
     pid, reason = await conn.fetchval("select pg_backend_pid()"), ""
     pause = FIRST_REST_S
     for tries in range(1, TRIES + 1):
         try:
             async with watch.over(step.name, pid, gives_way=step.gives_way and not step.is_outside):
-                return await carry_out()
+                return await execute()
         except (
             asyncpg.LockNotAvailableError,
             asyncpg.DeadlockDetectedError,
@@ -184,7 +184,7 @@ async def _with_patience(
             reason = _reason(error, watch)
             watch.report_put_off(step.name, reason, tries)
         except TimeoutError as error:
-            limit = "the time-out of this client's connection"
+            limit = "the timeout of this client's connection"
             raise _interrupted(step, watch, limit) from error
         watch.has_given_way = False
         await rest(pause)
@@ -194,23 +194,23 @@ async def _with_patience(
 
 def _reason(error: asyncpg.PostgresError, watch: MigrationWatch) -> str:
     if isinstance(error, asyncpg.QueryCanceledError):
-        return "other sessions had to wait for it"
+        return "other sessions waited for it"
     if isinstance(error, asyncpg.DeadlockDetectedError):
-        return "another session and it waited for each other"
+        return "it deadlocked with another session"
     holder = watch.blocker or "another session"
-    return f"the lock of a table was not free within {LOCK_TIMEOUT_MS} ms; {holder} holds it"
+    return f"a table's lock was not free within {LOCK_TIMEOUT_MS} ms; {holder} holds it"
 
 
-def _interrupted(step: Migration, watch: MigrationWatch, why: str) -> StoreUnavailable:
-    """Ended by a time-out or by hand, which is no lock and does not pass by itself."""
+def _interrupted(step: Migration, watch: MigrationWatch, cause: str) -> StoreUnavailable:
+    """Build the error for a migration ended by a timeout or by an operator, not by a lock."""
     seconds = watch.lasted.total_seconds()
     return StoreUnavailable(
-        reason=f"{step.name} was interrupted after {seconds:.1f} s by {why}; it is not applied"
+        reason=f"{step.name} was interrupted after {seconds:.1f} s by {cause} and is not applied"
     )
 
 
 async def run_in_turn(conn: Connection, commands: str) -> None:
-    """Carry out commands under the lock that the previous release takes, too."""
+    """Execute commands under the lock that the previous release takes too."""
     with translated(conn):
         async with conn.transaction():
             await conn.execute("select pg_advisory_xact_lock($1)", LOCK)

@@ -1,9 +1,9 @@
-"""Watches a migration: reports its progress, and makes it give way to writers. Room: store.
+"""Watches a migration: reports its progress and makes it give way to writers.
 
-A second connection looks at the locks of the migrating one. It tells who the migration waits for,
-and cancels an `_expand` migration before any other session has waited a second for it: older code
-works beside such a migration, and must not notice it (F59). Without a second connection only the
-progress is reported.
+A second connection inspects the locks of the migrating one. It reports which sessions the migration
+waits for, and cancels an `_expand` migration before any other session has waited a second for it:
+older code keeps working during such a migration and must not notice it (F59). Without a second
+connection, only the progress is reported.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
 
 REPORT_INTERVAL_S: Final = 5.0
 LOOK_INTERVAL_S: Final = 0.1
-# How long another session may wait for a migration. One more look and the way to the server fit
-# into the second that writers may wait at most.
+# How long another session may wait for a migration. Together with one more look and the round trip
+# to the server it stays below the second that writers may wait at most.
 WAIT_FOR_MIGRATION_MAX_S: Final = 0.7
 
-# The advisory locks of other migrators are no writes.
+# The advisory locks of other migrating processes are not writes.
 _WAITERS: Final = """
 select distinct w.pid from pg_locks as w
 where not w.granted and w.locktype <> 'advisory' and $1::integer = any(pg_blocking_pids(w.pid))
@@ -53,12 +53,12 @@ where a.pid = any(pg_blocking_pids($1::integer))
 
 
 def ignore(_event: object) -> None:
-    """Report nothing."""
+    """Discard the event."""
 
 
 @dataclass(slots=True, kw_only=True)
 class MigrationWatch:
-    """`blocker` describes the sessions that the migration was last seen waiting for."""
+    """`blocker` describes the sessions for which the migration was last seen waiting."""
 
     emit: Emit = ignore
     open_connection: OpenConnection | None = None
@@ -68,7 +68,7 @@ class MigrationWatch:
     _began: float = field(default=0.0)
 
     def begin(self) -> None:
-        """Start to measure one migration."""
+        """Start the clock for one migration."""
         self._began = asyncio.get_running_loop().time()
         self.blocker, self.has_given_way = None, False
 
@@ -87,7 +87,7 @@ class MigrationWatch:
 
     @asynccontextmanager
     async def over(self, name: str, pid: int, *, gives_way: bool) -> AsyncIterator[None]:
-        """Watch the session `pid` apply this migration while the block runs."""
+        """Watch the session `pid` while the block applies this migration."""
         tasks = [asyncio.create_task(self._report(name))]
         if self.open_connection is not None:
             tasks.append(asyncio.create_task(self._look(self.open_connection, pid, gives_way)))
@@ -104,19 +104,21 @@ class MigrationWatch:
             self.emit(MigrationRunning(name=name, lasted=self.lasted, waits_for=self.blocker))
 
     async def _look(self, open_connection: OpenConnection, pid: int, gives_way: bool) -> None:  # noqa: FBT001 — private
-        """Look at the locks until the migration is over. If the watching connection fails, the
-        migration goes on, and the time-out of its locks is what keeps it short.
+        """Inspect the locks until the migration ends. If the watching connection fails, the
+        migration continues, and its lock timeout keeps its waits short.
         """
         with suppress(RotaError):
             async with open_connection() as conn:
-                since: dict[int, float] = {}
+                waiting_since: dict[int, float] = {}
                 while True:
                     with translated(conn):
                         self.blocker = await conn.fetchval(_BLOCKERS, pid) or self.blocker
                         waiters = {row[0] for row in await conn.fetch(_WAITERS, pid)}
                         now = asyncio.get_running_loop().time()
-                        since = {each: since.get(each, now) for each in waiters}
-                        longest = now - min(since.values(), default=now)
+                        waiting_since = {
+                            waiter: waiting_since.get(waiter, now) for waiter in waiters
+                        }
+                        longest = now - min(waiting_since.values(), default=now)
                         if gives_way and longest >= WAIT_FOR_MIGRATION_MAX_S:
                             self.has_given_way = True
                             await conn.execute("select pg_cancel_backend($1::integer)", pid)
@@ -124,7 +126,7 @@ class MigrationWatch:
 
 
 async def rest(seconds: float) -> None:
-    """Let time pass on the clock of the loop: nothing here is decided by it."""
+    """Wait on the event loop's clock; no decision depends on it."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.Event().wait()

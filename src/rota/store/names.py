@@ -1,8 +1,8 @@
-"""Everything Rota asks of the interned things: queues, kinds, policies, schedules. Room: store.
+"""Interns queues, kinds, policies and schedules.
 
 A name or a body becomes a small integer once, when a job is written, and the hot tables carry the
-integer. Two processes that intern the same name at once get the same id. Tenants are looked up and
-never made here.
+integer. Two processes that intern the same name at once get the same id. Tenants are looked up here
+but never created.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +69,7 @@ async def queue_id(conn: Connection, name: str) -> int:
 async def queue_ids(
     conn: Connection, names: Iterable[str], *, made_by: int | None = None
 ) -> dict[str, int]:
-    """The ids of queues; `made_by` is the tenant that those are counted for which are new."""
+    """Return the ids of queues; new ones count towards the tenant `made_by`."""
     return await _intern_names(conn, INTERN_QUEUES, names, made_by)
 
 
@@ -82,13 +82,13 @@ async def known_kinds(conn: Connection, names: Iterable[str]) -> dict[str, int]:
 
 
 async def count_queues(conn: Connection, *, tenant_id: int) -> int:
-    """How many queue names a tenant's submissions have made."""
+    """Count the queue names that a tenant's submissions have created."""
     row = await COUNT_QUEUES.one(conn, tenant_id=tenant_id)
     return 0 if row is None else row.number
 
 
 async def count_kinds(conn: Connection, *, tenant_id: int) -> int:
-    """How many kind names a tenant's submissions have made."""
+    """Count the kind names that a tenant's submissions have created."""
     row = await COUNT_KINDS.one(conn, tenant_id=tenant_id)
     return 0 if row is None else row.number
 
@@ -96,7 +96,7 @@ async def count_kinds(conn: Connection, *, tenant_id: int) -> int:
 async def tenant_queue_ids(
     conn: Connection, pairs: Iterable[tuple[int, str]]
 ) -> dict[tuple[int, str], int]:
-    """Return the ids of queues that tenants use, by (tenant, name); the queue becomes theirs."""
+    """Return the ids of the tenants' queues, by (tenant, name); claims the queues for them."""
     missing = set(pairs)
     ids: dict[tuple[int, str], int] = {}
     for _ in range(3):
@@ -110,12 +110,12 @@ async def tenant_queue_ids(
         )
         ids |= {(row.tenant_id, row.name): row.id for row in rows}
         missing -= ids.keys()
-    _refuse(INTERN_TENANT_QUEUES.name, {name for _, name in missing})
+    _refuse_missing(INTERN_TENANT_QUEUES.name, {name for _, name in missing})
     return ids
 
 
 async def find_queue(conn: Connection, name: str) -> int | None:
-    """The id of a queue that is there."""
+    """Return the id of a queue, or None if it does not exist."""
     row = await FIND_QUEUE.one(conn, name=name)
     return None if row is None else row.id
 
@@ -153,12 +153,12 @@ async def tenant_ids(conn: Connection, names: Iterable[str]) -> dict[str, int]:
 
 
 async def known_tenant_ids(conn: Connection, names: Sequence[str]) -> dict[str, int]:
-    """Return the ids of those tenants that exist, by name."""
+    """Return the ids of the tenants that exist, by name."""
     return {row.name: row.id for row in await TENANTS.all(conn, names=names)}
 
 
 async def tenants(conn: Connection, names: Iterable[str]) -> dict[str, Tenant]:
-    """Tenants with their quotas; `NotFound` names the first that does not exist."""
+    """Return tenants with their quotas; raise `NotFound` for the first that does not exist."""
     wanted = sorted(set(names))
     found = {row.name: row for row in await TENANTS.all(conn, names=wanted)}
     for name in wanted:
@@ -168,7 +168,7 @@ async def tenants(conn: Connection, names: Iterable[str]) -> dict[str, Tenant]:
 
 
 async def tenant_names(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
-    """Return the names of those tenants that exist, by id."""
+    """Return the names of the tenants that exist, by id."""
     return {row.id: row.name for row in await TENANT_NAMES.all(conn, ids=ids)}
 
 
@@ -186,23 +186,23 @@ async def schedules(conn: Connection, ids: Sequence[int]) -> dict[int, str]:
 
 
 async def _intern_names(
-    conn: Connection, which: Statement[Named], names: Iterable[str], made_by: int | None
+    conn: Connection, intern: Statement[Named], names: Iterable[str], made_by: int | None
 ) -> dict[str, int]:
     missing = set(names)
     ids: dict[str, int] = {}
-    # What is missing was made by another process after our snapshot: the second look sees it.
+    # A missing name was created by another process after this snapshot: the second pass finds it.
     for _ in range(3):
         if not missing:
             return ids
-        rows = await which.all(conn, names=sorted(missing), made_by=made_by)
+        rows = await intern.all(conn, names=sorted(missing), made_by=made_by)
         ids |= {row.name: row.id for row in rows}
         missing -= ids.keys()
-    _refuse(which.name, missing)
+    _refuse_missing(intern.name, missing)
     return ids
 
 
 async def _intern_bodies(
-    conn: Connection, which: Statement[Digested], bodies: Iterable[str]
+    conn: Connection, intern: Statement[Digested], bodies: Iterable[str]
 ) -> dict[str, int]:
     wanted: Mapping[bytes, str] = {_digest(body): body for body in bodies}
     missing = set(wanted)
@@ -211,16 +211,16 @@ async def _intern_bodies(
         if not missing:
             break
         digests = sorted(missing)
-        rows = await which.all(conn, digests=digests, bodies=[wanted[each] for each in digests])
+        rows = await intern.all(conn, digests=digests, bodies=[wanted[key] for key in digests])
         ids |= {row.digest: row.id for row in rows}
         missing -= ids.keys()
-    _refuse(which.name, missing)
+    _refuse_missing(intern.name, missing)
     return {wanted[digest]: id_ for digest, id_ in ids.items()}
 
 
-def _refuse(name: str, missing: set[str] | set[bytes]) -> None:
+def _refuse_missing(name: str, missing: set[str] | set[bytes]) -> None:
     if missing:
-        raise StoreUnavailable(reason=f"{name} found neither the old row nor room for a new one")
+        raise StoreUnavailable(reason=f"{name} could neither find nor insert a row")
 
 
 def _digest(body: str) -> bytes:

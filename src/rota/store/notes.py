@@ -1,4 +1,4 @@
-"""Everything Rota asks of notes: progress and checkpoints of runs. Room: store."""
+"""Stores progress and checkpoints of runs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ GET = statement("notes/get", Note)
 async def save_checkpoint(
     conn: Connection, *, run_id: UUID, attempt: int, session_id: UUID, checkpoint: str
 ) -> None:
-    """Keep a checkpoint (JSON), or raise `LeaseLost` if the attempt is no longer ours."""
+    """Store a checkpoint (JSON); raise `LeaseLost` if the session no longer holds the attempt."""
     row = await SAVE_CHECKPOINT.one(
         conn, run_id=run_id, attempt=attempt, session_id=session_id, checkpoint=checkpoint
     )
@@ -47,13 +47,13 @@ async def save_checkpoint(
 
 
 async def save_progress(conn: Connection, told: Sequence[Progress]) -> None:
-    """Keep the last word of each attempt; one row per run in the batch."""
+    """Store the last progress of each attempt; one row per run in the batch."""
     await SAVE_PROGRESS.all(
         conn,
-        run_ids=[each.run_id for each in told],
-        attempts=[each.attempt for each in told],
-        progresses=[each.fraction for each in told],
-        messages=[each.message for each in told],
+        run_ids=[progress.run_id for progress in told],
+        attempts=[progress.attempt for progress in told],
+        progresses=[progress.fraction for progress in told],
+        messages=[progress.message for progress in told],
     )
 
 

@@ -1,6 +1,6 @@
-"""Turns one-time jobs of earlier releases into submissions. Room: store.
+"""Turns one-time jobs of earlier releases into submissions.
 
-An earlier release wrote a row of `rota.jobs` for every one-time submission. They are moved in
+An earlier release inserted a row into `rota.jobs` for every one-time submission. They are moved in
 bounded batches while processes of that release keep working (docs/adr/0044-submissions.md).
 """
 
@@ -16,21 +16,21 @@ from rota.core.time.policies import Misfire
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-_USUAL: Final = Misfire()
-# What is stored of a schedule that says nothing about late ticks, without its nulls.
+_DEFAULT: Final = Misfire()
+# The stored form of a schedule with default misfire options, without its nulls.
 MISFIRE_DEFAULT: Final = json.dumps(
     {
-        "on_outage": _USUAL.on_outage.value,
-        "on_resume": _USUAL.on_resume.value,
-        "on_edit": _USUAL.on_edit.value,
-        "max_catchup": _USUAL.max_catchup,
-        "late_after": iso(_USUAL.late_after),
+        "on_outage": _DEFAULT.on_outage.value,
+        "on_resume": _DEFAULT.on_resume.value,
+        "on_edit": _DEFAULT.on_edit.value,
+        "max_catchup": _DEFAULT.max_catchup,
+        "late_after": iso(_DEFAULT.late_after),
     }
 )
 
 
 class OneTimeJob(NamedTuple):
-    """A job that is locked. `tick_at` and `version` are its cursor's, None if it has none."""
+    """A locked job. `tick_at` and `version` are its cursor's, None without a cursor."""
 
     id: UUID
     tick_at: datetime | None
@@ -53,14 +53,14 @@ ARCHIVE = statement("one_time_jobs/archive", MovedJob)
 
 
 async def read_jobs(conn: Connection, *, after: UUID, limit: int) -> list[OneTimeJob]:
-    """Lock the jobs that follow an id, at most so many; the caller is in a transaction."""
+    """Lock at most `limit` jobs after an id; the caller is in a transaction."""
     return await READ.all(conn, after=after, look=limit, misfire=MISFIRE_DEFAULT)
 
 
 async def move_jobs(conn: Connection, jobs: Sequence[OneTimeJob]) -> int:
     """Turn jobs that were read in this transaction into submissions; return how many."""
     waiting = [job for job in jobs if job.tick_at is not None]
-    over = [job.id for job in jobs if job.tick_at is None]
+    finished = [job.id for job in jobs if job.tick_at is None]
     moved = 0
     if waiting:
         scheduled = await SCHEDULE.all(
@@ -70,7 +70,7 @@ async def move_jobs(conn: Connection, jobs: Sequence[OneTimeJob]) -> int:
             run_ids=[tick_run_id(job.id, job.tick_at) for job in waiting if job.tick_at],
         )
         moved += len(scheduled)
-    if over:
-        await LOCK_RUNS.all(conn, job_ids=over)
-        moved += len(await ARCHIVE.all(conn, job_ids=over))
+    if finished:
+        await LOCK_RUNS.all(conn, job_ids=finished)
+        moved += len(await ARCHIVE.all(conn, job_ids=finished))
     return moved

@@ -1,6 +1,6 @@
-"""How the last runs of several jobs went, for lists of jobs. Room: store.
+"""Reads the most recent outcomes of several jobs, for lists of jobs.
 
-Reads only, all jobs in one statement. What one run did is run_views.py.
+Reads only, all jobs in one statement. run_views.py shows a single run.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from rota.store.walking import walking
 
 
 class Outcome(NamedTuple):
-    """A run that runs or has ended; `reason` is JSON as text."""
+    """A running or finished run; `reason` is JSON as text."""
 
     job_id: UUID
     id: UUID
@@ -30,25 +30,25 @@ class Outcome(NamedTuple):
 
 
 OUTCOMES = statement("run_views/outcomes", Outcome)
-# Of each job, as the statement says.
+# Per job, as in the statement.
 MOST: Final = 20
 
 
 async def recent(
     conn: Connection, *, tenant_id: int, job_ids: Sequence[UUID], most: int
 ) -> dict[UUID, list[Outcome]]:
-    """The newest of each job first, `most` of them and never more than `MOST`.
+    """Return the newest outcomes of each job first, at most `most` and never more than `MOST`.
 
-    A job of another tenant, or of none, has no runs.
+    A job of another tenant, or one that does not exist, has no runs.
     """
     found: dict[UUID, list[Outcome]] = {job_id: [] for job_id in job_ids}
     if not found:
         return found
     frame = stamped(max(await database_time(conn) - RECENT, EPOCH), bytes(10))
-    lately = UUID(int=frame.int >> 80 << 80)
+    recent_id = UUID(int=frame.int >> 80 << 80)
     async with walking(conn):
-        for from_id in (lately, FIRST_ID):
-            # Most jobs have run often enough lately; only for the others all of history is opened.
+        for from_id in (recent_id, FIRST_ID):
+            # Most jobs have enough recent runs; only the others need all of history.
             few = sorted(job_id for job_id, runs in found.items() if len(runs) < most)
             if not few:
                 break

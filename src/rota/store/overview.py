@@ -1,4 +1,4 @@
-"""What somebody wants to see at a glance. Reads only, never on the hot path. Room: store."""
+"""Reads a summary of jobs and recent runs. Never on the hot path."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -8,12 +8,12 @@ from rota.store.driver import Connection
 from rota.store.figures import first_id_before
 from rota.store.statement import statement
 
-# Jobs that one count looks at: some 50 ms.
+# How many jobs one count reads: some 50 ms.
 COUNTED_JOBS_MAX: Final = 10_000
 
 
 class Latest(NamedTuple):
-    """A run that ended; without a name its job is gone."""
+    """A run that ended; `name` is None if its job was removed."""
 
     name: str | None
     state: RunState
@@ -38,10 +38,10 @@ LATEST = statement("overview/latest", Latest)
 async def count_jobs(
     conn: Connection, *, tenant_id: int, most: int = COUNTED_JOBS_MAX
 ) -> list[JobCount]:
-    """The tenant's jobs by state; of more than `most` jobs, the newest."""
+    """Count the tenant's jobs by state; if there are more than `most`, only the newest."""
     return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=most)
 
 
 async def latest(conn: Connection, *, since: datetime, most: int = 100) -> list[Latest]:
-    """The runs that ended after a time, oldest first."""
+    """Return the runs that ended after a time, oldest first."""
     return await LATEST.all(conn, from_id=first_id_before(since), since=since, most=most)

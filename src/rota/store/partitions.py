@@ -1,12 +1,12 @@
-"""Partitions of history: made ahead, dropped by age, a day or a month at a time. Room: store.
+"""Creates partitions of history ahead of time and drops them by age, by day or by month.
 
-A day is a range of ids, because an id begins with its time. Functions of the schema make and drop a
-day as the owner, so that a login that owns nothing can have it done. A day that nobody made ahead
-fell into the `_rest` partition; making it later takes its rows out of there. What stays in it, such
-as backfills of days long gone, is deleted by age, a batch at a time.
+A day is a range of ids, because an id begins with its time. Functions of the schema create and drop
+a day with the owner's rights, so that a login that owns nothing can call them. If a day was not
+created ahead of time, its rows are in the `_rest` partition; creating it later moves them out of
+there. Rows that stay in it, such as backfills of days long ago, are deleted by age, in batches.
 
-The audit log is kept by the month. Its months are children of `rota.audit`, which still has the
-entries from before there were months.
+The audit log is partitioned by month. Its months are children of `rota.audit`, which still holds
+the entries from before there were months.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ PARENTS: Final = (
     *("runs", "attempts", "run_logs", "run_notes"),
     *("graph_runs", "graph_maps", "graph_items", "events"),
 )
-# What is kept for a time of its own, and not as long as runs.
+# Tables with their own retention period instead of that of runs.
 EVENTS: Final = frozenset({"events"})
 AUDIT: Final = "audit"
 _PARTITIONS: Final = """
@@ -61,7 +61,7 @@ def partition_name(parent: str, day: date) -> str:
 
 
 def day_of(partition: str) -> date | None:
-    """The day a partition holds; None for the rest."""
+    """Return the day that a partition holds; None for the rest partition."""
     digits = partition.rpartition("_")[2]
     if len(digits) != 8 or not digits.isdigit():
         return None
@@ -69,30 +69,32 @@ def day_of(partition: str) -> date | None:
 
 
 async def days(conn: Connection, parent: str) -> list[date]:
-    """The days that have a partition, oldest first."""
+    """Return the days that have a partition, oldest first."""
     with translated(conn):
         rows = await conn.fetch(_PARTITIONS, parent)
     return sorted(day for row in rows if (day := day_of(row[0])) is not None)
 
 
 async def make_ahead(conn: Connection, *, today: date, ahead: int) -> list[str]:
-    """Make the partitions from yesterday to `ahead` days from today; return the new ones.
+    """Create the partitions from yesterday to `ahead` days from today; return the new ones.
 
-    Yesterday too: a run that was due before midnight may end after it.
+    Includes yesterday: a run that was due before midnight may end after it.
     """
     wanted = [today + timedelta(days=n) for n in range(-1, ahead + 1)]
-    made: list[str] = []
+    created: list[str] = []
     for parent in PARENTS:
         present = set(await days(conn, parent))
         missing = [day for day in wanted if day not in present]
-        made += [partition_name(parent, day) for day in missing if await _make(conn, parent, day)]
-    return made
+        created += [
+            partition_name(parent, day) for day in missing if await _make(conn, parent, day)
+        ]
+    return created
 
 
 async def drop_older(
     conn: Connection, *, keep_from: date, most: int = 10, parents: Iterable[str] = PARENTS
 ) -> list[str]:
-    """Drop whole days before `keep_from`, oldest first, at most `most` of them per table."""
+    """Drop whole days before `keep_from`, oldest first, at most `most` days per table."""
     dropped: list[str] = []
     for parent in parents:
         old = [day for day in await days(conn, parent) if day < keep_from][:most]
@@ -101,20 +103,20 @@ async def drop_older(
 
 
 async def prune_runs(conn: Connection, *, keep_from: date, most: int) -> int:
-    """Delete runs that ended before `keep_from` and have no day to be dropped with, at most so
-    many, and what belongs to them; return how many they were.
+    """Delete at most `most` runs that ended before `keep_from` and are in no day partition, and
+    their related rows; return how many runs.
     """
     before = datetime.combine(keep_from, time(), UTC)
     return len(await PRUNE_RUNS.all(conn, before=before, most=most))
 
 
 async def prune_events(conn: Connection, *, keep_from: date, most: int) -> int:
-    """The same for events, by the time of their arrival."""
+    """Delete events in the same way, by the time of their arrival."""
     return len(await PRUNE_EVENTS.all(conn, before=first_id_of(keep_from), most=most))
 
 
 def month_of(partition: str) -> date | None:
-    """Return the first day of the month that a child of the audit log holds."""
+    """Return the first day of the month that a child table of the audit log holds."""
     digits = partition.rpartition("_")[2]
     if len(digits) != 6 or not digits.isdigit():
         return None
@@ -129,7 +131,7 @@ async def find_audit_months(conn: Connection) -> list[date]:
 
 
 async def make_audit_months(conn: Connection, *, today: date) -> None:
-    """Make the tables of this month and the next one."""
+    """Create the tables of this month and the next one."""
     this = today.replace(day=1)
     present = await find_audit_months(conn)
     for month in (this, (this + timedelta(days=31)).replace(day=1)):
@@ -138,7 +140,7 @@ async def make_audit_months(conn: Connection, *, today: date) -> None:
 
 
 async def drop_audit_months(conn: Connection, *, keep_from: date) -> list[date]:
-    """Drop the months that ended before `keep_from`; return them."""
+    """Drop the months that ended before `keep_from` and return them."""
     months = await find_audit_months(conn)
     old = [month for month in months if (month + timedelta(days=31)).replace(day=1) <= keep_from]
     for month in old:
@@ -147,7 +149,7 @@ async def drop_audit_months(conn: Connection, *, keep_from: date) -> list[date]:
 
 
 async def prune_audit(conn: Connection, *, keep_from: date) -> bool:
-    """Delete a batch of entries that belong to no month and are from months that ended before
+    """Delete a batch of entries that are in no month table and are from months that ended before
     `keep_from`; return whether more are left.
     """
     first = keep_from.replace(day=1)
@@ -157,12 +159,12 @@ async def prune_audit(conn: Connection, *, keep_from: date) -> bool:
 
 
 async def _make(conn: Connection, parent: str, day: date) -> bool:
-    made = await MAKE.one(conn, parent=parent, day=day)
-    return made is not None and made.is_new
+    row = await MAKE.one(conn, parent=parent, day=day)
+    return row is not None and row.is_new
 
 
 async def _drop(conn: Connection, parent: str, day: date) -> str:
-    # A drop takes its locks for a moment only: nobody writes to an old day. The lock time-out of
-    # the connection keeps it from queueing behind a long reader.
+    # A drop holds its locks only for a moment: nothing writes to an old day. The connection's lock
+    # timeout prevents it from queueing behind a long reader.
     await DROP.one(conn, parent=parent, day=day)
     return partition_name(parent, day)

@@ -1,12 +1,12 @@
-"""Opens connections: session settings, time-outs, keepalives. Room: store.
+"""Opens database connections with session settings, timeouts and keepalives.
 
-Every connection has a limit on each thing that could hang: connecting, a statement, a lock, an
-idle transaction, a peer that fell silent. The hot pool also tells the planner what we know better:
-its statements touch few rows of tables that may be large, so hashing or scanning a table is wrong.
+Every operation that could hang has a limit: connecting, a statement, a lock, an idle transaction, a
+silent peer. The hot pool also overrides the planner: its statements touch few rows of tables that
+may be large, so a hash join or a sequential scan is always the wrong plan.
 
-Of several hosts each has a limit of its own, and only one that takes writes is used. Whether it
-does is known without asking: PostgreSQL reports it while connecting. What was opened to a host that
-has failed since is closed when somebody wants to use it, in pools and lines alike.
+With several hosts, each has its own connect limit, and Rota uses only a host that accepts writes.
+PostgreSQL reports that while connecting, so no extra query is needed. After a host has failed,
+pools and dedicated connections close their connections to it on the next use.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from rota.store.hosts import Host, HostList, parse_hosts
 from rota.store.statement import statement
 from rota.store.translate import translated
 
-# Of several hosts, none is waited for longer. Duties that found none pause for 2 s at most, so a
-# new primary is found within 4 s, whatever the other hosts do.
+# Connect limit per host when there are several. Services that reach no host pause for at most 2 s,
+# so they find a new primary within 4 s, whatever the other hosts do.
 HOST_CONNECT_LIMIT: Final = timedelta(seconds=2)
-# What a silent server may take beyond the limits that it was given itself.
+# How long a silent server may exceed the limits that it enforces itself.
 SILENCE_MARGIN: Final = timedelta(seconds=5)
-# Giving a connection back may wait for a statement to be cancelled and for the reset.
+# Releasing a connection may wait for a statement to be cancelled and for the reset.
 RELEASE_LIMIT: Final = timedelta(seconds=3)
 
 
@@ -44,9 +44,9 @@ IS_READ_ONLY = statement("server/is_read_only", ReadOnly)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """How to reach the database, and how long anything may take.
+    """The database URL and the timeouts of its connections.
 
-    Connections of one Access share what they learn about its hosts.
+    All connections of one Access share what they learn about its hosts.
     """
 
     url: str
@@ -62,29 +62,29 @@ class Access:
 
     @property
     def command(self) -> timedelta:
-        """How long to wait for an answer. The server's own limit speaks first, with a better
-        message; this is for a server that is silent.
+        """How long to wait for a response. The server's own statement timeout ends a slow statement
+        first, with a better message; this limit is for a silent server.
         """
         return self.statement + SILENCE_MARGIN
 
     @property
     def connect_each(self) -> timedelta:
-        """How long to wait for one host."""
+        """How long to wait for one host to connect."""
         if len(self.hosts) == 1:
             return self.connect
         return min(HOST_CONNECT_LIMIT, self.connect / len(self.hosts))
 
     @property
     def longest_wait(self) -> timedelta:
-        """The longest that a caller waits for a connection and its first answer, if all is silent:
-        the watchdog must be more patient than that.
+        """The longest a caller waits for a connection and its first response when every host is
+        silent. The watchdog's limit must be longer.
         """
         return self.connect + SILENCE_MARGIN + self.command
 
 
-# A foreign snapshot or a fresh table must not turn the plan of a hot statement (docs/adr/0009).
-# Generic plans: with the arrays of the moment in view, the planner reads all of a small table
-# instead of looking a thousand rows up, and joins what it read with the array by comparing all.
+# A foreign snapshot or a fresh table must not change the plan of a hot statement (docs/adr/0009).
+# Generic plans: when the planner sees the actual arrays, it reads all of a small table instead of
+# looking up a thousand rows, and joins the result with the array by comparing every pair.
 HOT: Final = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
@@ -92,16 +92,16 @@ HOT: Final = {
     "plan_cache_mode": "force_generic_plan",
 }
 
-# Seconds until the first probe, between probes, and how many may fail: a silent cut is noticed
-# in about 5 s, where the system's defaults would wait for hours (F55).
+# Seconds until the first probe, seconds between probes, and how many may fail: a silent connection
+# loss is noticed in about 5 s. The system's defaults would take hours (F55).
 _KEEPALIVE: Final = ((3, "TCP_KEEPIDLE"), (1, "TCP_KEEPINTVL"), (2, "TCP_KEEPCNT"))
 _UNACKNOWLEDGED: Final = timedelta(seconds=5)
 
 
 async def connect(access: Access, *, hot: bool = False) -> HostConnection:
-    """Open a connection to a host that takes writes, trying the one that answered last first.
+    """Open a connection to a host that accepts writes; the host that answered last is tried first.
 
-    If there is none, the error names each host and what was wrong with it.
+    If no host accepts writes, the error names each host and its problem.
     """
     failures: dict[Host, RotaError] = {}
     for host in access.hosts:
@@ -109,7 +109,7 @@ async def connect(access: Access, *, hot: bool = False) -> HostConnection:
             return await _connect_to(host, access, hot=hot)
         except (StoreUnavailable, StoreRefused) as error:
             failures[host] = error
-    raise _none_of(failures)
+    raise _combine_failures(failures)
 
 
 async def _connect_to(host: Host, access: Access, *, hot: bool) -> HostConnection:
@@ -121,7 +121,7 @@ async def _connect_to(host: Host, access: Access, *, hot: bool) -> HostConnectio
         access.hosts.demote(host)
         raise StoreUnavailable(reason=f"no answer within {limit:.3g} s") from error
     except asyncio.CancelledError:
-        # Whoever was cut short here had no time for the next host; that one comes first then.
+        # The caller's time ran out before the next host; next time, that host comes first.
         access.hosts.demote(host)
         raise
     watch_peer(conn)
@@ -131,13 +131,13 @@ async def _connect_to(host: Host, access: Access, *, hot: bool) -> HostConnectio
 
 async def _open_to(host: Host, access: Access, *, hot: bool) -> HostConnection:
     failures = access.hosts.failures(host)
-    # For TLS, the host is also the name that its certificate must have.
-    place = {} if host.name is None else {"host": host.name, "port": host.port}
+    # With TLS, the certificate must carry this host name.
+    address = {} if host.name is None else {"host": host.name, "port": host.port}
     with translated():
-        conn: HostConnection = await asyncpg.connect(**place, **_arguments(access, hot=hot))
+        conn: HostConnection = await asyncpg.connect(**address, **_arguments(access, hot=hot))
     conn.opened_to(host, access.hosts, failures=failures)
     try:
-        reason = await _why_read_only(conn, ask=len(access.hosts) > 1)
+        reason = await _read_only_reason(conn, ask=len(access.hosts) > 1)
     except BaseException:
         conn.terminate()
         raise
@@ -147,27 +147,27 @@ async def _open_to(host: Host, access: Access, *, hot: bool) -> HostConnection:
     return conn
 
 
-async def _why_read_only(conn: HostConnection, *, ask: bool) -> str | None:
-    """Return why a server takes no writes; None if it does.
+async def _read_only_reason(conn: HostConnection, *, ask: bool) -> str | None:
+    """Return why a server accepts no writes; None if it accepts them.
 
-    PostgreSQL reports it while connecting. A pooler may not pass that on; then it is asked, if
-    there is another host to try.
+    PostgreSQL reports it while connecting. A pooler may not pass that on; then, if there is another
+    host to try, Rota queries the server.
     """
     reported = conn.get_settings()
     standby = getattr(reported, "in_hot_standby", None)
     read_only = getattr(reported, "default_transaction_read_only", None)
     if standby == "on":
-        return "it is a standby and takes no writes"
+        return "the server is a standby and accepts no writes"
     if read_only == "on":
-        return "it is read-only: default_transaction_read_only is on"
+        return "the server is read-only: default_transaction_read_only is on"
     if not ask or None not in {standby, read_only}:
         return None
     answer = await IS_READ_ONLY.one(cast("Connection", conn))
-    return "it is a standby or read-only" if answer and answer.is_read_only else None
+    return "the server is a standby or read-only" if answer and answer.is_read_only else None
 
 
-def _none_of(failures: Mapping[Host, RotaError]) -> RotaError:
-    """One error for all hosts. Waiting helps if it helps with any of them."""
+def _combine_failures(failures: Mapping[Host, RotaError]) -> RotaError:
+    """Return one error for all hosts; retryable if the error of any host is."""
     if len(failures) == 1:
         return next(iter(failures.values()))
     refusals = [error for error in failures.values() if isinstance(error, StoreRefused)]
@@ -185,23 +185,23 @@ def _none_of(failures: Mapping[Host, RotaError]) -> RotaError:
 async def open_pool(
     access: Access, *, size: int, hot: bool = False, tidy: bool = False
 ) -> AsyncIterator[Pool]:
-    """A pool of up to `size` connections, closed when the block is left.
+    """Open a pool of up to `size` connections and close it at the end of the block.
 
-    `tidy` promises that nobody leaves anything behind on a connection beyond its transaction:
-    the round trip that resets it after every use is spared.
+    `tidy` promises that callers leave no session state behind after their transactions. It saves
+    the round trip that resets a connection after every use.
     """
 
     async def connect_one(*_: object, **__: object) -> HostConnection:
         return await connect(access, hot=hot)
 
-    more = {"reset": _leave_as_it_is} if tidy else {}
+    options = {"reset": _skip_reset} if tidy else {}
     with translated():
         pool = await asyncpg.create_pool(
             min_size=0,
             max_size=size,
             connect=connect_one,
             connection_class=HostConnection,
-            **more,
+            **options,
         )
     try:
         yield Translating(pool, wait=access.connect + SILENCE_MARGIN)
@@ -209,14 +209,14 @@ async def open_pool(
         pool.terminate()
 
 
-async def _leave_as_it_is(_conn: Any) -> None: ...
+async def _skip_reset(_conn: Any) -> None: ...
 
 
 class Translating:
-    """A pool whose own troubles are errors of ours, too: a connection that cannot be had.
+    """A pool that raises Rota's own errors, also when it has no connection to give.
 
-    Nobody waits for a connection longer than `wait`: behind others who wait for a silent server,
-    that would add up.
+    No caller waits longer than `wait` for a connection: behind other callers that wait for a silent
+    server, the waits would add up.
     """
 
     def __init__(self, pool: Any, *, wait: timedelta) -> None:
@@ -229,24 +229,24 @@ class Translating:
         try:
             yield conn
         finally:
-            # Giving back asks the server to reset the connection. If that fails, asyncpg closes
-            # it, and what was done with it is as good as it was.
+            # Releasing asks the server to reset the connection. If that fails, asyncpg closes the
+            # connection; the work that was done with it stays valid.
             with suppress(RotaError), translated(conn):
                 await self._pool.release(conn, timeout=RELEASE_LIMIT.total_seconds())
 
     async def _take(self) -> Connection:
-        """Wait for a connection whose host has not failed since it was opened."""
+        """Wait for a connection whose host has not failed since the connection was opened."""
         try:
             async with asyncio.timeout(self._wait):
                 while (conn := await self._pool.acquire()).is_expired():
                     conn.terminate()
         except TimeoutError as error:
-            reason = f"no connection of the pool was free within {self._wait:.3g} s"
+            reason = f"no connection in the pool became free within {self._wait:.3g} s"
             raise StoreUnavailable(reason=reason) from error
         except asyncpg.InterfaceError as error:
             if not self._pool.is_closing():
                 raise
-            raise StoreUnavailable(reason="the pool of connections is closed") from error
+            raise StoreUnavailable(reason="the connection pool is closed") from error
         return cast("Connection", conn)
 
     async def close(self) -> None:
@@ -258,7 +258,7 @@ class Translating:
 
 @asynccontextmanager
 async def open_connection(access: Access, *, hot: bool = False) -> AsyncIterator[Connection]:
-    """One connection of its own, closed when the block is left."""
+    """Open one connection outside any pool and close it at the end of the block."""
     conn = await connect(access, hot=hot)
     try:
         yield cast("Connection", conn)
@@ -280,12 +280,12 @@ def _arguments(access: Access, *, hot: bool) -> dict[str, Any]:
         "dsn": access.url,
         "connection_class": HostConnection,
         "timeout": None,
-        # A limit of nought is none.
+        # 0 means no limit.
         "command_timeout": access.command.total_seconds() if access.statement else None,
-        # We look ourselves, whatever the URL says: Rota always needs a server that takes writes.
+        # Rota always needs a writable server and checks that itself, whatever the URL says.
         "target_session_attrs": "any",
         "server_settings": settings | (HOT if hot else {}),
-        # All of Rota's statements stay prepared: there are fewer than a hundred.
+        # Keep all statements prepared: there are fewer than a hundred per connection.
         "statement_cache_size": 200,
         "max_cached_statement_lifetime": 0,
     }
@@ -296,7 +296,7 @@ def _milliseconds(time: timedelta) -> str:
 
 
 def watch_peer(conn: Any) -> None:
-    """Ask the kernel to notice a peer that fell silent. A unix socket has no such peer."""
+    """Make the kernel detect a silent peer. Does nothing for a unix socket."""
     transport = getattr(conn, "_transport", None)
     sock = transport.get_extra_info("socket") if transport is not None else None
     if sock is None or sock.family not in {socket.AF_INET, socket.AF_INET6}:
@@ -311,10 +311,10 @@ def watch_peer(conn: Any) -> None:
 
 
 class Line:
-    """One connection that a duty keeps for itself, opened again when it broke.
+    """One connection reserved for one service, reopened after it breaks.
 
-    A pool asks the server to reset the connection after every use, which is a round trip; on the
-    hot path there is no time for that. One duty, one line: it is not for two at once.
+    A pool asks the server to reset a connection after every use, which costs a round trip; the hot
+    path avoids that. Two services must not share it.
     """
 
     def __init__(self, access: Access, *, hot: bool = False) -> None:
@@ -324,7 +324,7 @@ class Line:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
-        """The connection, as a pool gives it. What broke or was cut short is not used again."""
+        """Yield the connection, like a pool. A broken or interrupted connection is closed."""
         conn = await self._open()
         try:
             yield cast("Connection", conn)
@@ -332,7 +332,7 @@ class Line:
             self.close()
             raise
         except asyncio.CancelledError:
-            # Perhaps by somebody who waited long enough.
+            # Possibly cancelled because the server took too long.
             self._access.hosts.demote(conn.host)
             self.close()
             raise

@@ -1,7 +1,7 @@
-"""The jobs of a project, and who changed them since its file was applied. Room: store.
+"""Reads the jobs of a project, and who changed them after its file was applied.
 
-A project is a label on its jobs (core/manifest). That a file was applied is an entry in the audit
-log; whatever the log has about a job after it was done by hand.
+A project is a label on its jobs (core/manifest). Applying a file adds an entry to the audit log;
+all later entries about a job are manual changes.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Applied(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """The last change of a job by hand."""
+    """The last manual change of a job."""
 
     id: UUID
     at: datetime
@@ -39,13 +39,13 @@ TOUCHED = statement("projects/touched", Touched)
 
 
 async def members(conn: Connection, *, tenant_id: int, project: str) -> list[UUID]:
-    """The jobs of a project that are not deleted."""
+    """Return the jobs of a project that are not deleted."""
     rows = await MEMBERS.all(conn, tenant_id=tenant_id, project=project)
     return [row.id for row in rows]
 
 
 async def read(conn: Connection, *, tenant_id: int, ids: Sequence[UUID]) -> dict[str, JobRow]:
-    """Jobs as they are shown, by name."""
+    """Return jobs as the API shows them, by name."""
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids, with_graph=True)
     return {row.name: row for row in rows}
 
@@ -53,7 +53,7 @@ async def read(conn: Connection, *, tenant_id: int, ids: Sequence[UUID]) -> dict
 async def touched(
     conn: Connection, *, tenant_id: int, project: str, ids: Sequence[UUID]
 ) -> dict[UUID, Touched]:
-    """Which of these were changed since the file was applied; none if it never was."""
+    """Return the jobs that were changed since the file was applied; none if it never was."""
     applied = await APPLIED.one(conn, tenant_id=tenant_id, project=project)
     if applied is None or not ids:
         return {}

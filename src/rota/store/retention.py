@@ -1,9 +1,9 @@
-"""Removes what no job and no kept run needs any more: jobs and interned rows. Room: store.
+"""Removes jobs and interned rows that no job and no stored run needs any more.
 
-An interned row (a kind, queue, policy, schedule, graph or gate) is noted as unused by the first
-pass that finds no use of it, and deleted by a pass that still finds none after runs of that time
-have been dropped. Interning it again in between keeps it (`rota.keep_interned`). Days and months of
-history are partitions.py.
+The first pass that finds no use of an interned row (a kind, queue, policy, schedule, graph or gate)
+marks it as unused. A later pass deletes it if it is still unused after the runs of that time have
+been dropped. Interning it again in between keeps it (`rota.keep_interned`). partitions.py removes
+days and months of history.
 """
 
 from datetime import datetime
@@ -24,20 +24,20 @@ class SweptCount(NamedTuple):
 
 REMOVE_JOBS = statement("retention/remove_jobs", RemovedJob)
 REMOVE_VERSIONS = statement("retention/remove_versions", RemovedJob)
-# Jobs refer to all the others, and graphs to kinds and queues: so they come first.
+# Jobs refer to all other relations, and graphs to kinds and queues; hence this order.
 SWEEPS: Final[dict[str, Statement[SweptCount]]] = {
     relation: statement(f"retention/sweep_{relation}", SweptCount)
     for relation in ("graphs", "schedules", "policies", "kinds", "queues", "gates")
 }
-# How many of the oldest removable jobs one pass looks at, for each that it may remove.
+# How many of the oldest removable jobs one pass examines, per job that it may remove.
 LOOK_FACTOR: Final = 4
 
 
 async def remove_jobs(
     conn: Connection, *, deleted_before: datetime, ended_before: datetime, limit: int
 ) -> int:
-    """Remove jobs that were deleted, and one-time jobs that ended, before a time and of which no
-    run is left; return how many.
+    """Remove jobs that were deleted, and one-time jobs that ended, before these times and that have
+    no runs left; return how many.
     """
     removed = await REMOVE_JOBS.all(
         conn,
@@ -50,11 +50,11 @@ async def remove_jobs(
 
 
 async def remove_versions(conn: Connection, *, before: datetime, limit: int) -> int:
-    """Remove definitions that were superseded before a time; return how many."""
+    """Remove job versions that were superseded before a time; return how many."""
     return len(await REMOVE_VERSIONS.all(conn, before=before, most=limit))
 
 
 async def sweep(conn: Connection, relation: str, *, before: datetime, limit: int) -> int:
-    """Delete interned rows that are unused since before a time; return how many."""
+    """Delete interned rows that have been unused since before a time; return how many."""
     row = await SWEEPS[relation].one(conn, before=before, most=limit)
     return 0 if row is None else row.number

@@ -1,8 +1,7 @@
-"""What people ask of runs beyond their life: by tenant, one or many of a filter. Room: store.
+"""Finds, counts, drops and copies runs of a tenant, one by one or by filter, for requeueing.
 
-Finding, counting, dropping, and the links between a run and the one it was made from. The moves
-themselves (cancel, replay) are live_runs.py; every question here names the tenant, so that what
-belongs to another is simply not found.
+Also stores the links between a run and its copies. live_runs.py makes the changes of state (cancel,
+requeue). Every statement names the tenant, so that runs of other tenants are simply not found.
 """
 
 from collections.abc import Sequence
@@ -19,10 +18,10 @@ from rota.store.walking import walking
 
 
 class Owned(NamedTuple):
-    """A run of the tenant that asks, with what it ran with; JSON as text.
+    """A run of the calling tenant, with the settings it ran with; JSON as text.
 
-    Without a payload it used a definition that is not known any more. One that has no job, deleted
-    or not, is a submission.
+    Without a payload, its definition is no longer known. A run without a job, deleted or not, is a
+    submission.
     """
 
     id: UUID
@@ -46,7 +45,7 @@ class Known(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """How many runs match, counted up to a bound, and the ids of the oldest of them."""
+    """The number of matching runs, counted up to a bound, and the ids of the oldest."""
 
     found: int
     ids: list[UUID]
@@ -57,7 +56,7 @@ class Touched(NamedTuple):
 
 
 class RunCopy(NamedTuple):
-    """A finished run and the new one to make from it; without gates it has those of the old one."""
+    """A finished run and the new run to copy from it; `gates=None` keeps the old run's gates."""
 
     run_id: UUID
     new_id: UUID
@@ -85,7 +84,7 @@ FORGET = statement("revival/forget", Touched)
 
 
 async def find(conn: Connection, id_: UUID, *, tenant_id: int) -> Owned:
-    """One run of the tenant, wherever it is."""
+    """Return one run of the tenant, unfinished or in history."""
     found = await FIND.one(conn, id=id_, tenant_id=tenant_id)
     if found is None:
         raise NotFound("run", str(id_))
@@ -93,14 +92,14 @@ async def find(conn: Connection, id_: UUID, *, tenant_id: int) -> Owned:
 
 
 async def states(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> dict[UUID, RunState]:
-    """The states of those of these runs that exist."""
+    """Return the states of these runs, as far as they exist."""
     return dict(await TICKS.all(conn, ids=ids, tenant_id=tenant_id))
 
 
 async def find_dead(
     conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
 ) -> Matching:
-    """Count dead letters that match, up to `most`, and return the ids of the `batch` oldest."""
+    """Count matching dead letters, up to `most`, and return the ids of the `batch` oldest."""
     failed = {"error": which.error, "fingerprint": which.fingerprint}
     async with walking(conn):
         found = await DEAD.one(
@@ -112,50 +111,50 @@ async def find_dead(
 async def find_alive(
     conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
 ) -> Matching:
-    """The same for unfinished runs that were not asked to cancel."""
+    """Count unfinished runs that were not asked to cancel, in the same way."""
     found = await ALIVE.one(conn, **_where(which), tenant_id=tenant_id, most=most, batch=batch)
     return found or Matching(0, [])
 
 
 async def drop(conn: Connection, ids: Sequence[UUID], *, tenant_id: int, by: str) -> list[UUID]:
-    """Take dead letters off the list; history keeps them."""
+    """Remove dead letters from the list; history keeps them."""
     return [row.id for row in await DROP.all(conn, ids=ids, tenant_id=tenant_id, by=by)]
 
 
 async def sign(conn: Connection, ids: Sequence[UUID], *, by: str) -> None:
-    """Say who brought these runs back, beside what they had come to."""
+    """Record who requeued these runs, next to their last error."""
     await SIGN.all(conn, ids=ids, by=by)
 
 
 async def spread(
     conn: Connection, ids: Sequence[UUID], *, spacing: timedelta, before: int = 0
 ) -> None:
-    """Let runs that were just brought back begin one after the other, after `before` others."""
+    """Space out the starts of requeued runs, counting `before` runs ahead of them."""
     await SPREAD.all(conn, ids=ids, spacing=spacing, before=before)
 
 
 async def describe(
     conn: Connection, run_id: UUID, *, replay_of: UUID, tenant_id: int, by: str
 ) -> None:
-    """Give a run that was made from a submission its name, labels and user."""
+    """Give a run that was copied from a submission its name, labels and user."""
     await DESCRIBE.one(conn, run_id=run_id, replay_of=replay_of, tenant_id=tenant_id, by=by)
 
 
 async def copy(
     conn: Connection, copies: Sequence[RunCopy], *, tenant_id: int, by: str
 ) -> list[UUID]:
-    """Make new runs from finished ones, with other payloads; return their ids in order."""
+    """Insert copies of finished runs with other payloads; return their ids in order."""
     rows = await COPY.all(
         conn,
-        ids=[each.run_id for each in copies],
-        new_ids=[each.new_id for each in copies],
-        payloads=[each.payload for each in copies],
-        gates=[_array_text(each.gates) for each in copies],
+        ids=[run.run_id for run in copies],
+        new_ids=[run.new_id for run in copies],
+        payloads=[run.payload for run in copies],
+        gates=[_array_text(run.gates) for run in copies],
         tenant_id=tenant_id,
         by=by,
     )
-    made = {row.id for row in rows}
-    return [each.new_id for each in copies if each.new_id in made]
+    inserted = {row.id for row in rows}
+    return [run.new_id for run in copies if run.new_id in inserted]
 
 
 async def link(conn: Connection, run_id: UUID, *, replay_of: UUID, tenant_id: int, by: str) -> None:
@@ -163,13 +162,13 @@ async def link(conn: Connection, run_id: UUID, *, replay_of: UUID, tenant_id: in
 
 
 async def origin(conn: Connection, run_id: UUID, *, tenant_id: int) -> str | None:
-    """{"replay_of": id, "by": …} of a run that was made from another, as JSON."""
+    """Return {"replay_of": id, "by": …} of a run that was copied from another, as JSON."""
     found = await ORIGIN.one(conn, run_id=run_id, tenant_id=tenant_id)
     return None if found is None else found.reason
 
 
 async def forget(conn: Connection, *, keep: timedelta, most: int) -> int:
-    """Forget links older than `keep`, at most so many; return how many they were."""
+    """Delete at most `most` links older than `keep`; return how many."""
     return len(await FORGET.all(conn, keep=keep, most=most))
 
 
@@ -184,5 +183,5 @@ def _where(which: RunFilter) -> dict[str, object]:
 
 
 def _array_text(gates: Sequence[int] | None) -> str | None:
-    """As text: an array of arrays would have to be a rectangle."""
+    """Encode as text: a PostgreSQL array of arrays must be rectangular."""
     return None if gates is None else f"{{{','.join(map(str, gates))}}}"

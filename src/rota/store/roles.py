@@ -1,9 +1,9 @@
-"""Which database role a process has, and whether that is enough. Room: store.
+"""Describes the database role of a process and checks whether its rights suffice.
 
-Three roles: the owner of the schema migrates; members of `rota_service` are APIs and schedulers;
-members of `rota_worker` are workers, which reach no keys and change no tenants. The owner may do
-everything, so one login for all processes works, too. What each role may do with each table is the
-table `rota.role_grants` (docs/adr/0039-database-roles.md).
+There are three roles: the owner of the schema migrates; members of `rota_service` are APIs and
+schedulers; members of `rota_worker` are workers, which cannot read keys or change tenants. The
+owner may do everything, so a single login for all processes works too. The table `rota.role_grants`
+lists the rights of each role on each table (docs/adr/0039-database-roles.md).
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from rota.store.translate import translated
 
 
 class DatabaseRole(StrEnum):
-    """The group roles that a login can be a member of."""
+    """The group roles of which a login can be a member."""
 
     SERVICE = "rota_service"
     WORKER = "rota_worker"
 
 
 class Login(NamedTuple):
-    """`may_create` is about a schema; `has_grants` is whether its groups have got their rights."""
+    """`may_create`: may create a schema. `has_grants`: its group roles have their rights."""
 
     name: str
     is_superuser: bool
@@ -63,23 +63,23 @@ DESCRIBE_LOGIN = statement("roles/describe_login", Login)
 GRANT = statement("roles/grant", MissingRole)
 WORKER_LOGINS = statement("roles/worker_logins", WorkerLogin)
 
-# What `rota migrate --print-roles` prints. The names of the logins are examples.
+# The output of `rota migrate --print-roles`. The names of the logins are examples.
 ROLES_SQL: Final = """\
 -- The roles of Rota. An administrator of the server runs this once; then the owner of the schema
--- runs `rota migrate`, which grants each role its rights. Roles belong to the whole server: leave
--- out what is there already.
+-- runs `rota migrate`, which grants each role its rights. Roles belong to the whole server: skip
+-- the ones that exist.
 create role rota_api nologin;
 create role rota_service nologin;
 create role rota_worker nologin;
 grant rota_api to rota_service;
 
--- The owner, for `rota migrate` only. It must own the database, or be allowed to create a schema
--- in it; without the grant it cannot serve the API with its own login.
+-- The owner, for `rota migrate` only. It must own the database or be allowed to create a schema in
+-- it. Without the grant it cannot serve the API with its own login.
 -- create role rota_owner login password '…';
 -- grant rota_api to rota_owner;
 
 -- One login for each kind of process, or for each process. Choose names and passwords. `bypassrls`
--- lets the planner use its statistics; leave it out where the server does not allow it.
+-- lets the planner use its statistics; omit it where the server does not allow it.
 -- rota api, rota scheduler:
 -- create role acme_service login bypassrls password '…' in role rota_service;
 -- rota worker:
@@ -88,24 +88,24 @@ grant rota_api to rota_service;
 
 
 async def describe_login(conn: Connection) -> Login:
-    """Return what the login of a connection may be to Rota."""
+    """Return the rights of the connection's login."""
     login = await DESCRIBE_LOGIN.one(conn)
     if login is None:
         raise StoreRefused(
-            reason="it does not say who is connected", remedy="connect without a pooler's role"
+            reason="the server did not report the login", remedy="connect without a pooler's role"
         )
     return login
 
 
 async def check_rights(conn: Connection, login: Login, roles: Sequence[DatabaseRole]) -> None:
-    """Refuse a login that does not own the schema and lacks what its process needs.
+    """Refuse a login that is not the owner of the schema and lacks rights that its process needs.
 
-    `roles` are the groups that a process of its kind needs; without any it must be the owner.
+    `roles` are the group roles that a process of this kind needs; if empty, it must be the owner.
     """
     if not login.has_schema:
         raise StoreRefused(
-            reason=f"it has no schema rota, and the login {login.name} may not create one",
-            remedy="run `rota migrate` with the URL of the role that shall own the schema",
+            reason=f"the schema rota does not exist, and the login {login.name} may not create it",
+            remedy="run `rota migrate` with the URL of the role that should own the schema",
         )
     as_owner = f"run `rota migrate` with the URL of the schema's owner, {login.owner}"
     if not roles:
@@ -116,7 +116,7 @@ async def check_rights(conn: Connection, login: Login, roles: Sequence[DatabaseR
     lacking = ", ".join(role for role in roles if role not in login.member_of)
     if lacking:
         raise StoreRefused(
-            reason=f"the login {login.name} is no member of {lacking} and does not own the schema",
+            reason=f"the login {login.name} is not a member of {lacking} and not the schema owner",
             remedy=f"as an administrator of the server: `grant {lacking} to {login.name}`",
         )
     if not login.has_grants:
@@ -130,7 +130,9 @@ async def check_rights(conn: Connection, login: Login, roles: Sequence[DatabaseR
 
 
 async def grant_roles(conn: Connection) -> list[str]:
-    """Complete the group roles, as the owner; return what an administrator must run first."""
+    """Grant the group roles their rights, as the owner; return what an administrator must run
+    first.
+    """
     async with transaction(conn):
         with translated(conn):
             await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
@@ -138,5 +140,5 @@ async def grant_roles(conn: Connection) -> list[str]:
 
 
 async def worker_logins(conn: Connection) -> list[WorkerLogin]:
-    """The logins of the workers that are connected, as far as this login may see them."""
+    """Return the logins of the connected workers, as far as this login may see them."""
     return await WORKER_LOGINS.all(conn)

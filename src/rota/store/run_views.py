@@ -1,9 +1,8 @@
-"""The runs of a tenant as the API shows them: one, a page, their attempts and logs. Room: store.
+"""Reads the runs of a tenant as the API shows them: one, a page, their attempts and logs.
 
-Reads only. A page is made in two steps: a walk finds the ids, newest first, along an index that is
-in their order; then the rows are read by id. A walk looks at a bounded
-number of runs of history, so a page may be short, or even empty, and still have a place to go on
-from: only `after is None` means that this was all (P6). What a run does next is not decided here.
+Reads only. A page takes two steps: a scan finds the ids, newest first, along an index in the same
+order; then the rows are read by id. A scan reads a bounded number of runs of history, so a page may
+be short or even empty and still have a next page: only `after is None` marks the last page (P6).
 """
 
 from collections.abc import Sequence
@@ -23,9 +22,9 @@ from rota.store.walking import LOOK, walking
 
 FIRST_ID: Final = UUID(int=0)
 LAST_ID: Final = UUID(int=(1 << 128) - 1)
-# Most of what is asked for is younger; what is not is looked for again in all of history.
+# Most requests are for younger runs; for older ones all of history is searched again.
 RECENT: Final = timedelta(days=2)
-# Nodes read their own clocks; a session's runs have ids that are at most so much younger than it.
+# Clocks of nodes differ: the ids of a session's runs are at most this much younger than it.
 CLOCKS_APART: Final = timedelta(hours=1)
 LONGEST_TEXT: Final = 200
 LARGEST_PAGE: Final = 1000
@@ -33,13 +32,13 @@ TRIGGERS: Final = ("tick", "manual", "api", "event", "graph", "backfill", "repla
 
 
 class RunRow(NamedTuple):
-    """A run, alive or finished; JSON as text. What is gone meanwhile has no name.
+    """A run, unfinished or finished; JSON as text. Names of deleted objects are None.
 
-    `ready_at` and `deadline_at` are known of the living only, `progress` is 0 to 1. `step` is the
-    place in the graph. `modified_at` is the last change: its end, its start, its last progress or
-    checkpoint, or when it was put back, taken back or asked to cancel. `submitter` and `address`
-    are known of one-time submissions: who asked for it, and from where. `job_version` is the
-    version of the definition that it uses, as people count; None if that is not known any more.
+    `ready_at` and `deadline_at` are set for unfinished runs only, `progress` is 0 to 1. `step` is
+    the position in the graph. `modified_at` is the last change: its end, its start, its last
+    progress or checkpoint, or when it was put back, taken back or asked to cancel. `submitter` and
+    `address` are set for one-time submissions: who submitted it, and from where. `job_version` is
+    the version of its definition that users see; None if it is no longer known.
     """
 
     id: UUID
@@ -79,15 +78,15 @@ class RunRow(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Runs, newest first, and the id to go on after; None if that was all."""
+    """Runs, newest first, and the id of the next page; None on the last page."""
 
     rows: list[RunRow]
     after: UUID | None
 
 
 class AttemptRow(NamedTuple):
-    """`outcome` is what attempts say (failed, lost, snoozed …), or the state of the run for the
-    attempt that is under way or ended it.
+    """`outcome` is the attempt's outcome (failed, lost, snoozed …), or the state of the run for the
+    attempt that is running or ended it.
     """
 
     attempt: int
@@ -100,7 +99,7 @@ class AttemptRow(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A run that fits, or how far the walk looked."""
+    """A matching run, or how far the scan read."""
 
     id: UUID
     fits: bool
@@ -124,11 +123,11 @@ class WorkerSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs to list; what is not said does not matter. No states means all of them.
+    """Selects runs to list; fields that are not set do not restrict the list. No states: all.
 
-    `created_after` (from it on) and `created_before` (up to it) are about the time in a run's id,
-    by which the list is ordered: when it was asked for or, of a tick, the time of the tick.
-    `worker` is a worker's name or the id of one of its sessions.
+    `created_after` (inclusive) and `created_before` (exclusive) refer to the time in a run's id,
+    which orders the list: when it was requested or, for a tick, the time of the tick. `worker` is a
+    worker's name or the id of one of its sessions.
     """
 
     states: frozenset[RunState] = frozenset()
@@ -139,11 +138,11 @@ class RunFilter:
     worker: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
-    # Those that are steps of this graph run.
+    # Steps of this graph run.
     graph_run_id: UUID | None = None
-    # Of dead letters, those that nobody has dropped.
+    # Only dead letters that have not been dropped.
     is_open: bool = False
-    # Of dead letters, those that failed like this, from one time on and before another.
+    # Only dead letters with this error that ended in this period (inclusive, exclusive).
     fingerprint: str | None = None
     ended_after: datetime | None = None
     ended_before: datetime | None = None
@@ -152,7 +151,7 @@ class RunFilter:
         for field in ("queue", "kind", "worker"):
             refuse_odd_text(field, getattr(self, field))
         if self.trigger is not None and self.trigger not in TRIGGERS:
-            raise InvalidInput("trigger", self.trigger, f"one of {', '.join(TRIGGERS)}")
+            raise InvalidInput("trigger", self.trigger, f"must be one of {', '.join(TRIGGERS)}")
 
 
 WALK = statement("run_views/walk", Found)
@@ -171,7 +170,7 @@ async def get(conn: Connection, *, tenant_id: int, run_id: UUID) -> RunRow | Non
 
 
 async def read(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> list[RunRow]:
-    """Runs by id, newest first."""
+    """Return runs by id, newest first."""
     return await READ.all(conn, tenant_id=tenant_id, ids=ids)
 
 
@@ -183,12 +182,12 @@ async def page(
     after: UUID | None = None,
     limit: int = 50,
 ) -> Page:
-    """Runs that fit, newest first, after the one with the id `after`."""
+    """Return matching runs, newest first, after the one with the id `after`."""
     refuse_odd_limit(limit)
     conditions = await _conditions(conn, filter, after)
     if conditions is None:
         return Page([], None)
-    walk, more = _way(filter)
+    walk, more = _choose_scan(filter)
     async with walking(conn):
         found = await walk.all(
             conn, tenant_id=tenant_id, most=limit + 1, look=LOOK, **conditions, **more
@@ -197,7 +196,7 @@ async def page(
     if following is not None and following <= conditions["from_id"]:
         following = None
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids)
-    # A run may have moved on since the walk; then it is not what was asked for any more.
+    # A run may have changed since the scan and no longer match.
     states = filter.states or frozenset(RunState)
     fitting = [row for row in rows if row.state in states]
     if filter.job_id is not None:
@@ -208,7 +207,7 @@ async def page(
 async def executions(
     conn: Connection, *, tenant_id: int, worker: str, after: UUID | None = None, limit: int = 50
 ) -> Page:
-    """The runs that a worker executes or was the last to execute."""
+    """Return the runs that a worker executes or was the last to execute."""
     by_worker = RunFilter(worker=worker)
     return await page(conn, tenant_id=tenant_id, filter=by_worker, after=after, limit=limit)
 
@@ -221,7 +220,7 @@ async def dead_page(
     after: UUID | None = None,
     limit: int = 50,
 ) -> Page:
-    """Dead letters one by one; of the states that the filter names, those that are bad."""
+    """Return dead letters one by one, restricted to the filter's states that are dead letters."""
     chosen = filter or RunFilter()
     bad = (chosen.states & BAD) if chosen.states else BAD
     if not bad:
@@ -233,14 +232,14 @@ async def dead_page(
 async def latest_runs(
     conn: Connection, *, tenant_id: int, job_ids: Sequence[UUID]
 ) -> dict[UUID, RunRow]:
-    """The newest run of each job that has one."""
+    """Return the newest run of each job that has one."""
     if not job_ids:
         return {}
     recent = first_id_from(await database_time(conn) - RECENT)
     async with walking(conn):
         found = await LATEST.all(conn, tenant_id=tenant_id, job_ids=job_ids, from_id=recent)
-        # Whatever is found is newer than what was not looked at, except for a living run that
-        # waits since long: its job may have finished younger ones before that, too.
+        # Every result is newer than what was not read, except for an unfinished run that has waited
+        # for long: its job may have finished younger runs before the recent period.
         known = [row for row in found if row.id >= recent]
         if older := set(job_ids) - {row.job_id for row in known}:
             known += await LATEST.all(
@@ -251,7 +250,7 @@ async def latest_runs(
 
 
 async def attempts(conn: Connection, *, tenant_id: int, run_id: UUID) -> list[AttemptRow]:
-    """Every attempt of a run, the first one first."""
+    """Return all attempts of a run, the first one first."""
     return await ATTEMPTS.all(conn, tenant_id=tenant_id, run_id=run_id)
 
 
@@ -263,7 +262,7 @@ async def log_lines(
     after: tuple[int, int] | None = None,
     limit: int = 1000,
 ) -> list[Line]:
-    """What a run's attempts wrote after (attempt, seq); ask again from the last to follow."""
+    """Return log lines after (attempt, seq); call again from the last one to follow the log."""
     attempt, seq = after or BEGINNING
     return await LOG_LINES.all(
         conn,
@@ -276,13 +275,13 @@ async def log_lines(
 
 
 def cut_page(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | None]:
-    """The ids of a page, and where to go on: after its last run, or where the look ended.
+    """Return the ids of a page and where the next one starts: after its last run, or where the scan
+    ended.
 
-    Beyond that place there may be living runs already; they wait for their turn, or they would be
-    shown twice.
+    Unfinished runs beyond that point belong to a later page; otherwise they would be listed twice.
     """
-    horizon = next((each.id for each in found if not each.fits), None)
-    ids = sorted((each.id for each in found if each.fits), reverse=True)
+    horizon = next((row.id for row in found if not row.fits), None)
+    ids = sorted((row.id for row in found if row.fits), reverse=True)
     if horizon is not None:
         ids = [id_ for id_ in ids if id_ >= horizon]
     if len(ids) > limit:
@@ -291,22 +290,22 @@ def cut_page(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | 
 
 
 def refuse_odd_text(field: str, text: str | None) -> None:
-    """PostgreSQL has no NUL and no half of a character, and no name is longer than this."""
+    """Refuse text that is too long or that PostgreSQL cannot store."""
     if text is None:
         return
     is_odd = "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text)
     if is_odd or len(text) > LONGEST_TEXT:
-        wanted = f"at most {LONGEST_TEXT} characters, none of them NUL or half of one"
+        wanted = f"must have at most {LONGEST_TEXT} characters, without NUL or lone surrogates"
         raise InvalidInput(field, text, wanted)
 
 
 def refuse_odd_limit(limit: int) -> None:
     if not 1 <= limit <= LARGEST_PAGE:
-        raise InvalidInput("limit", limit, f"1 to {LARGEST_PAGE}")
+        raise InvalidInput("limit", limit, f"must be from 1 to {LARGEST_PAGE}")
 
 
-def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
-    """The walk whose index is in the order of what is asked for, and what only it takes."""
+def _choose_scan(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
+    """Return the scan whose index has the order of the filter, and parameters only it takes."""
     states = chosen.states or frozenset(RunState)
     if chosen.graph_run_id is None and states <= BAD and (chosen.job_id is None or chosen.is_open):
         bad = {"states": sorted(states), "with_dropped": not chosen.is_open}
@@ -316,7 +315,7 @@ def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
     more: dict[str, Any] = {
         "states": sorted(chosen.states) or None,
         "ended": bool(states & FINAL),
-        # Whatever a worker has held and let go of waits without one.
+        # A run that a worker released waits without a worker.
         "waiting": bool(states & (LIVE - HELD)) and chosen.worker is None,
         "held": bool(states & HELD),
     }
@@ -328,7 +327,7 @@ def _way(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
 async def _conditions(
     conn: Connection, chosen: RunFilter, after: UUID | None
 ) -> dict[str, Any] | None:
-    """The filter as the walks take it; None if nothing can fit it."""
+    """Return the filter as parameters of the scans; None if nothing can match."""
     names = Ids(None, None)
     if chosen.queue is not None or chosen.kind is not None:
         names = await NAMES.one(conn, queue=chosen.queue, kind=chosen.kind) or names
@@ -346,7 +345,7 @@ async def _conditions(
         before = min(before, first_id_from(chosen.created_before))
     since = first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID
     if chosen.graph_run_id is not None:
-        # Steps have the time of their graph run in their ids, to the millisecond.
+        # The ids of steps contain the time of their graph run, to the millisecond.
         since = max(since, UUID(int=chosen.graph_run_id.int >> 80 << 80))
         before = min(before, UUID(int=((chosen.graph_run_id.int >> 80) + 1) << 80))
     return {
@@ -360,13 +359,13 @@ async def _conditions(
 
 
 async def _sessions(conn: Connection, worker: str) -> tuple[list[UUID], UUID]:
-    """The sessions of a worker, and an id that none of their runs reaches.
+    """Return the sessions of a worker, and an id greater than those of all their runs.
 
-    A session that was forgotten is still told by the runs it executed, if it is asked for by id.
+    A deleted session, given by id, can still be found by the runs that it executed.
     """
-    asked = _as_uuid(worker)
-    rows = await WORKER_SESSIONS.all(conn, name=worker, session_id=asked)
-    ids = {row.id for row in rows} | ({asked} if asked is not None else set())
+    session_id = _as_uuid(worker)
+    rows = await WORKER_SESSIONS.all(conn, name=worker, session_id=session_id)
+    ids = {row.id for row in rows} | ({session_id} if session_id is not None else set())
     if any(row.is_alive for row in rows) or ids > {row.id for row in rows}:
         return sorted(ids), LAST_ID
     last_beat = max((row.beat_at for row in rows), default=EPOCH)
@@ -381,6 +380,6 @@ def _as_uuid(text: str) -> UUID | None:
 
 
 def first_id_from(at: datetime) -> UUID:
-    """The smallest id of a moment; a time before all ids is taken for the first one."""
+    """Return the smallest id of a moment; a time before all ids becomes the first one."""
     frame = stamped(max(at, EPOCH), bytes(10))
     return UUID(int=frame.int >> 80 << 80)

@@ -1,8 +1,8 @@
-"""Everything Rota asks of secrets: written, listed by name, opened only for a worker. Room: store.
+"""Stores encrypted secrets: written and listed by tenants, decrypted only for a worker.
 
-What is kept is sealed (core/sealing.py), with the tenant, the name and the version bound to it. The
-role behind the wall may write a secret and cannot read one. In the table they are `secrets`; this
-module has another name because the standard library has that one.
+Secrets are encrypted (core/sealing.py) with the tenant, the name and the version bound to them. The
+role of row-level security may write a secret but cannot read one. The table is `secrets`; the
+module has another name because the standard library has a module of that name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ MOST_BYTES: Final = 65_536
 
 
 class Secret(NamedTuple):
-    """All that is told of a secret."""
+    """What the API shows of a secret."""
 
     name: str
     version: int
@@ -56,18 +56,18 @@ NAMED = statement("secrets/named", Secret)
 async def put(
     conn: Connection, *, tenant_id: int, name: str, value: bytes, master: bytes, nonce: bytes
 ) -> Secret:
-    """Write a secret, or its next version. `nonce` is 12 random bytes."""
+    """Store a secret, or its next version. `nonce` is 12 random bytes."""
     name = check_visible_name(name, "name")
     if len(value) < SHORTEST:
-        wanted = f"at least {SHORTEST} bytes: a shorter one could not be kept out of logs"
+        wanted = f"must have at least {SHORTEST} bytes; a shorter one cannot be masked in logs"
         raise InvalidInput("value", f"{len(value)} bytes", wanted)
     if len(value) > MOST_BYTES:
-        raise InvalidInput("value", f"{len(value)} bytes", f"at most {MOST_BYTES} bytes")
+        raise InvalidInput("value", f"{len(value)} bytes", f"must have at most {MOST_BYTES} bytes")
     if b"\0" in value:
-        wanted = "a value without a NUL byte: no program could be given one in its environment"
+        wanted = "must not contain NUL, which no environment variable can hold"
         raise InvalidInput("value", f"{len(value)} bytes with a NUL", wanted)
     async with joined(conn):
-        # In turn, for the count and for the version, which is sealed in and must be known before.
+        # Serialized for the count and for the version, which is part of the encryption.
         await turns.take_turn(conn, tenant_id=tenant_id, things="secrets")
         version = await _next_version(conn, tenant_id, name)
         place = Place(tenant_id=tenant_id, name=name, version=version)
@@ -80,14 +80,14 @@ async def put(
             ciphertext=seal(master, place, value, nonce=nonce),
         )
     if row is None:
-        raise Conflict("secret", "somebody else writes it at this moment", retry_after=1.0)
+        raise Conflict("secret", "another request is writing it; retry", retry_after=1.0)
     return row
 
 
 async def page(
     conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50
 ) -> list[Secret]:
-    """The names of secrets, from the one after `after` on."""
+    """Return the names of secrets, starting after `after`."""
     return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
 
 
@@ -97,7 +97,7 @@ async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
 
 
 async def unknown(conn: Connection, *, tenant_id: int, names: Iterable[str]) -> list[str]:
-    """Those of the names that no secret has."""
+    """Return the names for which no secret exists."""
     wanted = set(names)
     found = await NAMED.all(conn, tenant_id=tenant_id, names=sorted(wanted))
     return sorted(wanted - {row.name for row in found})
@@ -106,18 +106,18 @@ async def unknown(conn: Connection, *, tenant_id: int, names: Iterable[str]) -> 
 async def open_for_worker(
     conn: Connection, *, tenant_id: int, names: Sequence[str], master: bytes
 ) -> dict[str, str]:
-    """What those of these secrets hide that there are, for an attempt that is about to start;
-    nobody else asks this.
+    """Return the values of the existing ones of these secrets, for an attempt that is about to
+    start. Only workers call this.
     """
     rows = await READ.all(conn, tenant_id=tenant_id, names=names)
-    return {row.name: _opened(tenant_id, row, master) for row in rows}
+    return {row.name: _decrypt(tenant_id, row, master) for row in rows}
 
 
-def _opened(tenant_id: int, row: Sealed, master: bytes) -> str:
+def _decrypt(tenant_id: int, row: Sealed, master: bytes) -> str:
     if row.key_id != key_id_of(master):
         raise SealingFailed(
-            reason=f"{row.name!r} was sealed with another master key",
-            remedy=f"give the master key whose id is {row.key_id}, or write the secret again",
+            reason=f"{row.name!r} was encrypted with another master key",
+            remedy=f"configure the master key with the id {row.key_id}, or set the secret again",
         )
     place = Place(tenant_id=tenant_id, name=row.name, version=row.version)
     return unseal(master, place, row.ciphertext).decode()
@@ -128,6 +128,6 @@ async def _next_version(conn: Connection, tenant_id: int, name: str) -> int:
     if present is not None:
         return present.version + 1
     count = await COUNT.one(conn, tenant_id=tenant_id)
-    there = 0 if count is None else count.number
-    await tenants.allow_one_more(conn, tenant_id=tenant_id, quota="max_secrets", there=there)
+    existing = 0 if count is None else count.number
+    await tenants.allow_one_more(conn, tenant_id=tenant_id, quota="max_secrets", there=existing)
     return 1

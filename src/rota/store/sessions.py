@@ -1,4 +1,4 @@
-"""Everything Rota asks of sessions: starts of its processes, and their heartbeats. Room: store."""
+"""Reads and writes sessions: the running processes of Rota, and their heartbeats."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Opened(NamedTuple):
 
 
 class Beat(NamedTuple):
-    """What a heartbeat brings back: whether to drain, and which runs to stop."""
+    """The response to a heartbeat: whether to drain, and which runs to stop."""
 
     expires_at: datetime
     draining: bool
@@ -64,7 +64,7 @@ class NewSession:
     queues: tuple[int, ...] = ()
     kinds: tuple[int, ...] = ()
     slots: int = 0
-    # JSON of `ServedTenants.to_plain`; of other processes than workers null.
+    # JSON of `ServedTenants.to_plain`; null for processes other than workers.
     serves: str | None = None
 
 
@@ -94,7 +94,7 @@ async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> 
 async def beat(
     conn: Connection, *, session_id: UUID, running: Sequence[UUID], ttl: timedelta
 ) -> Beat:
-    """Renew the lease, or raise `LeaseLost` if the session was expired by another process."""
+    """Renew the lease; raise `LeaseLost` if another process has expired the session."""
     row = await BEAT.one(conn, id=session_id, running=running, ttl=ttl)
     if row is None:
         raise LeaseLost(thing="session", id=session_id)
@@ -110,19 +110,19 @@ async def close(conn: Connection, session_id: UUID) -> None:
 
 
 async def drain(conn: Connection, session_id: UUID) -> Asked | None:
-    """Ask a worker to take no more runs; None if it is not alive."""
+    """Ask a worker to claim no more runs; None if it is not alive."""
     return await DRAIN.one(conn, id=session_id)
 
 
 async def expire(conn: Connection, *, sight: Sight, most: int = 100) -> list[ExpiredSession]:
     """Mark sessions whose lease ran out as dead for ever; their runs may then be reclaimed.
 
-    `sight` is how the caller has seen the database: sessions with a longer lease than that are left
-    alone, because they may not have been able to renew it.
+    `sight` is how long the caller has seen the database without a gap. Sessions with a longer lease
+    stay, because they may have been unable to renew it.
     """
     return await EXPIRE.all(conn, seen_for=sight.lasted, asked_at=sight.asked_at, most=most)
 
 
 async def forget(conn: Connection, *, after: timedelta, most: int = 100) -> int:
-    """Delete what is left of sessions that were expired long ago and hold nothing."""
+    """Delete sessions that expired long ago and hold nothing."""
     return len(await FORGET.all(conn, after=after, most=most))

@@ -1,4 +1,4 @@
-"""Everything Rota asks of shards: who holds which slice of the jobs. Room: store."""
+"""Reads and leases shards: which scheduler holds which slice of the jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from rota.store.statement import statement
 
 
 class Shard(NamedTuple):
-    """`owner` is None when the lease has run out."""
+    """`owner` is None if the lease has run out."""
 
     id: int
     owner: UUID | None
@@ -40,14 +40,14 @@ async def owners(conn: Connection) -> list[Shard]:
 async def hold(
     conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
 ) -> dict[int, int]:
-    """Take or renew shards; return the epochs of those that are held now."""
+    """Take or renew shards; return the epochs of the shards that are held now."""
     return {row.id: row.epoch for row in await HOLD.all(conn, owner=owner, shards=shards, ttl=ttl)}
 
 
 async def renew(
     conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
 ) -> dict[int, int]:
-    """Renew leases that still hold; return the epochs of those."""
+    """Renew valid leases; return the epochs of the renewed shards."""
     return {row.id: row.epoch for row in await RENEW.all(conn, owner=owner, shards=shards, ttl=ttl)}
 
 

@@ -1,4 +1,4 @@
-"""Everything Rota asks of sources: who reads one, and how far it got. Room: store."""
+"""Leases event sources to the processes that read them, and stores how far each was read."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ class Kept(NamedTuple):
 
 
 class SourceRow(NamedTuple):
-    """`reader` is the process that reads it now, if any does."""
+    """`reader` is the process that reads it now, if any."""
 
     name: str
     kind: str
@@ -38,7 +38,7 @@ class SourceRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """A process that wants to read a source; `owner` is one start of it."""
+    """A process that wants to read a source; `owner` identifies one start of it."""
 
     tenant_id: int
     name: str
@@ -47,7 +47,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
-    """A source that is held; with an older epoch nothing can be written."""
+    """A leased source; nothing can be written with an older epoch."""
 
     reader: Reader
     epoch: int
@@ -56,7 +56,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What one pass came to. `error` is of the message that was refused last."""
+    """The result of one pass. `error` is that of the message refused last."""
 
     position: str | None = None
     taken: int = 0
@@ -89,7 +89,7 @@ async def hold(
 
 
 async def advance(conn: Connection, held: Hold, progress: Progress, *, ttl: timedelta) -> None:
-    """Note progress and renew the lease, or raise `LeaseLost`: then nothing may be committed."""
+    """Store progress and renew the lease; raise `LeaseLost` if nothing may be committed."""
     row = await ADVANCE.one(
         conn,
         **_key(held),
@@ -105,7 +105,7 @@ async def advance(conn: Connection, held: Hold, progress: Progress, *, ttl: time
 
 
 async def fail(conn: Connection, held: Hold, error: str) -> bool:
-    """Note an error and let go; False if it was not ours any more."""
+    """Store an error and release the lease; False if it was lost already."""
     return await FAIL.one(conn, **_key(held), error=error) is not None
 
 

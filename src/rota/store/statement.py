@@ -1,9 +1,9 @@
-"""Loads one .sql file and binds it to its parameters and its row. Room: store.
+"""Loads a .sql file and binds it to its parameters and its row type.
 
-The path is the name: `statement("live_runs/claim", Claimed)` is sql/live_runs/claim.sql. Files
-write named parameters with a type (`:room::integer`), which psql understands too; they are turned
-into $1, $2 … once, at import, so the text that asyncpg caches by never changes. Rows are named
-tuples: making a frozen dataclass of 17 fields costs eight times as much, on the hot path.
+The path is the name: `statement("live_runs/claim", Claimed)` is sql/live_runs/claim.sql. Files use
+named parameters with a type (`:room::integer`), which psql understands too. They become $1, $2 …
+once, at import, so the text that asyncpg uses as its cache key never changes. Rows are named
+tuples: on the hot path, building a frozen dataclass of 17 fields costs eight times as much.
 """
 
 import re
@@ -17,11 +17,11 @@ from rota.core.documents import unknown_member
 from rota.store.driver import Connection
 from rota.store.translate import translated
 
-# `/* each detail: , j.{name} */` stands for its text once for each detail of a job: a column that
-# holds a field as it was given and that decides nothing (contract/job.py). Without the comment the
-# statement is the one for a job without details, which psql and the linter understand.
+# `/* each detail: , j.{name} */` is repeated for each detail column of a job: a column that stores
+# a field unchanged and affects no decision (contract/job.py). Ignoring the comment leaves a valid
+# statement for a job without details, which psql and the linter understand.
 _EACH_DETAIL: Final = re.compile(r"\s*/\* each detail: (.*?) \*/", re.DOTALL)
-# A colon that begins a name, and is neither the second of a cast nor inside a quoted string.
+# A colon that starts a name, is not the second colon of a cast and is not inside a quoted string.
 _PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|(?<![:\w]):([a-z_][a-z0-9_]*)")
 
 Row = TypeVar("Row", bound=NamedTuple)
@@ -30,7 +30,7 @@ ALL: Final[dict[str, "Statement[Any]"]] = {}
 
 
 class Nothing(NamedTuple):
-    """The row of a statement that returns none."""
+    """The row type of a statement that returns no rows."""
 
 
 class Statement(Generic[Row]):
@@ -42,7 +42,7 @@ class Statement(Generic[Row]):
         self.parameters: tuple[str, ...] = ()
         rendered = _EACH_DETAIL.sub(_render_details, source)
         self.text = _PARAMETER.sub(self._number, rendered).strip().removesuffix(";")
-        self._make = _maker(row)
+        self._make = _row_maker(row)
 
     def _number(self, match: re.Match[str]) -> str:
         parameter = match.group(1)
@@ -54,17 +54,17 @@ class Statement(Generic[Row]):
 
     def _bind(self, values: dict[str, Any]) -> list[Any]:
         if values.keys() != set(self.parameters):
-            raise TypeError(f"{self.name} takes {self.parameters}, not {tuple(values)}")
+            raise TypeError(f"{self.name} expects {self.parameters}, got {tuple(values)}")
         return [values[parameter] for parameter in self.parameters]
 
     async def all(self, conn: Connection, **values: Any) -> list[Row]:
-        """Run it and return every row."""
+        """Run the statement and return all rows."""
         with translated(conn):
             records = await conn.fetch(self.text, *self._bind(values))
         return list(map(self._make, records))
 
     async def one(self, conn: Connection, **values: Any) -> Row | None:
-        """Run it and return its first row, if there is one."""
+        """Run the statement and return its first row, or None."""
         with translated(conn):
             record = await conn.fetchrow(self.text, *self._bind(values))
         return None if record is None else self._make(record)
@@ -78,18 +78,18 @@ def _render_details(match: re.Match[str]) -> str:
 
 
 def statement(name: str, row: type[Row]) -> Statement[Row]:
-    """Load sql/<name>.sql and remember it, so that a test can hold all against the schema."""
+    """Load sql/<name>.sql and register it, so that a test can check all against the schema."""
     source = files("rota.store").joinpath("sql", f"{name}.sql").read_text("utf-8")
-    made = Statement(name, source, row)
+    loaded = Statement(name, source, row)
     if name in ALL:
         raise ValueError(f"statement {name} is declared twice")
-    ALL[name] = made
-    return made
+    ALL[name] = loaded
+    return loaded
 
 
 class Members(dict[Any, Enum]):
-    """The members of an enum by their values. A value that newer code has written gets a member of
-    its own, which can be shown and is none of the others.
+    """Maps values to members of an enum. A value written by newer code gets a placeholder member
+    that can be displayed and equals none of the known members.
     """
 
     def __init__(self, choices: type[Enum]) -> None:
@@ -102,24 +102,24 @@ class Members(dict[Any, Enum]):
         return unknown_member(self._choices, value)
 
 
-def _maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:
-    """How a record becomes a row: as it is, or with its enum columns turned into members."""
+def _row_maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:
+    """Return a function that turns a record into a row and enum columns into members."""
     hints = get_type_hints(row)
     enums = {
-        place: hint
-        for place, name in enumerate(row._fields)
+        index: hint
+        for index, name in enumerate(row._fields)
         if isinstance(hint := hints[name], type) and issubclass(hint, Enum)
     }
     if not enums:
         return row._make
 
-    # A look-up in a dict, not a call of the enum: this runs for every row of a hot statement.
-    members = [(place, Members(enum)) for place, enum in enums.items()]
+    # A dict lookup, not a call of the enum: this runs for every row of a hot statement.
+    members = [(index, Members(enum)) for index, enum in enums.items()]
 
     def make(record: Sequence[Any]) -> Row:
         values = list(record)
-        for place, by_value in members:
-            values[place] = by_value[values[place]]
+        for index, by_value in members:
+            values[index] = by_value[values[index]]
         return row._make(values)
 
     return make

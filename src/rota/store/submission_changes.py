@@ -1,8 +1,8 @@
-"""Everything Rota asks of one-time submissions that somebody changes. Room: store.
+"""Changes one-time submissions.
 
-A change takes the submission out of where it waits and writes it anew, in one transaction of the
-caller's: a worker that claims it, or the scheduler that makes its run, comes first or waits. Making
-submissions is the write path's; showing them is submission_views.py.
+A change removes the submission from where it waits and writes it again, in one transaction of the
+caller: a worker that claims it, or the scheduler that creates its run, comes first or waits.
+submissions.py inserts submissions; submission_views.py reads them.
 """
 
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from rota.store.statement import statement
 
 
 class StoredSubmission(NamedTuple):
-    """A submission with all that its run needs; JSON as text. `is_live`: its run was made."""
+    """A submission with everything its run needs; JSON as text. `is_live`: it has become a run."""
 
     id: UUID
     job_id: UUID
@@ -48,7 +48,7 @@ class WrittenRun(NamedTuple):
     id: UUID
 
 
-# What is not a column of the run itself.
+# Fields that are not columns of the run itself.
 _AROUND = ("is_live", "policy", "kind", "queue", "tenant", "quotas")
 
 TAKE = statement("submission_changes/take", StoredSubmission)
@@ -59,9 +59,9 @@ CANCEL_SCHEDULED = statement("submission_changes/cancel_scheduled", WrittenRun)
 
 
 async def take(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmission | None:
-    """Take out a submission that has not started; None if it has, or if there is none.
+    """Remove a submission that has not started; None if it has started or does not exist.
 
-    A submission that becomes a run at this moment is met at the second look.
+    The second pass finds a submission that becomes a run at this moment.
     """
     for _ in range(2):
         taken = await TAKE.one(conn, id=run_id, tenant_id=tenant_id)
@@ -71,25 +71,25 @@ async def take(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmi
 
 
 async def lock(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmission | None:
-    """A submission whose run was made, alive or ended. Two that run it again take turns."""
+    """Lock a submission that has become a run, unfinished or ended, so that one rerun starts."""
     await turns.take_turn(conn, tenant_id=tenant_id, things=f"submission {run_id}")
     return await READ.one(conn, id=run_id, tenant_id=tenant_id)
 
 
 async def put_scheduled(conn: Connection, row: StoredSubmission, *, tenant_id: int) -> None:
-    """Write a submission that waits for its time."""
+    """Insert a submission that waits for its due time."""
     await PUT_SCHEDULED.one(conn, tenant_id=tenant_id, shard=shard_of(row.job_id), **_columns(row))
 
 
 async def put_live(
     conn: Connection, row: StoredSubmission, *, tenant_id: int, trigger: str = "api"
 ) -> None:
-    """Write a submission whose time has come."""
+    """Insert a submission that is due."""
     await PUT_LIVE.one(conn, tenant_id=tenant_id, trigger=trigger, **_columns(row))
 
 
 async def cancel_scheduled(conn: Connection, run_id: UUID, *, tenant_id: int, reason: str) -> bool:
-    """Cancel a submission that waits for its time; False if its run was made, or there is none."""
+    """Cancel a submission that is not due yet; False if it has become a run or does not exist."""
     row = await CANCEL_SCHEDULED.one(conn, id=run_id, tenant_id=tenant_id, reason=reason)
     return row is not None
 

@@ -1,9 +1,9 @@
-"""One-time submissions as the API shows them: one, or a page of those that fit. Room: store.
+"""Reads one-time submissions as the API shows them: one, or a page of matches.
 
-Reads only. A submission is a run that is no run of a job (docs/adr/0044-submissions.md). It waits
-in rota.scheduled_runs until it is due, then it is in rota.live_runs, and in the end in rota.runs.
-It is shown as a job that runs once, so the rows here are those of job_views.py. A walk looks at a
-bounded number of rows, so a page may be short and still have a place to go on from.
+Reads only. A submission is a run without a job (docs/adr/0044-submissions.md). It waits in
+rota.scheduled_runs until it is due, then moves to rota.live_runs and finally to rota.runs. The API
+shows it as a job that runs once, so the rows are those of job_views.py. A scan reads a bounded
+number of rows, so a page may be short and still have a next page.
 """
 
 import json
@@ -36,14 +36,14 @@ from rota.store.run_views import (
 from rota.store.statement import statement
 from rota.store.walking import LOOK, walking
 
-# A run that is due this soon after it was asked for was asked for at once.
+# A run that is due this soon after the request counts as immediate.
 IMMEDIATE_WITHIN: Final = timedelta(seconds=1)
-# The first version is the only one: a submission that has started cannot be changed.
+# There is only one version: a submission that has started cannot be changed.
 VERSION: Final = 1
 
 
 class SubmissionRow(NamedTuple):
-    """A submission as it is stored; JSON as text. Before its run is made it has no `state`."""
+    """A submission as it is stored; JSON as text. `state` is None before it becomes a run."""
 
     job_id: UUID
     run_id: UUID
@@ -77,8 +77,8 @@ class GateLimit(NamedTuple):
 
 
 class SubmissionPage(NamedTuple):
-    """Submissions, the one that is due last first, and the run id to go on after; None if that was
-    all.
+    """Submissions, latest due time first, and the run id of the next page; None on the last
+    page.
     """
 
     rows: list[JobRow]
@@ -93,7 +93,7 @@ WALK_USER = statement("submission_views/walk_user", Found)
 
 
 async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
-    """The submission with this id, until retention removes its runs."""
+    """Return the submission with this id, until retention removes its runs."""
     rows = await READ.all(conn, tenant_id=tenant_id, ids=[job_id])
     rows = [row for row in rows if row.job_id == job_id]
     if not rows:
@@ -112,7 +112,7 @@ async def page(
     after: UUID | None = None,
     limit: int = 50,
 ) -> SubmissionPage:
-    """Submissions that fit, the one that is due last first, after the run with the id `after`."""
+    """Return matching submissions, latest due time first, after the run with the id `after`."""
     refuse_odd_limit(limit)
     conditions = await _conditions(conn, filter, after)
     if conditions is None:
@@ -134,7 +134,7 @@ async def page(
 async def _conditions(
     conn: Connection, chosen: JobFilter, after: UUID | None
 ) -> dict[str, Any] | None:
-    """The filter as the walks take it; None if nothing can fit it."""
+    """Return the filter as parameters of the scans; None if nothing can match."""
     names = await NAMES.one(conn, queue=chosen.queue, kind=chosen.kind)
     queue_id, kind_id = (None, None) if names is None else names
     if (chosen.queue is not None and queue_id is None) or (
@@ -152,7 +152,7 @@ async def _conditions(
         "label_value": value,
         "pattern": name_pattern(chosen.q),
         "before_id": after or LAST_ID,
-        # It is never due before it was asked for, and the id begins with the time it is due.
+        # A submission is never due before it was created, and its id begins with its due time.
         "from_id": first_id_from(chosen.created_after) if chosen.created_after else FIRST_ID,
         "from_at": chosen.created_after or FIRST_TIME,
         "until_at": chosen.created_before or LAST_TIME,
@@ -160,23 +160,25 @@ async def _conditions(
 
 
 def _places(chosen: JobFilter) -> dict[str, bool]:
-    """Where submissions in the states that are asked for can be."""
-    every = not chosen.states and not chosen.doing
-    made = every or JobState.FINISHED in chosen.states
+    """Return the tables that can hold submissions in the requested states."""
+    is_unfiltered = not chosen.states and not chosen.doing
+    includes_runs = is_unfiltered or JobState.FINISHED in chosen.states
     return {
-        "scheduled": every or JobState.ACTIVE in chosen.states or Doing.PENDING in chosen.doing,
-        "waiting": made or Doing.PENDING in chosen.doing,
-        "held": made or Doing.RUNNING in chosen.doing,
-        "ended": made,
+        "scheduled": is_unfiltered
+        or JobState.ACTIVE in chosen.states
+        or Doing.PENDING in chosen.doing,
+        "waiting": includes_runs or Doing.PENDING in chosen.doing,
+        "held": includes_runs or Doing.RUNNING in chosen.doing,
+        "ended": includes_runs,
     }
 
 
 def _cut(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | None]:
-    """The ids of a page, and where to go on: after its last one, or where the first of the looks
-    ended. What lies beyond that waits for its turn.
+    """Return the ids of a page and where the next one starts: after its last id, or where the first
+    of the scans ended. Ids beyond that point belong to a later page.
     """
-    horizon = max((each.id for each in found if not each.fits), default=None)
-    ids = sorted({each.id for each in found if each.fits}, reverse=True)
+    horizon = max((row.id for row in found if not row.fits), default=None)
+    ids = sorted({row.id for row in found if row.fits}, reverse=True)
     if horizon is not None:
         ids = [id_ for id_ in ids if id_ >= horizon]
     if len(ids) > limit:
@@ -202,7 +204,7 @@ def _limit(row: GateLimit) -> dict[str, Any]:
 
 
 def _as_job(row: SubmissionRow, limits: dict[int, dict[str, Any]]) -> JobRow:
-    """A submission as a job that runs once."""
+    """Convert a submission to a job that runs once."""
     is_made = row.state is not None
     passed = [limits[gate] for gate in row.gates or () if gate in limits]
     return JobRow(

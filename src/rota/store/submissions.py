@@ -1,8 +1,8 @@
-"""Writes one-time submissions, and moves those that are due into the hot table. Room: store.
+"""Inserts one-time submissions and moves due ones into the hot table.
 
 A submission is one row: in live_runs if it is due now, otherwise in scheduled_runs until a
 scheduler that holds its shard moves it (docs/adr/0044-submissions.md). All rows of one call belong
-to one tenant. Reading and changing them is submission_views.py.
+to one tenant. submission_views.py reads submissions.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from rota.store.statement import Nothing, statement
 
 
 class SubmissionModel(NamedTuple):
-    """What submissions of one batch share. `submitter` is the actor, `address` the client's."""
+    """What the submissions of a batch share. `submitter` is the actor, `address` the client's."""
 
     queue_id: int
     kind_id: int
@@ -32,8 +32,8 @@ class SubmissionModel(NamedTuple):
 
 
 class NewSubmissions(NamedTuple):
-    """Submissions to write, by column. Ids as hex, JSON as text, `gates` as PostgreSQL reads an
-    array. A column in which all values are null may be empty, and one model is for all.
+    """Submissions to insert, by column. Ids as hex, JSON as text, `gates` as PostgreSQL arrays. A
+    column of nulls may be empty; a single model applies to all rows.
     """
 
     ids: Sequence[str]
@@ -52,8 +52,8 @@ class DueShard(NamedTuple):
 
 
 class MovedSubmissions(NamedTuple):
-    """The runs that were made, the shard that each was in, their queues, when the first of them was
-    due, and when the next submission of each shard that is still held is due.
+    """The created runs, the shard and queue of each, when the first of them was due, and when the
+    next submission of each shard that is still held is due.
     """
 
     ids: list[UUID] | None
@@ -80,7 +80,7 @@ MOVE_OVERDUE = statement("submissions/move_overdue", OverdueCount)
 async def insert_now(
     conn: Connection, tenant_id: int, new: NewSubmissions, *, due_at: datetime
 ) -> None:
-    """Write submissions as runs that are due at `due_at`, which is now."""
+    """Insert submissions as runs that are due at `due_at`, which is now."""
     await INSERT_NOW.all(
         conn,
         tenant_id=tenant_id,
@@ -92,7 +92,7 @@ async def insert_now(
 
 
 async def insert_later(conn: Connection, tenant_id: int, new: NewSubmissions) -> None:
-    """Write submissions that wait for their instant."""
+    """Insert submissions that wait for their due time."""
     await INSERT_LATER.all(
         conn,
         tenant_id=tenant_id,
@@ -105,7 +105,7 @@ async def insert_later(conn: Connection, tenant_id: int, new: NewSubmissions) ->
 
 
 async def next_due(conn: Connection, *, shards: Sequence[int]) -> list[DueShard]:
-    """When the next submission of each of these shards is due; a shard without any is left out."""
+    """Return when the next submission of each shard is due; a shard without any is left out."""
     return await NEXT_DUE.all(conn, shards=shards)
 
 
@@ -117,8 +117,8 @@ async def move_due(
     per_shard: int,
     ahead: timedelta = timedelta(0),
 ) -> MovedSubmissions:
-    """Make runs of the submissions of these shards that are due, or will be `ahead` from now, at
-    most so many of each shard.
+    """Create runs of the submissions that are due, or will be within `ahead`, at most `per_shard`
+    of each shard.
     """
     epochs = ownership.epochs
     held = [shard for shard in shards if shard in epochs]
@@ -134,7 +134,7 @@ async def move_due(
 
 
 async def move_overdue(conn: Connection, *, late: timedelta, limit: int) -> int:
-    """Make runs of submissions of any shard that are overdue by more than `late`; return how
+    """Create runs of submissions of any shard that are overdue by more than `late`; return how
     many.
     """
     row = await MOVE_OVERDUE.one(conn, late=late, most=limit)
@@ -142,15 +142,15 @@ async def move_overdue(conn: Connection, *, late: timedelta, limit: int) -> int:
 
 
 def _shared(models: Sequence[SubmissionModel]) -> dict[str, Any]:
-    """The columns of the models, and which of them each row has: empty if there is one only."""
-    places: dict[int, int] = {}
-    numbers = [places.setdefault(id(model), len(places) + 1) for model in models]
+    """Return the columns of the models, and the model of each row: empty if there is only one."""
+    positions: dict[int, int] = {}
+    numbers = [positions.setdefault(id(model), len(positions) + 1) for model in models]
     distinct = {id(model): model for model in models}.values()
     queue_ids, kind_ids, policy_ids, priorities, guarantees, deadlines, submitters, addresses = zip(
         *distinct, strict=True
     )
     return {
-        "models": [] if len(places) == 1 else numbers,
+        "models": [] if len(positions) == 1 else numbers,
         "queue_ids": queue_ids,
         "kind_ids": kind_ids,
         "policy_ids": policy_ids,
@@ -163,8 +163,8 @@ def _shared(models: Sequence[SubmissionModel]) -> dict[str, Any]:
 
 
 def _own(new: NewSubmissions) -> dict[str, Any]:
-    """The columns that each row has for itself. One without any value is sent empty: unnest fills
-    it with nulls, which costs less than to encode them.
+    """Return the columns that differ by row. A column without any value is sent empty: unnest fills
+    it with nulls, which costs less than encoding them.
     """
     columns = {name: getattr(new, name) for name in OWN_COLUMNS}
     return {

@@ -1,8 +1,7 @@
-"""Tasks of a tenant: the kinds that it may see, and what its runs of each came to. Room: store.
+"""Reads the tasks of a tenant: the kinds that it may see, and the outcomes of its runs.
 
-Reads only. Every statement has a bound on the rows that it looks at. No index begins with the kind:
-it would cost every run that ends, so the runs of other kinds are read and left out. What the
-figures mean is flow/observe/tasks.py's.
+Reads only. Every statement bounds the rows that it reads. No index begins with the kind, because it
+would slow down the end of every run; so runs of other kinds are read and filtered out.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,16 +15,16 @@ from rota.store.figures import Slice, first_id_before, id_at
 from rota.store.statement import statement
 from rota.store.walking import walking
 
-# Waiting runs, and scheduled ones, that a count looks at: about 60 ms.
+# Waiting and scheduled runs that a count reads: about 60 ms.
 LIVE_COUNT_MAX: Final = 200_000
-# Ended runs that the list of tasks looks at: about 40 ms.
+# Ended runs that the list of tasks reads: about 40 ms.
 ENDED_COUNT_MAX: Final = 32_000
-# Jobs that the list of tasks looks at.
+# Jobs that the list of tasks reads.
 JOBS_COUNT_MAX: Final = 10_000
 
 
 class TaskRow(NamedTuple):
-    """A kind and what a worker told about it; JSON as text."""
+    """A kind and its worker's description of it; JSON as text."""
 
     id: int
     name: str
@@ -43,7 +42,7 @@ class LiveCount(NamedTuple):
 
 
 class EndedCount(NamedTuple):
-    """Runs of one kind that ended since a time. `near_runs` and `first_at` are of all kinds."""
+    """Runs of one kind that ended since a time. `near_runs` and `first_at` cover all kinds."""
 
     kind_id: int
     ended: int
@@ -86,12 +85,12 @@ COUNT_SAMPLED = statement("tasks/count_sampled", SampledCount)
 async def read(
     conn: Connection, *, tenant_id: int, ids: Collection[int], names: Collection[str]
 ) -> list[TaskRow]:
-    """Return kinds by id, by name, and those that the tenant's submissions have named."""
+    """Return kinds by id, by name, and those that the tenant's submissions use."""
     return await READ.all(conn, tenant_id=tenant_id, ids=sorted(ids), names=sorted(names))
 
 
 async def count_live(conn: Connection, *, tenant_id: int) -> list[LiveCount]:
-    """Count what waits, runs and is scheduled, up to `LIVE_COUNT_MAX` of each."""
+    """Count waiting, running and scheduled runs, up to `LIVE_COUNT_MAX` of each."""
     async with walking(conn):
         return await COUNT_LIVE.all(conn, tenant_id=tenant_id, most=LIVE_COUNT_MAX)
 
@@ -113,12 +112,12 @@ async def count_jobs(conn: Connection, *, tenant_id: int) -> list[KindJobCount]:
 
 
 async def count_sampled(conn: Connection, *, tenant_id: int, due: Sequence[Slice]) -> int:
-    """Return how many runs of all kinds have a time in these slices in their ids."""
+    """Return how many runs of all kinds have a time in these periods in their ids."""
     row = await COUNT_SAMPLED.one(
         conn,
         tenant_id=tenant_id,
-        lows=[id_at(each.low) for each in due],
-        highs=[id_at(each.high) for each in due],
+        lows=[id_at(period.low) for period in due],
+        highs=[id_at(period.high) for period in due],
     )
     return 0 if row is None else row.number
 
@@ -143,10 +142,10 @@ async def count_slices(
         kind_id=kind_id,
         starts=list(starts),
         until=until,
-        lows=[id_at(each.low) for each in due],
-        highs=[id_at(each.high) for each in due],
-        late_lows=[each.low for each in late],
-        late_highs=[each.high for each in late],
+        lows=[id_at(period.low) for period in due],
+        highs=[id_at(period.high) for period in due],
+        late_lows=[period.low for period in late],
+        late_highs=[period.high for period in late],
         shortest=bins.SHORTEST.total_seconds(),
         bins_per_e=bins.PER_E,
     )

@@ -1,8 +1,8 @@
-"""Everything Rota asks of a tenant's own queues: creating, pausing, limiting. Room: store.
+"""Creates, pauses and limits a tenant's own queues.
 
 A queue of a tenant is the pair of the two. Its name is interned once for all tenants (names.py);
-what is said here holds for the runs of one tenant and is nobody else's business. The pause and the
-limits of a queue for all tenants are in gates.py, and hold beside these.
+its pause and limits apply to the runs of one tenant only. gates.py holds the pause and the limits
+of a queue for all tenants, which apply in addition.
 """
 
 from typing import NamedTuple
@@ -25,25 +25,25 @@ LIMIT = statement("tenant_queues/limit", QueueId)
 
 
 async def find(conn: Connection, *, tenant_id: int, name: str) -> int | None:
-    """Return the id of a queue that is the tenant's; None for one of others, too."""
+    """Return the id of the tenant's queue; None if another tenant has it or it does not exist."""
     row = await FIND.one(conn, tenant_id=tenant_id, name=name)
     return None if row is None else row.id
 
 
 async def create(conn: Connection, *, tenant_id: int, queue_id: int) -> bool:
-    """Make a queue one of the tenant's own; return whether it was not before."""
+    """Add a queue to the tenant's own; return whether it is new."""
     return await CREATE.one(conn, tenant_id=tenant_id, queue_id=queue_id) is not None
 
 
 async def pause(
     conn: Connection, *, tenant_id: int, queue_id: int, paused: bool = True, by: str | None = None
 ) -> None:
-    """Start no run of the tenant in this queue any more; `paused=False` lets them go on."""
+    """Start no more runs of the tenant in this queue; `paused=False` resumes them."""
     await PAUSE.one(conn, tenant_id=tenant_id, queue_id=queue_id, paused=paused, by=by)
 
 
 async def limit(conn: Connection, *, tenant_id: int, queue_id: int, limits: Limits | None) -> None:
-    """Limit the runs of the tenant in this queue, or no longer. Claimers know within a second."""
+    """Set or remove the tenant's limits in this queue. Claimers notice within a second."""
     async with joined(conn):
         gate_id = await gates.guard(conn, tenant_id, f"queue:{queue_id}", limits)
         await LIMIT.one(

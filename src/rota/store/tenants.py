@@ -1,8 +1,8 @@
-"""Everything Rota asks of tenants: making, changing, pausing, deleting. Room: store.
+"""Creates, changes, pauses and deletes tenants.
 
-For connections of the owner: a tenant does not see the others, nor change its own quotas. What a
-quota says about running becomes the gate of the tenant (gates.py), which claimers know; looking up
-a tenant by name is names.py.
+For connections of the owner: a tenant cannot see other tenants or change its own quotas. Quotas on
+running runs become the gate of the tenant (gates.py), which claimers check. names.py looks up
+tenants by name.
 """
 
 import json
@@ -22,7 +22,7 @@ from rota.store.statement import statement
 from rota.store.transaction import transaction
 from rota.store.walking import walking
 
-FREE: Final = "a name that no other tenant has"
+FREE: Final = "already in use; choose a name that no other tenant has"
 UNLIMITED: Final = Quotas()
 
 
@@ -82,7 +82,7 @@ COUNT_QUEUED = statement("tenants/count_queued", Number)
 async def create(
     conn: Connection, *, name: str, weight: int = 1, quotas: Quotas = UNLIMITED
 ) -> Tenant:
-    """Make a tenant."""
+    """Create a tenant."""
     name = check_visible_name(name, "name")
     _demand_weight(weight)
     async with transaction(conn):
@@ -95,18 +95,18 @@ async def create(
 
 
 async def get(conn: Connection, tenant_id: int) -> Tenant:
-    return _found(await GET.one(conn, tenant_id=tenant_id), tenant_id)
+    return _require_tenant(await GET.one(conn, tenant_id=tenant_id), tenant_id)
 
 
 async def page(conn: Connection, *, after: int = 0, limit: int = 50) -> list[Tenant]:
-    """Tenants in the order in which they were made, from the one after `after` on."""
+    """Return tenants in the order of their creation, starting after `after`."""
     return [_tenant(row) for row in await PAGE.all(conn, after=after, most=limit)]
 
 
 async def update(
     conn: Connection, tenant_id: int, *, weight: int | None = None, quotas: Quotas | None = None
 ) -> Tenant:
-    """Change what is given. Claimers know within about a second."""
+    """Change the given fields. Claimers notice within about a second."""
     if weight is not None:
         _demand_weight(weight)
     async with transaction(conn):
@@ -116,14 +116,14 @@ async def update(
             weight=weight,
             quotas=None if quotas is None else _text(quotas),
         )
-        changed = _found(row, tenant_id)
+        changed = _require_tenant(row, tenant_id)
         if quotas is not None:
             await gates.limit_tenant(conn, tenant_id, quotas.limits)
     return changed
 
 
 async def pause(conn: Connection, tenant_id: int) -> Tenant:
-    """Start no run of this tenant any more. Pausing it again keeps the time of the first."""
+    """Start no more runs of this tenant. Pausing it again keeps the time of the first pause."""
     await gates.pause_tenant(conn, tenant_id)
     return await get(conn, tenant_id)
 
@@ -134,59 +134,59 @@ async def resume(conn: Connection, tenant_id: int) -> Tenant:
 
 
 async def delete(conn: Connection, tenant_id: int) -> None:
-    """Delete a tenant that has no jobs, with its keys, secrets and calendars.
+    """Delete a tenant without jobs, with its keys, secrets and calendars.
 
-    Its finished runs stay until they are too old, and its audit log stays.
+    Its finished runs stay until their retention ends, and its audit log stays.
     """
     async with transaction(conn):
         if await LOCK.one(conn, tenant_id=tenant_id) is None:
             raise NotFound("tenant", tenant_id)
-        _refuse(await OBSTACLES.one(conn, tenant_id=tenant_id))
+        _refuse_obstacles(await OBSTACLES.one(conn, tenant_id=tenant_id))
         await DELETE.one(conn, tenant_id=tenant_id)
 
 
 async def count_jobs(conn: Connection, *, tenant_id: int, most: int) -> int:
-    """How many jobs of a tenant are not finished; `most` if there are more."""
+    """Count the unfinished jobs of a tenant, up to `most`."""
     async with walking(conn):
         row = await COUNT_JOBS.one(conn, tenant_id=tenant_id, most=most)
     return 0 if row is None else row.number
 
 
 async def count_queued(conn: Connection, *, tenant_id: int, most: int) -> int:
-    """How many runs of a tenant wait; `most` if there are more."""
+    """Count the waiting runs of a tenant, up to `most`."""
     async with walking(conn):
         row = await COUNT_QUEUED.one(conn, tenant_id=tenant_id, most=most)
     return 0 if row is None else row.number
 
 
 async def allow_one_more(conn: Connection, *, tenant_id: int, quota: str, there: int) -> None:
-    """Refuse one thing more than a tenant may have. For things that are few: the caller counts
-    them, and has the turn.
+    """Refuse to add one more resource than the quota allows. For resources of which there are few:
+    the caller counts them under the tenant's lock.
     """
     limit = (await get(conn, tenant_id)).quotas.limit_of(quota)
     if limit is not None and there >= limit:
-        asked = f"it has {there}, and one more was asked for; delete one first"
-        raise QuotaExceeded(quota, limit, asked)
+        reason = f"it has {there}; delete one before adding another"
+        raise QuotaExceeded(quota, limit, reason)
 
 
 async def take_measurable(conn: Connection, *, age: timedelta, limit: int) -> list[Measurable]:
-    """Take tenants whose use was not measured for `age`, at most so many."""
+    """Take at most `limit` tenants whose use was not measured for `age`."""
     return await TAKE_MEASURABLE.all(conn, age=age, most=limit)
 
 
 async def hold_back(conn: Connection, tenant_id: int, quotas: Mapping[str, int]) -> bool:
-    """Hold a tenant against these default quotas; return whether they were others before."""
+    """Apply these default quotas to a tenant; return whether they changed."""
     text = json.dumps(dict(quotas))
     return await HOLD_BACK.one(conn, tenant_id=tenant_id, quotas=text) is not None
 
 
-def _refuse(obstacles: Obstacles | None) -> None:
+def _refuse_obstacles(obstacles: Obstacles | None) -> None:
     if obstacles is None:
         return
     reasons = {
         "it has jobs; delete them first": obstacles.has_jobs,
-        "it has runs that are not finished; cancel them first": obstacles.has_runs,
-        "a valid key of the platform belongs to it": obstacles.has_platform_key,
+        "it has unfinished runs; cancel them first": obstacles.has_runs,
+        "it owns a valid platform key; revoke the key first": obstacles.has_platform_key,
     }
     for reason, applies in reasons.items():
         if applies:
@@ -204,7 +204,7 @@ def _tenant(row: Row) -> Tenant:
     )
 
 
-def _found(row: Row | None, tenant_id: int) -> Tenant:
+def _require_tenant(row: Row | None, tenant_id: int) -> Tenant:
     if row is None:
         raise NotFound("tenant", tenant_id)
     return _tenant(row)
@@ -216,4 +216,4 @@ def _text(quotas: Quotas) -> str:
 
 def _demand_weight(weight: int) -> None:
     if not 1 <= weight <= HEAVIEST:
-        raise InvalidInput("weight", weight, f"1 to {HEAVIEST}")
+        raise InvalidInput("weight", weight, f"must be from 1 to {HEAVIEST}")

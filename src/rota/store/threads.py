@@ -1,7 +1,7 @@
-"""Computes beside the event loop, unless the caller's driver blocks. Room: store.
+"""Runs computations in a thread, unless the caller's driver blocks.
 
-`rota.within` with a blocking driver runs the same coroutines without an event loop: they must never
-wait. There a computation is done at once, in the caller's own thread.
+`rota.in_transaction` with a blocking driver runs the same coroutines without an event loop, so they
+must never wait. In that case the computation runs at once, in the caller's own thread.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ _is_blocking: ContextVar[bool] = ContextVar("is_blocking", default=False)
 
 
 async def compute_in_thread(compute: Callable[[], T]) -> T:
-    """Return what `compute` returns; other tasks go on meanwhile, if there are any."""
+    """Return the result of `compute`; other tasks continue meanwhile."""
     if _is_blocking.get():
         return compute()
     return await asyncio.to_thread(compute)
@@ -24,7 +24,7 @@ async def compute_in_thread(compute: Callable[[], T]) -> T:
 
 @contextmanager
 def blocking_driver() -> Iterator[None]:
-    """Let `compute_in_thread` compute at once, because nobody drives an event loop."""
+    """Make `compute_in_thread` compute at once, because no event loop runs."""
     token = _is_blocking.set(True)
     try:
         yield

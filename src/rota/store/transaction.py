@@ -1,7 +1,7 @@
-"""One transaction around several statements. Room: store.
+"""Runs several statements in one transaction.
 
-READ COMMITTED, which every connection of ours has: each statement sees what was committed before it
-began. Inside another transaction it is a savepoint.
+Every connection uses READ COMMITTED: each statement sees what was committed before it began. Inside
+another transaction, `transaction` is a savepoint.
 """
 
 import sys
@@ -15,10 +15,10 @@ from rota.store.translate import translated
 
 @asynccontextmanager
 async def transaction(conn: Connection) -> AsyncIterator[None]:
-    """Commit all of the block, or nothing of it.
+    """Commit the whole block, or none of it.
 
-    Only what the driver raises at begin and commit is translated. An error of the block comes out
-    as it is; if the rollback fails too, the connection is gone and its transaction with it.
+    Only driver errors at begin and commit are translated. An error of the block passes unchanged;
+    if the rollback fails too, the connection is lost and its transaction with it.
     """
     with translated(conn):
         block = conn.transaction()
@@ -35,7 +35,7 @@ async def transaction(conn: Connection) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def joined(conn: Connection) -> AsyncIterator[None]:
-    """The transaction that is open already, or a new one: no savepoint on the hot path (F44)."""
+    """Join the open transaction, or begin one. Avoids a savepoint on the hot path (F44)."""
     with translated(conn):
         is_open = conn.is_in_transaction()
     if is_open:

@@ -1,7 +1,7 @@
-"""SQLSTATE → RotaError, in one table. Room: store.
+"""Translates driver errors to RotaError, by SQLSTATE, in one table.
 
-No other module sees an exception of the driver. What waiting can mend becomes StoreUnavailable,
-which a duty answers with back-off; what it cannot becomes StoreRefused or StoreFailed.
+No other module sees an exception of the driver. Temporary errors become StoreUnavailable, and
+services retry those with back-off; permanent errors become StoreRefused or StoreFailed.
 """
 
 import errno
@@ -40,8 +40,10 @@ def _down(error: asyncpg.PostgresError) -> RotaError:
 
 
 def _violated(error: asyncpg.PostgresError) -> RotaError:
-    """A row that was on its way to the partition of the rest while its day was made: the same
-    again goes to the day. Any other constraint is a mistake of ours.
+    """Translate a violated constraint.
+
+    A partition constraint is violated when a row was on its way to the default partition while its
+    day was created; a retry goes to the day. Any other violated constraint is a bug in Rota.
     """
     if "partition constraint" in str(error):
         return _unavailable(error)
@@ -65,11 +67,11 @@ def _refused(error: asyncpg.PostgresError) -> RotaError:
 
 
 def _denied(error: asyncpg.PostgresError) -> RotaError:
-    """A right that the login lacks; `rota migrate` grants the roles of processes theirs."""
+    """The login lacks a right; `rota migrate` grants the database roles their rights."""
     return StoreRefused(
         reason=first_line(error),
-        remedy="run `rota migrate` with the URL of the schema's owner, or check which login "
-        "ROTA_DATABASE_URL names",
+        remedy="run `rota migrate` with the URL of the schema's owner, or check the login in "
+        "ROTA_DATABASE_URL",
     )
 
 
@@ -78,20 +80,20 @@ MEANINGS: Final[dict[str, Callable[[asyncpg.PostgresError], RotaError]]] = {
     ILLEGAL_MOVE: _illegal,
     "08": _unavailable,  # connection exceptions
     "23514": _violated,
-    "25006": _unavailable,  # read-only: an old primary; the pool must look for the new one (F49)
+    "25006": _unavailable,  # read-only: an old primary; the pool must find the new one (F49)
     "25P03": _unavailable,  # idle in transaction for too long
     "28": _refused,  # wrong user or password
     "3D000": _refused,  # no such database
     "3F000": _mismatch,  # no such schema
-    "40": _unavailable,  # deadlock or serialisation: the same again a little later
+    "40": _unavailable,  # deadlock or serialisation failure: retry a little later
     "42501": _denied,  # a right is missing
     "42703": _mismatch,  # no such column
     "42704": _mismatch,  # no such type
     "42883": _mismatch,  # no such function
     "42P01": _mismatch,  # no such table
     "53": _unavailable,  # disk full, too many connections, out of memory
-    "55000": _unavailable,  # the database takes no connections at the moment
-    "55P03": _unavailable,  # lock not to be had in time
+    "55000": _unavailable,  # the database accepts no connections at the moment
+    "55P03": _unavailable,  # lock timeout
     "57": _unavailable,  # shutting down, starting up, cancelled by a timeout
     "57P03": _down,  # starting up, shutting down or in recovery
     "58": _unavailable,  # system errors: I/O
@@ -112,17 +114,17 @@ def translate(error: asyncpg.PostgresError) -> RotaError:
 
 @contextmanager
 def translated(conn: Connection | None = None) -> Iterator[None]:
-    """Turn what the driver raises inside into errors of our own.
+    """Translate driver errors raised inside the block.
 
-    Belongs around calls of the driver and nothing else: an `OSError` or `TimeoutError` inside is
-    taken for the driver's. `conn` tells a connection that is gone from a mistake in its use.
+    Wrap only calls of the driver: any `OSError` or `TimeoutError` inside is taken for the driver's.
+    `conn` distinguishes a lost connection from incorrect use of it.
     """
     try:
         yield
     except asyncpg.PostgresError as error:
         raise translate(error) from error
     except asyncpg.InternalClientError as error:
-        # What asyncpg raises when the server dies between two statements: "cannot switch to state".
+        # asyncpg raises this when the server dies between two statements: "cannot switch to state".
         raise StoreUnavailable(reason=first_line(error)) from error
     except asyncpg.ClientConfigurationError as error:
         raise StoreRefused(reason=first_line(error), remedy=CHECK_URL) from error
@@ -132,26 +134,27 @@ def translated(conn: Connection | None = None) -> Iterator[None]:
         raise StoreUnavailable(reason=first_line(error)) from error
     except ssl.SSLCertVerificationError as error:
         raise StoreRefused(reason=first_line(error), remedy=CHECK_CERTIFICATE) from error
-    except OSError as error:  # TimeoutError is one
+    except OSError as error:  # includes TimeoutError
         raise StoreUnavailable(reason=first_line(error), is_down=is_refusal(error)) from error
 
 
-# No server listens there: its port is closed, or its socket file is gone.
+# No server listens: the port is closed, or the socket file is missing.
 _NO_SERVER: Final = frozenset({errno.ECONNREFUSED, errno.ENOENT})
 _ERRNO: Final = re.compile(r"\[Errno (\d+)\]")
 
 
 def is_refusal(error: OSError) -> bool:
-    """Whether no server listens at any address that was tried."""
+    """Return whether no server listens at any address that was tried."""
     if error.errno is not None:
         return error.errno in _NO_SERVER
-    # asyncio, of a host with several addresses: "Multiple exceptions: [Errno 111] …, [Errno 111] …"
+    # asyncio, for a host with several addresses: "Multiple exceptions: [Errno 111] …, [Errno 111]
+    # …"
     tried = _ERRNO.findall(str(error))
     return bool(tried) and all(int(number) in _NO_SERVER for number in tried)
 
 
 def is_gone(conn: Connection | None) -> bool:
-    """Return whether a connection is closed, or was taken back by its pool, which closed it."""
+    """Return whether a connection is closed, directly or by its pool."""
     is_closed = getattr(conn, "is_closed", None)
     if is_closed is None:
         return False

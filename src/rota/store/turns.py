@@ -1,4 +1,4 @@
-"""Lets one at a time count and add things of a tenant. Room: store."""
+"""Serializes transactions that count and add resources of one tenant."""
 
 from typing import NamedTuple
 
@@ -14,8 +14,9 @@ TAKE_TURN = statement("tenants/take_turn", TenantTurn)
 
 
 async def take_turn(conn: Connection, *, tenant_id: int, things: str) -> None:
-    """Let one at a time count and add things of a tenant, until the end of the transaction.
+    """Lock one kind of resource of a tenant until the end of the transaction.
 
-    A statement of its own: the snapshot of the one that counts must be newer than the lock.
+    This is a separate statement because the snapshot of the counting statement must be newer than
+    the lock.
     """
     await TAKE_TURN.one(conn, tenant_id=tenant_id, things=things)

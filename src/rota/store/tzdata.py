@@ -1,7 +1,7 @@
-"""Everything Rota asks of the time zone rules that ticks were computed with. Room: store.
+"""Stores the time zone rules that ticks were computed with.
 
-One row says which version they are and how far another one was applied; the rules themselves are
-kept too, because a wall-clock tick can only be named by the rules that made it.
+One row holds their version and how far a newer one was applied. The rules themselves are stored
+too, because a wall-clock tick can only be identified by the rules that produced it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from uuid import UUID
 from rota.store.driver import Connection
 from rota.store.statement import Nothing, statement
 
-# A process with older rules says so every half minute; after this it is gone.
+# A process with older rules reports itself every half minute; after this it counts as gone.
 GONE_AFTER: Final = timedelta(seconds=90)
 
 
 class TzdataState(NamedTuple):
-    """The version that ticks to come were computed with; None before any was noted. `target` is
-    the one that is being applied, `position` the last job that was looked at.
+    """The version that future ticks were computed with; None before the first. `target` is the
+    version that is being applied, `position` the last job that was processed.
     """
 
     version: str | None
@@ -42,7 +42,7 @@ class ZonedCursor(NamedTuple):
 
 
 class CursorMove(NamedTuple):
-    """Where a cursor stands, and where it goes."""
+    """The position of a cursor, and its new position."""
 
     job_id: UUID
     tick_at: datetime
@@ -76,12 +76,12 @@ async def read(conn: Connection) -> TzdataState | None:
 
 
 async def lock(conn: Connection) -> TzdataState | None:
-    """The same, held until the end of the transaction; None while another process holds it."""
+    """Lock the row until the end of the transaction; None while another process holds it."""
     return await LOCK.one(conn, gone_after=GONE_AFTER)
 
 
 async def adopt(conn: Connection, version: str, rules: Mapping[str, bytes]) -> bool:
-    """Note the rules in use, in a cluster that has none noted; return whether that was so."""
+    """Store the rules in use if none are stored; return whether that was the case."""
     if await ADOPT.one(conn, version=version) is None:
         return False
     await put_rules(conn, rules)
@@ -89,14 +89,14 @@ async def adopt(conn: Connection, version: str, rules: Mapping[str, bytes]) -> b
 
 
 async def begin(conn: Connection, *, target: str, applied: str) -> bool:
-    """Begin to apply rules to cursors that are, or are being, computed with `applied`."""
+    """Start to apply rules to cursors that are, or are being, computed with `applied`."""
     return await BEGIN.one(conn, target=target, applied=applied) is not None
 
 
 async def advance(
     conn: Connection, state: TzdataState, *, position: UUID, looked_at: int, moved: int
 ) -> bool:
-    """Note how far rules were applied since the row was locked."""
+    """Store how far rules were applied since the row was locked."""
     row = await ADVANCE.one(
         conn,
         target=state.target,
@@ -109,12 +109,12 @@ async def advance(
 
 
 async def finish(conn: Connection, *, target: str) -> bool:
-    """Note that everything was computed with these rules."""
+    """Record that everything was computed with these rules."""
     return await FINISH.one(conn, target=target) is not None
 
 
 async def note_older(conn: Connection, version: str) -> bool:
-    """Say that a process with older rules is at work; return whether these are older."""
+    """Report that a process with older rules is running; return whether these are older."""
     return await NOTE_OLDER.one(conn, version=version) is not None
 
 
@@ -129,19 +129,19 @@ async def put_rules(conn: Connection, rules: Mapping[str, bytes]) -> None:
 async def walk(
     conn: Connection, *, after: UUID, zones: Sequence[str], most: int
 ) -> list[ZonedCursor]:
-    """The next `most` cursors by job, and whether the rules of these zones may matter to them."""
+    """Return the next `most` cursors by job, and whether the rules of these zones affect them."""
     return await WALK.all(conn, after=after, zones=zones, most=most)
 
 
 async def move(conn: Connection, moves: Sequence[CursorMove]) -> set[UUID]:
-    """Put cursors elsewhere, each with a new version of its job; return the jobs that moved. The
-    caller has locked both.
+    """Move cursors, each with a new version of its job; return the jobs that moved. The caller has
+    locked both.
     """
     rows = await MOVE.all(
         conn,
-        job_ids=[each.job_id for each in moves],
-        tick_ats=[each.tick_at for each in moves],
-        next_tick_ats=[each.next_tick_at for each in moves],
-        next_fire_ats=[each.next_fire_at for each in moves],
+        job_ids=[cursor.job_id for cursor in moves],
+        tick_ats=[cursor.tick_at for cursor in moves],
+        next_tick_ats=[cursor.next_tick_at for cursor in moves],
+        next_fire_ats=[cursor.next_fire_at for cursor in moves],
     )
     return {row.job_id for row in rows}

@@ -1,7 +1,7 @@
-"""Everything Rota asks of uniqueness keys. Room: store.
+"""Takes and releases uniqueness keys.
 
-Taking a key locks its row until the transaction ends: of many who want it at once, each sees what
-became of the one before. When a key is still held is core's (core/uniqueness.py).
+Taking a key locks its row until the transaction ends: of several concurrent callers, each sees the
+result of the one before. Core decides whether a key is still held (core/uniqueness.py).
 """
 
 from datetime import timedelta
@@ -15,7 +15,7 @@ from rota.store.statement import statement
 
 
 class Wish(NamedTuple):
-    """Who wants a key, and for how long at least."""
+    """The job or run that wants a key, and for how long at least."""
 
     tenant_id: int
     digest: bytes
@@ -25,7 +25,7 @@ class Wish(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Who has a key; `is_held` is whether its period is not over yet."""
+    """The job or run that holds a key; `is_held` is whether its period is still running."""
 
     job_id: UUID
     run_id: UUID | None
@@ -57,7 +57,7 @@ PRUNE = statement("unique/prune", Pruned)
 
 
 async def take(conn: Connection, wish: Wish) -> Holder | None:
-    """Take a key that nobody took before, or return who did; locked for us either way."""
+    """Take a free key, or return its holder; the key is locked for the caller either way."""
     holder = await TAKE.one(conn, **wish._asdict())
     if holder is None or (holder.job_id, holder.run_id) == (wish.job_id, wish.run_id):
         return None
@@ -65,7 +65,7 @@ async def take(conn: Connection, wish: Wish) -> Holder | None:
 
 
 async def standing(conn: Connection, holder: Holder, *, tenant_id: int) -> Standing:
-    """Whether whoever took a key waits, runs, or is within its period."""
+    """Return whether the holder of a key waits, runs, or is within its period."""
     found = await STANDING.one(
         conn, tenant_id=tenant_id, job_id=holder.job_id, run_id=holder.run_id
     )
@@ -75,12 +75,12 @@ async def standing(conn: Connection, holder: Holder, *, tenant_id: int) -> Stand
 
 
 async def hand_over(conn: Connection, wish: Wish) -> None:
-    """Give a key that the caller has locked to its new holder."""
+    """Assign a key that the caller has locked to its new holder."""
     await HAND_OVER.one(conn, **wish._asdict())
 
 
 async def replace(conn: Connection, id_: UUID, run: NewRun) -> bool:
-    """Let a run that waits for its first attempt become this one, under the id it has."""
+    """Replace a run that waits for its first attempt with this one, under the same id."""
     row = await REPLACE.one(
         conn,
         id=id_,
@@ -98,5 +98,5 @@ async def replace(conn: Connection, id_: UUID, run: NewRun) -> bool:
 
 
 async def prune(conn: Connection, *, most: int) -> int:
-    """Forget keys that nobody holds, at most so many; return how many they were."""
+    """Delete at most `most` keys that are no longer held; return how many."""
     return len(await PRUNE.all(conn, most=most))

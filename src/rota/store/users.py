@@ -1,7 +1,7 @@
-"""Users: the names that jobs and keys carry. Room: store.
+"""Lists users: the names that jobs and keys carry.
 
-A user has no row of its own. Who signs in where is the business of those who hand out keys; Rota
-knows whose a job is and on whose behalf a key acts.
+A user has no row of its own. The issuer of keys decides who signs in; Rota knows which user a job
+belongs to and on whose behalf a key acts.
 """
 
 from typing import Final, NamedTuple
@@ -11,12 +11,12 @@ from rota.core.errors import NotFound
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-# Beyond that it is "many": a page shows fifty users, and each count reads its rows.
+# Beyond this it is "many": a page shows fifty users, and each count reads its rows.
 MOST_COUNTED: Final = 200
 
 
 class User(NamedTuple):
-    """`jobs` counts up to `MOST_COUNTED`; `keys` are those that are valid."""
+    """`jobs` counts up to `MOST_COUNTED`; `keys` counts valid keys."""
 
     user_id: str
     jobs: int
@@ -33,7 +33,7 @@ REVOKE_KEYS = statement("users/revoke_keys", Revoked)
 
 
 async def page(conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50) -> list[User]:
-    """The users of a tenant in the order of their names."""
+    """Return the users of a tenant in the order of their names."""
     return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit, counted=MOST_COUNTED)
 
 

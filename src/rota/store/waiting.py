@@ -1,7 +1,7 @@
-"""Everything that is asked to say why a run or a job waits (E18). Room: store.
+"""Reads what explains why a run or a job waits (E18).
 
-Reads only, one thing at a time, without a lock: what it finds may have changed a moment later.
-Every question carries the tenant. What it means is said in flow/observe/explaining.py.
+Reads only, one object at a time and without a lock: the result may be outdated a moment later.
+Every statement names the tenant.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-# Counting who stands before a run ends here: "more than 1,000".
+# Counting the runs ahead of a run stops here: "more than 1,000".
 MOST_AHEAD: Final = 1000
 
 
 class GraphSubject(NamedTuple):
-    """A graph run: its board, and the definition (JSON) that names its steps."""
+    """A graph run: its step states, and the definition (JSON) that names its steps."""
 
     board: str
     path: list[int]
@@ -30,7 +30,7 @@ class GraphSubject(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A run and what stands around it; JSON as text."""
+    """A run with its queue, tenant, kind and worker; JSON as text."""
 
     id: UUID
     job_id: UUID
@@ -67,13 +67,13 @@ class Subject(NamedTuple):
 
     @property
     def all_gates(self) -> tuple[int, ...]:
-        """In the order of a claim: its own, the tenant's, those of its queue."""
-        wide = (self.tenant_gate, self.tenant_queue_gate, self.queue_gate)
-        return (*(self.gates or ()), *(gate for gate in wide if gate is not None))
+        """Gates in the order of a claim: its own, the tenant's, those of its queue."""
+        shared = (self.tenant_gate, self.tenant_queue_gate, self.queue_gate)
+        return (*(self.gates or ()), *(gate for gate in shared if gate is not None))
 
 
 class Gate(NamedTuple):
-    """`held_ids` are the tenant's own runs behind it, at most five of `held`."""
+    """`held_ids` are the tenant's own runs that hold it, at most five of `held`."""
 
     id: int
     key: str
@@ -103,8 +103,8 @@ class Gate(NamedTuple):
 
 
 class Workers(NamedTuple):
-    """Live workers; `serving_tenant` of those that serve the queue take runs of the tenant there;
-    `slots`, `busy` and `with_room` are of those that serve queue, tenant and kind.
+    """Live workers. `serving_tenant` counts those that serve the queue and claim the tenant's runs
+    there; `slots`, `busy` and `with_room` cover those that serve queue, tenant and kind.
     """
 
     alive: int
@@ -123,7 +123,7 @@ class Ahead(NamedTuple):
 
 
 class JobSubject(NamedTuple):
-    """A job and what its next tick needs; without a `scheduler` its shard has no owner."""
+    """A job and what its next tick needs; `scheduler` is None if its shard has no owner."""
 
     id: UUID
     name: str
@@ -140,14 +140,14 @@ class JobSubject(NamedTuple):
     schedulers: int
     waiting_ids: list[UUID]
     running_ids: list[UUID]
-    # Since when its ticks are passed over, and because of whom.
+    # Since when its ticks are skipped, and who paused the queue.
     queue_paused_at: datetime | None
     queue_paused_by: str | None
     now: datetime
 
 
 class ScheduledSubject(NamedTuple):
-    """A submission that waits for its time; without a `scheduler` its shard has no owner."""
+    """A submission that waits for its due time; `scheduler` is None if its shard has no owner."""
 
     id: UUID
     due_at: datetime
@@ -180,7 +180,7 @@ async def scheduled(conn: Connection, *, tenant_id: int, run_id: UUID) -> Schedu
 
 
 async def gates(conn: Connection, subject: Subject) -> list[Gate]:
-    """The gates a run must pass, in the order of a claim."""
+    """Return the gates that a run must pass, in the order of a claim."""
     wanted = subject.all_gates
     if not wanted:
         return []
@@ -197,7 +197,7 @@ async def gates(conn: Connection, subject: Subject) -> list[Gate]:
 
 
 async def graph(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphSubject | None:
-    """What a graph run that has unfolded waits for."""
+    """Return what an expanded graph run waits for."""
     return await READ_GRAPH.one(conn, tenant_id=tenant_id, run_id=run_id)
 
 
@@ -209,8 +209,8 @@ async def workers(conn: Connection, subject: Subject) -> Workers:
 
 
 async def ahead(conn: Connection, subject: Subject, *, kind_ids: Sequence[int]) -> int:
-    """How many ready runs go before this one; more than `MOST_AHEAD` is one more than that."""
-    place = {
+    """Count the ready runs ahead of this one, up to `MOST_AHEAD` + 1."""
+    position = {
         "queue_id": subject.queue_id,
         "priority": subject.priority,
         "ready_at": subject.ready_at,
@@ -220,7 +220,7 @@ async def ahead(conn: Connection, subject: Subject, *, kind_ids: Sequence[int]) 
         "most": MOST_AHEAD + 1,
     }
     if subject.gates:
-        row = await COUNT_AHEAD_GATED.one(conn, gate_id=subject.gates[0], **place)
+        row = await COUNT_AHEAD_GATED.one(conn, gate_id=subject.gates[0], **position)
     else:
-        row = await COUNT_AHEAD.one(conn, tenant_id=subject.tenant_id, **place)
+        row = await COUNT_AHEAD.one(conn, tenant_id=subject.tenant_id, **position)
     return 0 if row is None else row.ahead

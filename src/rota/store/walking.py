@@ -1,11 +1,11 @@
-"""Makes the planner walk indexes in their order, for lists. Room: store.
+"""Makes the planner scan indexes in their order, for lists.
 
-A list takes a few rows from the end of an index that may have a hundred million entries. The
-planner weighs that against sorting, and against walking the index of all ids and leaving out what
-is not the tenant's, and errs: it plans for a tenant of average size, where the largest or one
-without any run is asked for. So it is told to sort and scan only if there is no other way, to count
-rows and not pages, and to keep the plan. Behind the wall between tenants nothing else helps, since
-there the tenant is a constant that no order mentions.
+A list reads a few rows from the end of an index that may have a hundred million entries. The
+planner weighs that against sorting, and against scanning the index of all ids and filtering by
+tenant. It often chooses wrong, because it plans for a tenant of average size, while the request may
+be for the largest tenant or for one without runs. These settings make it sort or scan a table only
+as a last resort, cost rows instead of pages, and keep the plan. Under row-level security nothing
+else helps, because there the tenant is a constant that no sort order mentions.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -16,7 +16,7 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.transaction import joined
 
-# How many rows a walk looks at for one page. Looking at so many takes 5 to 25 ms.
+# How many rows a scan may read for one page. That takes 5 to 25 ms.
 LOOK: Final = 5_000
 _SETTINGS: Final = {
     "enable_sort": "off",
@@ -38,11 +38,11 @@ ADJUST = statement("walking/adjust", Setting)
 
 @asynccontextmanager
 async def walking(conn: Connection) -> AsyncIterator[None]:
-    """The block's statements are walks; those of the transaction around it are not touched."""
+    """Scan in index order inside the block; other statements of the transaction are unaffected."""
     async with joined(conn):
         before = await _adjust(conn, _SETTINGS)
         yield
-        # Not after an error: the transaction is over then, and the settings with it.
+        # Not after an error: the transaction and its settings have ended then.
         await _adjust(conn, before)
 
 

@@ -1,11 +1,11 @@
-"""The second wall between tenants: row level security. Room: store.
+"""Isolates tenants with row-level security, the second line of defence.
 
-The first wall is that every statement names its tenant. This one holds when a statement forgets to:
-behind it a connection is the role `rota_api`, which owns nothing, and PostgreSQL shows it the rows
-of one tenant, or none at all if no tenant is set. It lasts for one transaction, so nothing of it is
-left on a connection that goes back to its pool. It does not hold against somebody who can send SQL
-of their own. The engine and whatever concerns all tenants work as the owner, who passes it, or as a
-role with a policy for all tenants (roles.py).
+The first line is that every statement names its tenant. Row-level security holds when a statement
+forgets to: the connection switches to the role `rota_api`, which owns nothing, and PostgreSQL shows
+it the rows of one tenant, or no rows if no tenant is set. It lasts for one transaction, so a
+connection returns to its pool unchanged. It does not protect against a caller who can send
+arbitrary SQL. The engine and statements about all tenants run as the owner, which bypasses
+row-level security, or as a role with a policy for all tenants (roles.py).
 """
 
 from collections.abc import AsyncIterator
@@ -22,9 +22,9 @@ REMEDY: Final = (
     "as an administrator of the server: `create role rota_api nologin`, grant it to the user of "
     "ROTA_DATABASE_URL, and as that user `select rota.raise_wall()`"
 )
-# Tenants that cannot exist: ids are positive.
-_HERE: Final = -1
-_THERE: Final = -2
+# Tenants that cannot exist: real ids are positive.
+_PROBE_TENANT_ID: Final = -1
+_OTHER_TENANT_ID: Final = -2
 
 
 class Entered(NamedTuple):
@@ -54,7 +54,7 @@ FORGET_TENANT = statement("walls/forget_tenant", Left)
 
 
 class _Undo(Exception):
-    """Ends the transaction of a test that must leave nothing behind."""
+    """Rolls back the transaction of a check that must leave nothing behind."""
 
 
 def _undo() -> NoReturn:
@@ -63,27 +63,29 @@ def _undo() -> NoReturn:
 
 @asynccontextmanager
 async def behind_wall(conn: Connection, tenant_id: int) -> AsyncIterator[datetime]:
-    """One transaction that sees and changes rows of this tenant only; committed at the end.
+    """Run one transaction that sees and changes rows of this tenant only.
 
-    Yields the time by the database's clock, which came with the statement that begins it.
+    Yields the database's current time, which the first statement of the transaction returns.
     """
     if conn.is_in_transaction():
-        # The role would last until the end of that one, and what follows would be behind the wall.
-        raise RuntimeError("behind_wall begins a transaction of its own")
+        # The role would last until the end of that transaction and restrict its later statements.
+        raise RuntimeError("a tenant scope must begin its own transaction")
     async with transaction(conn):
         entered = await ENTER.one(conn, tenant_id=tenant_id)
         if entered is None:
-            raise StoreRefused(reason="it does not tell the time", remedy="run `rota migrate`")
+            raise StoreRefused(
+                reason="the server did not report its time", remedy="run `rota migrate`"
+            )
         yield entered.now
 
 
 async def check_wall(conn: Connection) -> None:
-    """Refuse a database whose wall does not hold, before anybody relies on it."""
+    """Refuse a database whose row-level security does not work, before the API relies on it."""
     holes = await HOLES.all(conn)
     if holes:
         raise StoreRefused(reason=holes[0].hole, remedy=REMEDY)
     try:
-        seen = await _try_wall(conn)
+        seen = await _count_visible_probes(conn)
     except StoreUnavailable:
         raise
     except RotaError as error:
@@ -91,20 +93,23 @@ async def check_wall(conn: Connection) -> None:
             reason=f"the role rota_api cannot be used ({error})", remedy=REMEDY
         ) from error
     if seen != (1, 0, 0):
-        raise StoreRefused(reason="a tenant sees rows of another one", remedy=REMEDY)
+        raise StoreRefused(
+            reason="row-level security does not work: a tenant sees another tenant's rows",
+            remedy=REMEDY,
+        )
 
 
-async def _try_wall(conn: Connection) -> tuple[int, int, int]:
-    """How many rows of a tenant are seen by itself, by another one, and by nobody."""
+async def _count_visible_probes(conn: Connection) -> tuple[int, int, int]:
+    """Count the rows of a tenant that are visible to itself, to another tenant and to no tenant."""
     try:
         async with transaction(conn):
-            await PUT_PROBE.one(conn, tenant_id=_HERE)
-            await ENTER.one(conn, tenant_id=_HERE)
-            mine = len(await SEE_PROBE.all(conn))
-            await ENTER.one(conn, tenant_id=_THERE)
+            await PUT_PROBE.one(conn, tenant_id=_PROBE_TENANT_ID)
+            await ENTER.one(conn, tenant_id=_PROBE_TENANT_ID)
+            own = len(await SEE_PROBE.all(conn))
+            await ENTER.one(conn, tenant_id=_OTHER_TENANT_ID)
             foreign = len(await SEE_PROBE.all(conn))
             await FORGET_TENANT.one(conn)
-            nobodys = len(await SEE_PROBE.all(conn))
+            without_tenant = len(await SEE_PROBE.all(conn))
             _undo()
     except _Undo:
-        return mine, foreign, nobodys
+        return own, foreign, without_tenant

@@ -1,7 +1,7 @@
-"""Whom the server runs as. Room: store/embedded.
+"""Chooses the user that the server runs as.
 
-PostgreSQL refuses to run as root, so root starts it as an unprivileged user that exists already:
-nothing is added to the system and no folder is opened up for it. Anybody else runs it as himself.
+PostgreSQL refuses to run as root, so root starts it as an existing unprivileged user: nothing is
+added to the system, and no folder is made more accessible. Any other user runs it as itself.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ CANDIDATES = ("postgres", "nobody")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """The user a server runs as; `drops` says that we are root and give that up for it."""
+    """The user that a server runs as; `drops` means that root gives up its rights for it."""
 
     uid: int
     gid: int
@@ -26,7 +26,7 @@ class Account:
 
     @property
     def user(self) -> int | None:
-        """What `subprocess` takes as `user`; None stays who we are."""
+        """The `user` argument of `subprocess`; None keeps the current user."""
         return self.uid if self.drops else None
 
     @property
@@ -43,13 +43,13 @@ class Account:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def own_all(self, folder: Path) -> None:
-        """Give a folder and all below it to this user."""
+        """Give a folder and everything below it to this user."""
         for path in (folder, *folder.rglob("*")):
             self.own(path)
 
     @contextlib.contextmanager
     def acting(self) -> Iterator[None]:
-        """See the system with this user's rights. Changes the whole process: keeper only."""
+        """Act with this user's rights. Changes the whole process: for the monitor only."""
         if not self.drops:
             yield
             return
@@ -63,7 +63,7 @@ class Account:
             os.setegid(group)
 
     def can_reach(self, path: Path) -> bool:
-        """Whether this user gets to a path, through all the folders above it."""
+        """Return whether this user can reach a path through all the folders above it."""
         with self.acting():
             try:
                 path.stat()
@@ -73,7 +73,7 @@ class Account:
 
 
 def account_for(data: Path) -> Account:
-    """Choose the user for a cluster; one that exists stays with the user it belongs to."""
+    """Choose the user for a cluster; an existing cluster keeps its owner."""
     if os.geteuid() != 0:
         return Account(uid=os.geteuid(), gid=os.getegid(), drops=False)
     with contextlib.suppress(FileNotFoundError):

@@ -1,6 +1,6 @@
-"""Where a server listens: a port of the loopback and a socket folder. Room: store/embedded.
+"""Chooses where a server listens: a loopback port and a socket folder.
 
-Both are kept from start to start, so that a URL stays good. Does not ask the server anything.
+Both are kept from start to start, so that a URL stays valid. Does not contact the server.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ from rota.store.embedded.home import Home, write_privately
 
 LOOPBACK = "127.0.0.1"
 SOCKET_NAME = ".s.PGSQL.65535"
-# The shortest limit of the systems we know (macOS: 104 with the closing zero).
+# The shortest limit among supported systems (macOS: 104 with the closing zero).
 LONGEST_SOCKET_PATH = 103
-# No comma, which separates hosts in a URL, and nothing that needs quotes in a setting.
+# No comma, which separates hosts in a URL, and no character that needs quotes in a setting.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_/. +-]+")
-# The server works in its data folder, which is private already.
+# The server's working folder is its data folder, which is already private.
 DATA_FOLDER = "."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """What to listen on; `tcp` is off while another program holds the port."""
+    """The port and socket folder; `tcp` is off while another program holds the port."""
 
     port: int
     socket_folder: str
@@ -40,25 +40,25 @@ class Address:
         return str(data) if self.socket_folder == DATA_FOLDER else self.socket_folder
 
     def make_way(self, data: Path, account: Account) -> None:
-        """See to it that the sockets can be made.
+        """Make sure that the sockets can be created.
 
-        PostgreSQL trusts the process number in the lock file of a socket, whoever has it by now,
-        so what dead servers left is removed.
+        PostgreSQL trusts the process id in a socket's lock file, even if another process has that
+        id by now, so the files of dead servers are removed.
         """
         folder = Path(self.seen_from_outside(data))
-        if not folder.exists():  # a short folder, and somebody cleaned up the temporary files
+        if not folder.exists():  # a short folder, removed by a cleanup of temporary files
             folder.mkdir(mode=0o700)
             account.own(folder)
-        for left in folder.glob(".s.PGSQL.*"):
-            left.unlink(missing_ok=True)
+        for leftover in folder.glob(".s.PGSQL.*"):
+            leftover.unlink(missing_ok=True)
 
     def without_taken_port(self) -> Self:
-        """Start again on the same socket even if the port is lost: its users know only that."""
+        """Return an address without TCP if the port is taken: clients know only the socket."""
         return replace(self, tcp=is_free(self.port))
 
 
 def choose(home: Home, account: Account, *, port: int | None) -> Address:
-    """Choose an address, the last one if it can be had, and remember it."""
+    """Choose an address, the previous one if it is available, and store it."""
     last = remembered(home)
     address = Address(
         port=choose_port(demanded=port, last=last.port if last else None),
@@ -70,7 +70,7 @@ def choose(home: Home, account: Account, *, port: int | None) -> Address:
 
 
 def leave(home: Home) -> None:
-    """Remove the short folder, if there is one; the next start makes its own."""
+    """Remove the short folder, if any; the next start creates its own."""
     last = remembered(home)
     if last is not None and last.socket_folder != DATA_FOLDER:
         with contextlib.suppress(OSError):
@@ -84,12 +84,12 @@ def remembered(home: Home) -> Address | None:
 
 
 def choose_port(*, demanded: int | None, last: int | None) -> int:
-    """Return the demanded port, else the one of the last start, else any that is free."""
+    """Return the demanded port, else the one of the last start, else any free one."""
     if demanded is not None:
         if not is_free(demanded):
             raise EmbeddedFailed(
-                reason=f"the port {demanded} of {LOOPBACK} is taken by another program",
-                remedy="choose another port, or none: a free one is found then",
+                reason=f"port {demanded} of {LOOPBACK} is used by another program",
+                remedy="choose another port, or none to use any free port",
             )
         return demanded
     if last is not None and is_free(last):
@@ -101,7 +101,7 @@ def choose_port(*, demanded: int | None, last: int | None) -> int:
 
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # Else connections of the last server that are still closing make the port look taken.
+        # Without it, connections of the last server that are still closing block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
@@ -111,10 +111,10 @@ def is_free(port: int) -> bool:
 
 
 def choose_folder(data: Path, account: Account, last: str | None) -> str:
-    """Return a folder whose sockets every client can name.
+    """Return a folder whose sockets every client can address.
 
-    A long path does not fit into a socket's address, and an odd one not into a URL: those get a
-    short private folder instead of the data folder.
+    A long path does not fit into a socket's address, and an unusual one not into a URL. In these
+    cases a short private folder replaces the data folder.
     """
     fits = len(os.fsencode(data / SOCKET_NAME)) <= LONGEST_SOCKET_PATH
     if fits and PLAIN_PATH.fullmatch(str(data)):
@@ -127,7 +127,7 @@ def choose_folder(data: Path, account: Account, last: str | None) -> str:
 
 
 def is_private(folder: Path, account: Account) -> bool:
-    """Whether a folder in a public place is still ours alone."""
+    """Return whether a folder in a public place still belongs to this user alone."""
     try:
         status = folder.lstat()
     except OSError:

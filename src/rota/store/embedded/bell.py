@@ -1,7 +1,7 @@
-"""Tells the keeper that it is time to go. Room: store/embedded.
+"""Wakes the server monitor when it must stop.
 
-A pipe, because it can be rung from a thread or a signal handler and waited on together with a
-process.
+It is a pipe, because a thread or a signal handler can write to it, and the monitor can wait for it
+together with a process.
 """
 
 import os
@@ -9,18 +9,18 @@ import select
 
 
 class NobodyLeft(Exception):
-    """The last user is gone, or the keeper was told to stop."""
+    """The last user is gone, or the monitor was asked to stop."""
 
 
 class Bell:
     def __init__(self) -> None:
-        self._hearing, self._ringing = os.pipe()
+        self._read_end, self._write_end = os.pipe()
 
     def ring(self) -> None:
-        os.write(self._ringing, b".")
+        os.write(self._write_end, b".")
 
     def rest(self, seconds: float, *also: int) -> None:
-        """Wait for a time or for one of the descriptors; raise as soon as nobody is left."""
-        heard, _, _ = select.select([self._hearing, *also], [], [], seconds)
-        if self._hearing in heard:
+        """Wait for a time or for one of the descriptors; raise `NobodyLeft` once it is rung."""
+        readable, _, _ = select.select([self._read_end, *also], [], [], seconds)
+        if self._read_end in readable:
             raise NobodyLeft

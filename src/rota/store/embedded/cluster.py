@@ -1,8 +1,8 @@
-"""Makes a cluster, and checks one that is there. Room: store/embedded.
+"""Creates a cluster and checks an existing one.
 
-A cluster is made in a folder of its own and renamed to data/ when it is complete and on disk: a
-crash at any point leaves either no cluster or a whole one. Runs in the keeper only, which holds
-the lock that makes it the only one here, and while no server runs.
+A cluster is created in a temporary folder and renamed to data/ when it is complete and on disk: a
+crash at any point leaves either no cluster or a complete one. Runs only in the server monitor,
+which holds the lock that excludes other monitors, and only while no server runs.
 """
 
 import contextlib
@@ -24,15 +24,15 @@ from rota.store.embedded.machine import syncs_at_once
 from rota.store.embedded.owner import DATABASE, MARKER, ROLE, SUPERUSER
 from rota.store.embedded.programs import BLANK, Install, run
 
-# How the single-user mode shows a name.
+# How the single-user mode prints a name.
 SHOWN_DATABASE = re.compile(r'datname = "([^"]+)"')
-# How Linux names what a process has open.
+# Where Linux lists the open files of a process.
 OPEN_FILES = Path("/proc/self/fd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """The programs, the user they run as, and whether what they write must survive a crash."""
+    """The programs, the user that they run as, and whether their writes must survive a crash."""
 
     install: Install
     account: Account
@@ -40,25 +40,26 @@ class Tools:
 
 
 def major_of(data: Path) -> int | None:
-    """Return the major version a cluster was made by, or None where there is none yet."""
+    """Return the major version that created a cluster; None if there is no cluster."""
     if not data.exists() or not any(data.iterdir()):
         return None
     try:
         return int((data / "PG_VERSION").read_text(encoding="ascii"))
     except (FileNotFoundError, ValueError) as error:
         raise EmbeddedFailed(
-            reason=f"{data} is not empty and holds no PostgreSQL cluster",
+            reason=f"{data} is not empty and does not contain a PostgreSQL cluster",
             remedy="move it away, or choose another home",
         ) from error
 
 
 def check(home: Home, tools: Tools) -> None:
-    """Refuse a cluster that this start must not touch; repair what can be repaired."""
+    """Refuse a cluster that this start must not touch; repair file ownership."""
     if home.not_durable.exists() == tools.durable:
         raise wrong_mode(home, asked=tools.durable)
     if not (home.data / "global" / "pg_control").exists():
         raise EmbeddedFailed(
-            reason=f"{home.data} lacks parts of its cluster", remedy="restore a backup"
+            reason=f"{home.data} is incomplete: global/pg_control is missing",
+            remedy="restore a backup",
         )
     if not tools.account.drops:
         refuse_foreign(home.data)
@@ -67,17 +68,17 @@ def check(home: Home, tools: Tools) -> None:
 
 
 def wrong_mode(home: Home, *, asked: bool) -> EmbeddedFailed:
-    """Say that durability belongs to a home for life: a test must not endanger real data."""
-    made, wished = ("without", "with") if asked else ("with", "without")
+    """Build the error: durability is fixed at creation, so that tests cannot risk real data."""
+    created, requested = ("without", "with") if asked else ("with", "without")
     return EmbeddedFailed(
-        reason=f"{home.path} was made {made} durability and is asked for {wished} it",
-        remedy="choose another home; durable=False is for homes that tests throw away",
+        reason=f"{home.path} was created {created} durability; it cannot start {requested} it",
+        remedy="choose another home; durable=False is for temporary homes of tests",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrance:
-    """The name by which a program gets to a folder, and what it must inherit for that."""
+    """The path by which a program reaches a folder, and the descriptors it must inherit."""
 
     name: str
     pass_fds: tuple[int, ...] = ()
@@ -85,17 +86,17 @@ class Entrance:
 
 @contextlib.contextmanager
 def entrance(folder: Path, account: Account) -> Iterator[Entrance]:
-    """Let the server's user into a folder of its own, even if the one above it is private.
+    """Give the server's user access to its folder, even if the parent folder is private.
 
-    Root opens the folder and hands the open folder on: that opens nothing to anybody else.
+    Root opens the folder and passes the descriptor on, which opens nothing to other users.
     """
     if account.can_reach(folder):
         yield Entrance(name=str(folder))
         return
     if not OPEN_FILES.exists():
         raise EmbeddedFailed(
-            reason=f"the user that the server runs as cannot get to {folder}",
-            remedy="choose a home outside private folders, or start Rota as another user than root",
+            reason=f"the user that the server runs as cannot reach {folder}",
+            remedy="choose a home outside private folders, or start Rota as a user other than root",
         )
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -105,7 +106,7 @@ def entrance(folder: Path, account: Account) -> Iterator[Entrance]:
 
 
 def make(home: Home, tools: Tools) -> None:
-    """Make the cluster from nothing."""
+    """Create the cluster."""
     draft = Path(tempfile.mkdtemp(prefix="init-", dir=home.path))
     try:
         tools.account.own(draft)
@@ -119,9 +120,9 @@ def make(home: Home, tools: Tools) -> None:
         write_privately(home.password, password)
         home.not_durable.unlink(missing_ok=True)
         if not tools.durable:
-            write_privately(home.not_durable, "made for tests: a crash may lose or damage data\n")
+            write_privately(home.not_durable, "for tests: a crash may lose or damage data\n")
         with contextlib.suppress(FileNotFoundError):
-            home.data.rmdir()  # an empty one, made by hand
+            home.data.rmdir()  # an empty folder, created by hand
         draft.rename(home.data)
         sync_folder(home.path)
     except BaseException:
@@ -131,8 +132,8 @@ def make(home: Home, tools: Tools) -> None:
 
 def sweep(home: Home) -> None:
     """Remove what a crash left of earlier attempts."""
-    for left in home.path.glob("init-*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in home.path.glob("init-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def initdb(folder: Path, tools: Tools, *, password: str) -> None:
@@ -151,22 +152,22 @@ def initdb(folder: Path, tools: Tools, *, password: str) -> None:
             pass_fds=(secret, *way.pass_fds),
         )
     if done.returncode:
-        said = done.stdout + done.stderr
-        raise diagnosis.of_output(said, doing="making the cluster", home=folder.parent)
+        output = done.stdout + done.stderr
+        raise diagnosis.of_output(output, doing="creating the cluster", home=folder.parent)
 
 
 @contextlib.contextmanager
 def secret_pipe(text: str, account: Account) -> Iterator[int]:
-    """Hand on a secret that never touches a disk or a command line."""
-    reading, writing = os.pipe()
+    """Pass on a secret that never touches a disk or a command line."""
+    read_end, write_end = os.pipe()
     try:
-        with os.fdopen(writing, "w", encoding="ascii") as pipe:
+        with os.fdopen(write_end, "w", encoding="ascii") as pipe:
             pipe.write(text)
         if account.drops:
-            os.fchown(reading, account.uid, account.gid)  # /dev/fd/N is opened again, by name
-        yield reading
+            os.fchown(read_end, account.uid, account.gid)  # /dev/fd/N is opened again, by name
+        yield read_end
     finally:
-        os.close(reading)
+        os.close(read_end)
 
 
 def sync_words(tools: Tools) -> tuple[str, ...]:
@@ -176,7 +177,7 @@ def sync_words(tools: Tools) -> tuple[str, ...]:
 
 
 def locale_words(major: int) -> tuple[str, ...]:
-    """Choose an order of text that no update of the system's C library ever changes."""
+    """Choose a sort order of text that no update of the system's C library ever changes."""
     if major >= 17:
         return ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
     return ("--locale=C", f"--lc-ctype={utf8_or_plain()}")
@@ -191,9 +192,9 @@ def utf8_or_plain() -> str:
 
 
 def alone(folder: Path, tools: Tools, *statements: str, database: str = "template1") -> str:
-    """Run statements without a server: nobody can connect, no password is asked.
+    """Run statements without a server: no client can connect, no password is needed.
 
-    One line each. Returns what was printed.
+    One line each. Returns the output.
     """
     with entrance(folder, tools.account) as way:
         done = run(
@@ -212,24 +213,24 @@ def alone(folder: Path, tools: Tools, *statements: str, database: str = "templat
 
 
 def renew_password(home: Home, tools: Tools) -> None:
-    """Set a new password where the file with the old one is lost."""
+    """Set a new password when the file with the old one is lost."""
     password = secrets.token_urlsafe(32)
     alone(home.data, tools, f"alter role {ROLE} password '{password}'")
     write_privately(home.password, password)
 
 
 def has_old_login(home: Home, tools: Tools) -> bool:
-    """Whether an earlier release made the cluster, and its login is the superuser."""
-    # A standby follows its primary, and has no single-user mode.
+    """Return whether an earlier release created the cluster, so that its login is the superuser."""
+    # A standby follows its primary and has no single-user mode.
     is_standby = (home.data / "standby.signal").exists()
     return tools.durable and not is_standby and not (home.data / MARKER).exists()
 
 
 def replace_login(home: Home, tools: Tools) -> None:
-    """Let the login of the cluster be no superuser any more; keep its name, password and data."""
+    """Make the cluster's login an ordinary role; keep its name, password and data."""
     password = home.password.read_text(encoding="ascii")
     shown = alone(home.data, tools, owner.read_block("show_superuser"))
-    # Each step can be repeated: a crash between them is no harm.
+    # Each step is repeatable, so a crash between them does no harm.
     if SUPERUSER not in shown:
         alone(home.data, tools, owner.read_block("rename_superuser"))
     alone(home.data, tools, owner.read_block("make_login", password=password))
@@ -240,7 +241,7 @@ def replace_login(home: Home, tools: Tools) -> None:
 
 
 def mark(data: Path, tools: Tools) -> None:
-    """Note that the login is no superuser, for the next start."""
+    """Record that the login is not a superuser, for the next start."""
     marker = data / MARKER
     write_privately(marker, "the superuser of this cluster cannot log in\n")
     tools.account.own(marker)

@@ -1,7 +1,7 @@
-"""Where the server answers, and how that is told to other processes. Room: store/embedded.
+"""Publishes where the server listens, for other processes.
 
-endpoint.json is there only while the server answers and its keeper lives. The password is not in
-it: it has a file of its own.
+endpoint.json exists only while the server answers and its monitor lives. It does not contain the
+password, which has its own file.
 """
 
 import contextlib
@@ -23,19 +23,19 @@ class Endpoint:
     durable: bool
 
     def url(self, password: str) -> str:
-        """Return the fastest way in: the Unix socket."""
+        """Return the URL of the Unix socket, the fastest connection."""
         where = urlencode({"host": self.socket_folder, "port": self.port}, quote_via=quote)
         return f"postgresql://{ROLE}:{quote(password)}@/{DATABASE}?{where}"
 
     def tcp_url(self, password: str) -> str:
-        """Return the way in for programs that know no Unix sockets."""
+        """Return the TCP URL, for programs without support for Unix sockets."""
         return (
             f"postgresql://{ROLE}:{quote(password)}@127.0.0.1:{self.port}/{DATABASE}"
             "?sslmode=disable"
         )
 
     def is_open(self) -> bool:
-        """Whether somebody listens there at this moment."""
+        """Return whether a server listens there at this moment."""
         with socket.socket(socket.AF_UNIX) as probe:
             try:
                 probe.connect(f"{self.socket_folder}/.s.PGSQL.{self.port}")
@@ -54,13 +54,13 @@ def withdraw(home: Home) -> None:
 
 
 def hide(home: Home) -> None:
-    """Let newcomers wait while the server is down."""
+    """Make new users wait while the server is down."""
     with contextlib.suppress(FileNotFoundError):
         home.endpoint.replace(hidden(home))
 
 
 def show_again(home: Home) -> None:
-    """Tell newcomers that it is back, on the same address. Works on a full disk too."""
+    """Publish the same address again. Works on a full disk too."""
     with contextlib.suppress(FileNotFoundError):
         hidden(home).replace(home.endpoint)
 

@@ -1,19 +1,19 @@
-"""The folder that holds one embedded PostgreSQL. Room: store/embedded.
+"""Locates and creates the folder of one embedded PostgreSQL.
 
     home/
-    ├── users.lock      shared by every process that uses the server; free means: stop it
-    ├── keeper.lock     held by the one process that runs the server
+    ├── users.lock      shared by every process that uses the server; once free, the server stops
+    ├── keeper.lock     held by the server monitor, the one process that runs the server
     ├── server.lock     held by the server's own processes, which inherit it
-    ├── endpoint.json   where the server answers; there only while it does
-    ├── address.json    port and socket folder of the last start, to be used again
-    ├── password        of the login `rota`, for the owner of the home only
-    ├── not-durable     there if the home was made for tests, without fsync
-    ├── server.log(.1)  what the server and its keeper say, bounded
-    ├── init-*/         a cluster in the making; worthless until it is renamed to data
+    ├── endpoint.json   where the server listens; exists only while it does
+    ├── address.json    port and socket folder of the last start, for reuse
+    ├── password        of the login `rota`, readable by the owner of the home only
+    ├── not-durable     exists if the home was created for tests, without fsync
+    ├── server.log(.1)  output of the server and its monitor, bounded
+    ├── init-*/         a cluster being created; worthless until it is renamed to data
     └── data/           the cluster
 
-Says what lies where, makes the folder and refuses one that cannot be used. Does not look into
-data/ (cluster.py) and starts nothing.
+Knows the paths, creates the folder and refuses one that cannot be used. Does not look into data/
+(cluster.py) and starts nothing.
 """
 
 import os
@@ -67,21 +67,21 @@ class Home:
 
 
 def open_home(path: Path) -> Home:
-    """Make the folder if it is missing; refuse one that is not this user's own."""
+    """Create the folder if it is missing; refuse one that belongs to another user."""
     home = Home(path=path.expanduser().resolve())
     if "\n" in str(home.path):
         raise EmbeddedFailed(
-            reason="the home's path has a line break in it", remedy="choose another path"
+            reason="the home's path contains a line break", remedy="choose another path"
         )
     try:
-        # As root the server runs as another user, which must be able to pass through.
+        # As root, the server runs as another user, which must be able to enter the folder.
         home.path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise of_os_error(error, home.path) from error
     refuse_foreign(home.path)
     if not os.access(home.path, os.R_OK | os.W_OK | os.X_OK):
         raise EmbeddedFailed(
-            reason=f"permission denied: {home.path} cannot be written to",
+            reason=f"permission denied: {home.path} is not writable",
             remedy="give its owner read, write and search permission, or choose another home",
         )
     return home
@@ -91,7 +91,7 @@ def refuse_foreign(path: Path) -> None:
     owner = path.stat().st_uid
     if owner != os.geteuid():
         raise EmbeddedFailed(
-            reason=f"{path} belongs to {user_name(owner)}, and this is {user_name(os.geteuid())}",
+            reason=f"{path} belongs to {user_name(owner)}, not to {user_name(os.geteuid())}",
             remedy="start Rota as the owner, or choose another home",
         )
 
@@ -104,7 +104,7 @@ def user_name(uid: int) -> str:
 
 
 def write_privately(path: Path, text: str) -> None:
-    """Replace a file in one step, readable by its owner only, and on disk before this returns."""
+    """Replace a file atomically, readable by its owner only and synced to disk."""
     draft = path.with_name(f".{path.name}.draft")
     draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -1,9 +1,9 @@
-"""The process that keeps one server. Room: store/embedded; run as `python -m …embedded.keeper`.
+"""Runs one embedded server in its own process: `python -m …embedded.keeper`.
 
-One keeper per home, holding keeper.lock from its first moment on: it inherits the locked file. It
-makes the cluster if there is none, then tends the server (tending.py) until the last user has let
-go of users.lock. Users come and go and are killed: the kernel keeps count. Standard library only,
-and light to import: it is on the way of every first start.
+There is one monitor per home. It inherits the locked keeper.lock and so holds it from its first
+moment. It creates the cluster if there is none, then monitors the server (tending.py) until the
+last user has released users.lock. Users come, go and are killed: the kernel keeps count. It uses
+only the standard library and imports little, because it is part of every first start.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ from rota.store.embedded.locks import FileLock
 from rota.store.embedded.order import Order
 from rota.store.embedded.tending import Tending
 
-# Less than the 90 s that systemd gives a service before it kills.
+# Less than the 90 s after which systemd kills a service.
 DRAINING = 60.0
 
 
 class Answer:
-    """The one message to the process that started this one, which may be gone by then."""
+    """The one message to the process that started this one, which may have ended by then."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -52,7 +52,7 @@ class Answer:
 
 
 def keep(order: Order, answer: Answer) -> None:
-    """Run the server for as long as anybody uses it."""
+    """Run the server for as long as it has users."""
     home = Home(path=Path(order.home))
     bell = Bell()
     heed_signals(bell)
@@ -65,26 +65,26 @@ def keep(order: Order, answer: Answer) -> None:
     try:
         Tending(home=home, order=order, tools=prepared(home, order), bell=bell).run(announce)
     except NobodyLeft:
-        log.say("nobody uses the server any more")
+        log.say("no users left, stopping the server")
     finally:
         withdraw(home)
         address.leave(home)
 
 
 def heed_signals(bell: Bell) -> None:
-    """Leave at the second SIGTERM, or a while after the first.
+    """Stop at the second SIGTERM, or some time after the first.
 
-    Whoever shuts down a machine or a service signals everybody at once. The users drain first, and
-    need the server for that; they let go of it when they are done.
+    A shutdown of a machine or a service signals all processes at once. The users drain first and
+    need the server for that; they release it when they are done.
     """
 
-    def told(*_: object) -> None:
+    def on_terminate(*_: object) -> None:
         signal.signal(signal.SIGTERM, lambda *_: bell.ring())
-        waiting = threading.Timer(DRAINING, bell.ring)
-        waiting.daemon = True
-        waiting.start()
+        timer = threading.Timer(DRAINING, bell.ring)
+        timer.daemon = True
+        timer.start()
 
-    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGTERM, on_terminate)
 
 
 def await_last_user(home: Home, bell: Bell) -> None:
@@ -93,7 +93,7 @@ def await_last_user(home: Home, bell: Bell) -> None:
 
 
 def prepared(home: Home, order: Order) -> Tools:
-    """Find the programs and see to it that there is a cluster."""
+    """Find the programs and make sure that there is a cluster."""
     cluster.sweep(home)
     account = account_for(home.data)
     major = cluster.major_of(home.data)
@@ -109,7 +109,7 @@ def prepared(home: Home, order: Order) -> Tools:
 
 def main() -> int:
     order = Order.from_word(sys.argv[1])
-    # The process that started us shall not have to reap us: it may well live longer.
+    # The process that started this one must not have to reap it: it may live longer.
     if os.fork():
         os._exit(0)
     answer = Answer(order.report)

@@ -1,7 +1,7 @@
-"""Locks that the kernel lets go of when their holder dies, however it dies. Room: store/embedded.
+"""Locks that the kernel releases when their holder dies, however it dies.
 
-An flock belongs to the open file, not to a process: it can be handed to a child by handing on the
-descriptor, and `kill -9` releases it. Nothing here knows what a lock is for.
+An flock belongs to the open file, not to a process: a child gets it by inheriting the descriptor,
+and `kill -9` releases it. This module does not know what a lock is for.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 class FileLock:
-    """One open lock file; two of them on one path compete even inside one process."""
+    """One open lock file; two of them on one path compete even within one process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,7 +30,7 @@ class FileLock:
         return self._try(fcntl.LOCK_EX)
 
     def wait_exclusive(self) -> None:
-        """Block until nobody else holds it. A waiter does not keep new sharers out."""
+        """Block until no other process holds it. A waiter does not block new shared holders."""
         fcntl.flock(self.fd, fcntl.LOCK_EX)
 
     @property
@@ -38,7 +38,7 @@ class FileLock:
         return self.fd >= 0
 
     def close(self) -> None:
-        """Let go; a lock that was handed to a child stays with the child."""
+        """Release it; a child that inherited the lock keeps it."""
         if self.is_open:
             with contextlib.suppress(OSError):
                 os.close(self.fd)
@@ -50,15 +50,15 @@ class FileLock:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _try(self, how: int) -> bool:
+    def _try(self, mode: int) -> bool:
         try:
-            fcntl.flock(self.fd, how | fcntl.LOCK_NB)
+            fcntl.flock(self.fd, mode | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         except OSError as error:
             if error.errno in NO_FLOCK:
                 raise EmbeddedFailed(
-                    reason=f"the filesystem of {self.path.parent} has no file locks ({error})",
+                    reason=f"the filesystem of {self.path.parent} lacks file locks ({error})",
                     remedy="put the home on a local disk",
                 ) from error
             raise

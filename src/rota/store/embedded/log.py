@@ -1,4 +1,4 @@
-"""server.log: what the server and its keeper say, kept within bounds. Room: store/embedded."""
+"""Writes and bounds server.log, the log of the server and its monitor."""
 
 import contextlib
 import os
@@ -13,14 +13,14 @@ READ = 64 << 10
 
 
 def say(sentence: str) -> None:
-    """Write a line of the keeper's own; its standard error is the log."""
+    """Write one line of the monitor; its standard error is the log."""
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-    with contextlib.suppress(OSError):  # a full disk must not stop the keeper
-        print(f"{now} [{os.getpid()}] keeper: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+    with contextlib.suppress(OSError):  # a full disk must not stop the monitor
+        print(f"{now} [{os.getpid()}] monitor: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def appending(log: Path) -> BinaryIO:
-    """Open it for a process to write to, readable by its owner only."""
+    """Open the log for a process to append to, readable by its owner only."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     return os.fdopen(os.open(log, flags, 0o600), "ab", buffering=0)
 
@@ -32,7 +32,7 @@ def size(log: Path) -> int:
 
 
 def since(log: Path, start: int) -> str:
-    """Return what was said from a position on, or as much of its end as matters."""
+    """Return the log from a position on, or at most its last 64 KB."""
     with contextlib.suppress(OSError), log.open("rb") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(start if start <= end else 0, end - READ))
@@ -41,7 +41,7 @@ def since(log: Path, start: int) -> str:
 
 
 def trim(log: Path) -> None:
-    """Put a long log aside and empty it; its writers append, so they go on at the beginning."""
+    """Copy a long log to server.log.1 and empty it; its writers append, so they continue at 0."""
     if size(log) > LIMIT:
         with contextlib.suppress(OSError):
             shutil.copyfile(log, log.with_name(f"{log.name}.1"))

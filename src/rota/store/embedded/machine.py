@@ -1,6 +1,6 @@
-"""Looks at the machine a server is to run on. Room: store/embedded.
+"""Measures the machine that a server will run on.
 
-Only measures; what follows from the figures is in settings.py.
+settings.py decides what follows from the measurements.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-# The limit of the container counts, not the memory of the host.
+# The container's limit counts, not the host's memory.
 MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -28,7 +28,7 @@ class Machine:
     free_disk: int
     shared_memory: int
     platform: str
-    # Whether one call brings a whole filesystem to disk, and says so if it failed.
+    # Whether one system call syncs a whole filesystem and reports failures.
     syncs_at_once: bool
 
 
@@ -44,16 +44,16 @@ def look(home: Path) -> Machine:
 
 def memory() -> int:
     sizes = [ASSUMED_MEMORY]
-    with contextlib.suppress(OSError, ValueError):  # not every system tells
+    with contextlib.suppress(OSError, ValueError):  # not every system reports it
         sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for path in MEMORY_LIMITS:
-        with contextlib.suppress(OSError, ValueError):  # ValueError: "max", which is no limit
+        with contextlib.suppress(OSError, ValueError):  # ValueError: "max", meaning no limit
             sizes.append(int(path.read_text(encoding="ascii")))
     return min(sizes)
 
 
 def syncs_at_once() -> bool:
-    """Since Linux 5.8 syncfs reports lost writes; before, it must not be trusted with them."""
+    """Return whether syncfs can be trusted: it reports lost writes since Linux 5.8."""
     version = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    new = version is not None and (int(version[1]), int(version[2])) >= (5, 8)
-    return sys.platform == "linux" and new
+    is_new = version is not None and (int(version[1]), int(version[2])) >= (5, 8)
+    return sys.platform == "linux" and is_new

@@ -1,6 +1,6 @@
-"""What a starting process asks of the keeper it starts. Room: store/embedded.
+"""The parameters that a starting process passes to the server monitor.
 
-Travels as one JSON word on the keeper's command line; holds no secret.
+Passed as one JSON argument on the monitor's command line; contains no secret.
 """
 
 import json
@@ -15,8 +15,8 @@ class Order:
     port: int | None
     settings: dict[str, str]
     binaries: list[str]
-    # Descriptors that the keeper inherits: the lock it holds from its first moment on, and the
-    # pipe on which it reports once, that the server is ready or why it cannot be.
+    # Descriptors that the monitor inherits: the lock that it holds from its first moment, and the
+    # pipe on which it reports once that the server is ready, or why it cannot start.
     lock: int
     report: int
 

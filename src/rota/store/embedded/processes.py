@@ -1,8 +1,9 @@
-"""Finds the server's processes by where they work, never by a number alone. Room: store/embedded.
+"""Finds the server's processes by their working folder, never by a process id alone.
 
-A number in a file says nothing: after a reboot or a container's restart it belongs to somebody
-else. A postgres process has its data folder as its working folder, and nobody else's has. Between
-looking and signalling the number could change hands too, so on Linux a process is held by a pidfd.
+A process id in a file proves nothing: after a reboot or a container restart it may belong to
+another process. A postgres process has its data folder as its working folder, and no other process
+has. Between the check and the signal the id could be reused too, so on Linux a pidfd holds the
+process.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ PROGRAM = "postgres"
 
 @dataclass(slots=True, kw_only=True)
 class Process:
-    """A process of a server, held so that its number cannot pass to another."""
+    """A server process, held so that its id cannot be reused."""
 
     pid: int
     data: Path
@@ -46,7 +47,7 @@ class Process:
                 os.kill(self.pid, number)
 
     def has_ended(self) -> bool:
-        """Whether it ended; a zombie has, even if nobody ever reaps it."""
+        """Return whether it has ended; a zombie has, even if it is never reaped."""
         if self.pidfd is not None:
             return bool(select.select([self.pidfd], [], [], 0)[0])
         return self.pid not in working_in(self.data, self.account)
@@ -58,7 +59,7 @@ class Process:
 
 
 def server_process(pid: int, data: Path, account: Account) -> Process | None:
-    """Hold the process with this number if it is a server of this data folder."""
+    """Hold the process with this id if it is a server of this data folder."""
     process = Process.hold(pid, data, account)
     if pid in working_in(data, account) and not process.has_ended():
         return process
@@ -70,11 +71,11 @@ def working_in(data: Path, account: Account) -> list[int]:
     """List the postgres processes whose working folder is this one."""
     if not PROC.joinpath("self", "cwd").exists():
         return listed_by_lsof(data)
-    place = data.stat()
-    # Root in a container may not look at another user's process; that user may.
+    target = data.stat()
+    # Root in a container may not inspect another user's process; that user may.
     with account.acting():
         folders = [folder for folder in PROC.iterdir() if folder.name.isdigit()]
-        return [int(folder.name) for folder in folders if works_in(place, folder)]
+        return [int(folder.name) for folder in folders if works_in(target, folder)]
 
 
 def works_in(place: os.stat_result, folder: Path) -> bool:
@@ -82,19 +83,19 @@ def works_in(place: os.stat_result, folder: Path) -> bool:
         if (folder / "comm").read_text(encoding="utf-8").strip() != PROGRAM:
             return False
         return os.path.samestat((folder / "cwd").stat(), place)
-    except OSError:  # it ended meanwhile, is a zombie, or is none of our business
+    except OSError:  # it ended meanwhile, is a zombie, or is not accessible
         return False
 
 
 def listed_by_lsof(data: Path) -> list[int]:
-    """Ask lsof where there is no /proc (macOS)."""
+    """Use lsof on systems without /proc (macOS)."""
     command = ["lsof", "-a", "-c", PROGRAM, "-d", "cwd", "-F", "pn"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return [pid for pid, folder in read_lsof(said) if folder == data]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return [pid for pid, folder in read_lsof(output) if folder == data]
 
 
 def read_lsof(said: str) -> Iterator[tuple[int, Path]]:
-    """Read lines such as p123, fcwd, n/path: a process, then what it has open."""
+    """Read lines such as p123, fcwd, n/path: a process, then its open files."""
     pid = 0
     for line in said.splitlines():
         if line.startswith("p"):

@@ -1,7 +1,7 @@
-"""A set of PostgreSQL programs, and how they are run. Room: store/embedded.
+"""Runs a set of PostgreSQL programs.
 
-Every program runs as the server's user, in English, and with next to nothing of our environment.
-Where the programs come from is the business of binaries.py.
+Every program runs as the server's user, in English, and with almost nothing of this process's
+environment. binaries.py finds the programs.
 """
 
 import os
@@ -16,15 +16,15 @@ from rota.store.embedded.account import Account
 
 VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
 HANDED_ON = ("PATH", "LD_LIBRARY_PATH")
-# A working folder that every user can come back to by name, as PostgreSQL 15 wants to.
+# A working folder that every user can return to by name, as PostgreSQL 15 requires.
 EVERYBODYS = "/"
-# For what is done without a server: a wish that PostgreSQL refuses must not be in the way.
+# For runs without a server: an invalid custom setting must not get in the way.
 BLANK = ("-c", "config_file=/dev/null")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Install:
-    """A folder of programs that were seen to run, and their version."""
+    """A folder of programs that have been run successfully, and their version."""
 
     folder: Path
     version: str
@@ -39,10 +39,10 @@ def is_complete(folder: Path) -> bool:
 
 
 def probe(folder: Path, account: Account) -> Install:
-    """Run the server once: shows that it can run, as this user, and which version it is.
+    """Run the server once to check that it runs as this user, and to learn its version.
 
-    PermissionError passes through: it says that this user cannot get there, not that the program
-    is bad.
+    PermissionError passes through: it means that this user cannot reach the program, not that the
+    program is broken.
     """
     program = folder / "postgres"
     try:
@@ -53,8 +53,8 @@ def probe(folder: Path, account: Account) -> Install:
         raise diagnosis.of_unusable_program(error, program) from error
     match = VERSION.search(done.stdout)
     if done.returncode or match is None:
-        said = done.stderr or done.stdout
-        raise diagnosis.of_output(said, doing=f"running {program}", home=folder)
+        output = done.stderr or done.stdout
+        raise diagnosis.of_output(output, doing=f"running {program}", home=folder)
     return Install(folder=folder, version=match[1], major=int(match[2]))
 
 
@@ -65,7 +65,7 @@ def run(
     said: str = "",
     pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """Run one of the programs to its end."""
+    """Run one of the programs until it ends."""
     return subprocess.run(
         command,
         cwd=EVERYBODYS,
@@ -84,6 +84,6 @@ def run(
 
 
 def environment() -> dict[str, str]:
-    """Hand on neither PG… variables nor the secrets of whoever started us."""
+    """Return an environment without PG… variables and without the caller's secrets."""
     own = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
     return own | {"LC_ALL": "C", "TZ": "UTC"}

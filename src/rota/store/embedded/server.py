@@ -1,6 +1,6 @@
-"""One postgres process: started, found again, watched, stopped. Room: store/embedded.
+"""Starts, finds, watches and stops one postgres process.
 
-Knows the command line, postmaster.pid and the lock that the server's processes carry. Does not
+Knows the command line, postmaster.pid and the lock that the server's processes inherit. Does not
 decide when to start or stop (keeper.py), where to listen (address.py) or how (settings.py).
 """
 
@@ -31,7 +31,7 @@ LETTING_GO = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PidFile:
-    """What a postmaster says about itself."""
+    """What a postmaster writes about itself."""
 
     pid: int
     port: int
@@ -40,7 +40,7 @@ class PidFile:
 
 
 def read_pid_file(data: Path) -> PidFile | None:
-    """Read postmaster.pid; None while it is missing or not complete."""
+    """Read postmaster.pid; None while it is missing or incomplete."""
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         return PidFile(
@@ -66,24 +66,24 @@ class Server:
         return self.process.has_ended()
 
     def is_ready(self) -> bool:
-        # An early "starting up" answer on the port is not enough; the file says when it is over.
-        said = read_pid_file(self.data)
-        return said is not None and said.pid == self.process.pid and said.status == "ready"
+        # A "starting up" response on the port is not enough; the file says when startup is over.
+        file = read_pid_file(self.data)
+        return file is not None and file.pid == self.process.pid and file.status == "ready"
 
     def signal(self, number: signal.Signals) -> None:
         if self.child is not None:
-            self.child.send_signal(number)  # a child keeps its number until it is reaped
+            self.child.send_signal(number)  # a child keeps its id until it is reaped
         else:
             self.process.signal(number)
 
     def stop(self) -> None:
-        """End it: fast (sessions are cut, all is on disk), then at once, then by force."""
+        """Stop it: fast (sessions end, data is on disk), then immediately, then by force."""
         for number, seconds in (
             (signal.SIGINT, STOPPING),
             (signal.SIGQUIT, ENDING),
             (signal.SIGKILL, ENDING),
         ):
-            # Asked again and again: a server that has just begun may not hear it yet.
+            # Repeated: a server that has just started may not handle the signal yet.
             for _ in range(round(seconds / ASK_EVERY)):
                 if self.has_ended():
                     break
@@ -93,7 +93,7 @@ class Server:
 
 
 def launch(home: Home, tools: Tools, address: Address) -> Server:
-    """Start postgres as a child of this process; it is not ready yet when this returns."""
+    """Start postgres as a child of this process; it is not ready when this returns."""
     flags = settings.kept(durable=tools.durable) | {
         "port": str(address.port),
         "listen_addresses": LOOPBACK if address.tcp else "",
@@ -102,7 +102,7 @@ def launch(home: Home, tools: Tools, address: Address) -> Server:
     with (
         claimed(home, tools) as lock,
         entrance(home.data, tools.account) as way,
-        log.appending(home.log) as said,
+        log.appending(home.log) as output,
     ):
         address.make_way(home.data, tools.account)
         child = subprocess.Popen(
@@ -113,11 +113,11 @@ def launch(home: Home, tools: Tools, address: Address) -> Server:
             cwd=EVERYBODYS,
             env=environment(),
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             umask=0o077,
             start_new_session=True,
-            # All processes of the server inherit the lock: it is free when the last one is gone.
+            # All processes of the server inherit the lock: it is free when the last one has ended.
             pass_fds=(lock.fd, *way.pass_fds),
             user=tools.account.user,
             group=tools.account.group,
@@ -128,23 +128,23 @@ def launch(home: Home, tools: Tools, address: Address) -> Server:
 
 
 def adopt(home: Home, tools: Tools) -> Server | None:
-    """Find the server that an earlier keeper left running."""
-    said = read_pid_file(home.data)
-    if said is None:
+    """Find the server that an earlier monitor left running."""
+    file = read_pid_file(home.data)
+    if file is None:
         return None
-    process = server_process(said.pid, home.data, tools.account)
+    process = server_process(file.pid, home.data, tools.account)
     if process is None:
         return None
-    address = Address(port=said.port, socket_folder=said.socket_folder)
+    address = Address(port=file.port, socket_folder=file.socket_folder)
     return Server(data=home.data, address=address, process=process)
 
 
 @contextlib.contextmanager
 def claimed(home: Home, tools: Tools) -> Iterator[FileLock]:
-    """Have the cluster to ourselves, with nothing left in it of a server that died.
+    """Hold the cluster exclusively, after removing the remains of a server that died.
 
-    PostgreSQL itself trusts the number in postmaster.pid as soon as any process of its user has
-    it, and then refuses to start for ever. We know better: nobody works in the folder.
+    PostgreSQL trusts the id in postmaster.pid as soon as any process of its user has it, and then
+    refuses to start for ever. The lock and the working folders show that no process uses the data.
     """
     pid_file = home.data / "postmaster.pid"
     with FileLock(home.server_lock) as lock:
@@ -152,15 +152,15 @@ def claimed(home: Home, tools: Tools) -> Iterator[FileLock]:
             end_orphans(home, tools)
         if not until(lock.try_exclusive, seconds=LETTING_GO):
             raise EmbeddedFailed(
-                reason=f"another server still works in {home.data}, perhaps in another container",
-                remedy="end it first: two servers in one data folder would destroy it",
+                reason=f"another server still uses {home.data}, perhaps in another container",
+                remedy="stop it first: two servers in one data folder would destroy the data",
             )
         pid_file.unlink(missing_ok=True)
         yield lock
 
 
 def end_orphans(home: Home, tools: Tools) -> None:
-    """End what is left of a server without its postmaster; a busy session may not have noticed."""
+    """End the processes of a server without a postmaster; a busy session may not have noticed."""
     for number in (signal.SIGQUIT, signal.SIGKILL):
         for pid in working_in(home.data, tools.account):
             orphan = server_process(pid, home.data, tools.account)
@@ -172,7 +172,7 @@ def end_orphans(home: Home, tools: Tools) -> None:
 
 
 def takes(home: Home, tools: Tools, name: str, value: str) -> bool:
-    """Ask the programs themselves whether a setting can have this value."""
+    """Ask the programs whether a setting accepts this value."""
     with entrance(home.data, tools.account) as way:
         command = [
             *(tools.install.program("postgres"), "-D", way.name, *BLANK),
@@ -182,7 +182,7 @@ def takes(home: Home, tools: Tools, name: str, value: str) -> bool:
 
 
 def configure(home: Home, tools: Tools, text: str) -> None:
-    """Write the configuration anew, in one step."""
+    """Replace the configuration file atomically."""
     descriptor, name = tempfile.mkstemp(prefix=".conf-", dir=home.data)
     draft = Path(name)
     try:

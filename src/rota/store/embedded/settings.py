@@ -1,8 +1,8 @@
-"""Every setting of the embedded server, each with its reason. Room: store/embedded.
+"""Defines every setting of the embedded server, each with its reason.
 
-Pure: from the machine's figures to text. What must hold whatever anybody writes into a file goes
-to the command line, which wins over all files; the rest goes to postgresql.conf, where ALTER
-SYSTEM can change it. Timeouts of statements and transactions are the clients' business.
+Pure functions: from measurements of the machine to text. Settings that no file may override go to
+the command line; the rest goes to postgresql.conf, where ALTER SYSTEM can change it. Clients set
+the timeouts of statements and transactions themselves.
 """
 
 import re
@@ -26,7 +26,7 @@ KEPT = (
 
 LZ4 = ("wal_compression", "lz4")
 SYNCFS = ("recovery_init_sync_method", "syncfs")
-# What some builds of PostgreSQL know and others do not.
+# Settings that some builds of PostgreSQL support and others do not.
 OPTIONAL = (LZ4, SYNCFS)
 
 Row = tuple[str, str, str]
@@ -48,7 +48,7 @@ def megabytes(size: int) -> str:
 
 
 def tuning(machine: Machine, *, granted: Collection[tuple[str, str]]) -> tuple[Setting, ...]:
-    """Return the whole table for this machine; `granted` of OPTIONAL is what the programs can."""
+    """Return all settings for this machine; `granted` lists the OPTIONAL ones that work here."""
     rows = (
         *memory_rows(machine),
         *wal_rows(machine, granted),
@@ -66,59 +66,67 @@ def memory_rows(machine: Machine) -> list[Row]:
         (
             "shared_buffers",
             megabytes(shared),
-            "an eighth: the hot tables fit, the laptop stays free",
+            "an eighth of the memory: the hot tables fit, and the rest of the machine stays usable",
         ),
         (
             "effective_cache_size",
             megabytes(max(shared, machine.memory // 2)),
             "the kernel caches the rest",
         ),
-        ("work_mem", "8MB", "a hundred sessions may use it several times over"),
+        ("work_mem", "8MB", "a hundred sessions may each use it several times"),
         (
             "maintenance_work_mem",
             megabytes(within(64 * MB, machine.memory // 32, 256 * MB)),
-            "vacuum of a hot table in one pass",
+            "vacuums a hot table in one pass",
         ),
         (
             "dynamic_shared_memory_type",
             "posix" if roomy else "mmap",
             "a container's /dev/shm is often 64 MB: too small for parallel queries",
         ),
-        ("max_connections", "100", "a process of Rota uses a handful"),
+        ("max_connections", "100", "each Rota process uses a few"),
         (
             "max_locks_per_transaction",
             "256",
-            "one query over a month of daily partitions and their indexes",
+            "one query covers a month of daily partitions and their indexes",
         ),
-        ("jit", "off", "compiling costs more than our statements take"),
+        ("jit", "off", "compiling takes longer than Rota's statements"),
         ("random_page_cost", "1.1", "solid state disks"),
     ]
 
 
 def wal_rows(machine: Machine, granted: Collection[tuple[str, str]]) -> list[Row]:
-    most = within(256 * MB, machine.free_disk // 10, 4 * GB)
+    wal_max = within(256 * MB, machine.free_disk // 10, 4 * GB)
     rows = [
-        ("max_wal_size", megabytes(most), "few checkpoints under load; a tenth of the free disk"),
-        ("min_wal_size", megabytes(min(256 * MB, most)), "recycled files, not a full disk at rest"),
+        (
+            "max_wal_size",
+            megabytes(wal_max),
+            "few checkpoints under load; a tenth of the free disk",
+        ),
+        (
+            "min_wal_size",
+            megabytes(min(256 * MB, wal_max)),
+            "recycles files without filling the disk at rest",
+        ),
         ("wal_buffers", "16MB", "a batch of finished runs fits"),
         (
             "wal_compression",
             "lz4" if LZ4 in granted else "off",
             "page images after a checkpoint are most of the log; pglz costs more than it saves",
         ),
-        ("checkpoint_timeout", "15min", "page images are written once per page and checkpoint"),
-        ("checkpoint_completion_target", "0.9", "spread the writes"),
+        ("checkpoint_timeout", "15min", "each checkpoint writes the page images again"),
+        ("checkpoint_completion_target", "0.9", "spreads the writes"),
         ("max_slot_wal_keep_size", "1GB", "a forgotten replication slot must not fill the disk"),
     ]
     if machine.syncs_at_once and SYNCFS in granted:
-        reason = "one call, not one for each file: back in tenths of a second after a crash"
+        reason = "one call instead of one per file: restarts in tenths of a second after a crash"
         rows.append((*SYNCFS, reason))
     if machine.platform == "darwin":
         rows.append(
             (
                 "wal_sync_method",
                 "fsync_writethrough",
-                "else macOS leaves commits in the disk's cache",
+                "without it, macOS leaves commits in the disk's cache",
             )
         )
     return rows
@@ -126,10 +134,10 @@ def wal_rows(machine: Machine, granted: Collection[tuple[str, str]]) -> list[Row
 
 def vacuum_rows() -> list[Row]:
     return [
-        ("autovacuum_naptime", "5s", "a queue makes dead rows by the thousand each second"),
-        ("autovacuum_vacuum_cost_delay", "1ms", "fast enough to keep up, gentle enough to work by"),
-        ("autovacuum_vacuum_cost_limit", "2000", "the default was meant for disks that turn"),
-        ("autovacuum_max_workers", "3", "one long vacuum of history must not stop the queue's"),
+        ("autovacuum_naptime", "5s", "a queue produces thousands of dead rows per second"),
+        ("autovacuum_vacuum_cost_delay", "1ms", "keeps up without disturbing other work"),
+        ("autovacuum_vacuum_cost_limit", "2000", "the default is meant for spinning disks"),
+        ("autovacuum_max_workers", "3", "one long vacuum of history must not block the queue's"),
     ]
 
 
@@ -138,12 +146,12 @@ def session_rows() -> list[Row]:
         (
             "client_connection_check_interval",
             "5s",
-            "a statement whose client is dead ends, and its locks with it",
+            "ends statements of dead clients and releases their locks",
         ),
-        ("tcp_keepalives_idle", "3", "a vanished client is noticed within five seconds"),
+        ("tcp_keepalives_idle", "3", "detects a vanished client within five seconds"),
         ("tcp_keepalives_interval", "1", "as above"),
         ("tcp_keepalives_count", "2", "as above"),
-        ("password_encryption", "scram-sha-256", "the only kind of password there is here"),
+        ("password_encryption", "scram-sha-256", "the only kind of password in use"),
         ("timezone", "UTC", "one time everywhere"),
         (
             "default_text_search_config",
@@ -156,39 +164,39 @@ def session_rows() -> list[Row]:
 def log_rows() -> list[Row]:
     return [
         ("log_timezone", "UTC", "as timezone"),
-        ("log_line_prefix", "%m [%p] ", "when and who"),
+        ("log_line_prefix", "%m [%p] ", "time and process id"),
         ("lc_messages", "C", "diagnosis.py reads English"),
-        ("log_lock_waits", "on", "who waits for whom, after a second"),
+        ("log_lock_waits", "on", "logs lock waits of more than a second"),
     ]
 
 
 def kept(*, durable: bool) -> dict[str, str]:
-    """Return what no file may change."""
+    """Return the settings that no file may change."""
     return dict.fromkeys(DURABILITY, "on" if durable else "off")
 
 
 def refuse_unfit(wishes: Mapping[str, str]) -> None:
-    """Refuse a wish that is not a matter of taste, or that is none at all."""
+    """Refuse custom settings that are reserved or malformed."""
     for name, value in wishes.items():
         if name.lower() in DURABILITY:
-            wanted = "durability is always on, except in homes made for tests"
+            wanted = "must not be set: durability is always on, except in homes created for tests"
         elif name.lower() in KEPT:
-            wanted = "Rota decides this one itself"
+            wanted = "must not be set: Rota controls this setting"
         elif not NAME.fullmatch(name):
-            wanted = "the name of a setting has letters, digits, underscores and dots"
+            wanted = "a setting's name must consist of letters, digits, underscores and dots"
         elif any(character < " " for character in value):
-            wanted = "a value is one line of text"
+            wanted = "must be one line of text"
         else:
             continue
         raise InvalidSetting(field=f"embedded.settings.{name}", value=value, wanted=wanted)
 
 
 def configuration(table: tuple[Setting, ...], wishes: Mapping[str, str]) -> str:
-    """Write postgresql.conf: the table with its reasons, then the wishes."""
+    """Render postgresql.conf: the settings with their reasons, then the custom settings."""
     lines = [
-        "# Written by Rota at every start of the server. Lasting changes: ALTER SYSTEM.",
+        "# Written by Rota at every start of the server. For lasting changes, use ALTER SYSTEM.",
         *(f"{row.name} = {quoted(row.value)}  # {row.reason}" for row in table),
-        *(f"{name} = {quoted(value)}  # asked for" for name, value in wishes.items()),
+        *(f"{name} = {quoted(value)}  # custom" for name, value in wishes.items()),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,8 +1,8 @@
-"""Joins the users of a server, and has it started if need be. Room: store/embedded.
+"""Joins a running server, or starts it first.
 
-Runs in the process that wants to use the database. It holds users.lock from before the server is
-there until it lets go or dies; that is all the bookkeeping there is. Blocks, so asyncio calls it
-through `asyncio.to_thread`.
+Runs in the process that uses the database. It holds users.lock from before the server starts until
+it closes or dies; there is no other bookkeeping. Blocks, so asyncio calls it through
+`asyncio.to_thread`.
 """
 
 import contextlib
@@ -31,16 +31,16 @@ from rota.store.embedded.waiting import until
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What may be chosen about an embedded server; the defaults are right for nearly everybody."""
+    """Options of an embedded server; the defaults suit almost every use."""
 
     binaries: Path | None = None  # the only folder of programs to use
-    port: int | None = None  # demanded: taken means failure
-    settings: Mapping[str, str] = field(default_factory=dict)  # wishes for postgresql.conf
-    patience: timedelta = timedelta(minutes=5)  # for recovery after a crash
+    port: int | None = None  # fails if the port is in use
+    settings: Mapping[str, str] = field(default_factory=dict)  # added to postgresql.conf
+    patience: timedelta = timedelta(minutes=5)  # allows for recovery after a crash
 
 
 class Embedded:
-    """A share in a running server. Let go by `close`, by leaving `with`, or by dying."""
+    """A share in a running server. Released by `close`, at the end of `with`, or on exit."""
 
     def __init__(self, home: Home, options: Options, *, durable: bool) -> None:
         self.home = home.path
@@ -55,7 +55,7 @@ class Embedded:
             raise
 
     def ensure(self) -> None:
-        """Have the server running again; needed only if its keeper was killed as well."""
+        """Make sure the server runs; needed only if its monitor was killed as well."""
         try:
             endpoint = join(self._place, self._users, self._options, durable=self.durable)
             password = self._place.password.read_text(encoding="ascii")
@@ -66,14 +66,14 @@ class Embedded:
         self.tcp_url = endpoint.tcp_url(password)
 
     def close(self) -> None:
-        """Let go. The server stops by itself when the last user has."""
+        """Release the share. The server stops when its last user has released it."""
         with contextlib.suppress(EmbeddedFailed, OSError):  # the home may be gone
             if self._users.is_open and self._is_abandoned():
-                self.ensure()  # else nobody would stop it
+                self.ensure()  # otherwise no process would stop it
         self._users.close()
 
     def _is_abandoned(self) -> bool:
-        """Whether the server runs without a keeper, because that one was killed."""
+        """Return whether the server runs without its monitor, which was killed."""
         with FileLock(self._place.keeper_lock) as keeper, FileLock(self._place.server_lock) as lock:
             return keeper.try_exclusive() and not lock.try_exclusive()
 
@@ -85,10 +85,10 @@ class Embedded:
 
 
 def start(home: Path, *, durable: bool = True, options: Options | None = None) -> Embedded:
-    """Return a share in the server of this home, which runs and answers by then.
+    """Return a share in the server of this home, which is ready for connections.
 
-    `durable=False` makes a home for tests: fast, and a crash may destroy it. A home is one or the
-    other for life.
+    `durable=False` creates a home for tests: fast, but a crash may destroy it. This cannot be
+    changed later.
     """
     options = options or Options()
     refuse_wrong(options)
@@ -103,23 +103,23 @@ def refuse_wrong(options: Options) -> None:
     settings.refuse_unfit(options.settings)
     if options.port is not None and not 1 <= options.port <= 65535:
         raise InvalidSetting(
-            field="embedded.port", value=options.port, wanted="a number from 1 to 65535"
+            field="embedded.port", value=options.port, wanted="must be a number from 1 to 65535"
         )
 
 
 def join(home: Home, users: FileLock, options: Options, *, durable: bool) -> Endpoint:
-    """Become a user, then find the server or have it started."""
+    """Become a user of the server, then find it or start it."""
     deadline = time.monotonic() + options.patience.total_seconds()
     found: list[Endpoint] = []
 
     def answers() -> bool:
         with FileLock(home.keeper_lock) as lock:
             if lock.try_exclusive():
-                # No keeper lives, so what the last one published is void.
+                # No monitor lives, so the published endpoint is void.
                 withdraw(home)
                 found.append(have_started(home, lock, options, durable=durable))
             else:
-                # The keeper and the server may have been killed a moment ago: knock.
+                # The monitor and the server may have just been killed: try to connect.
                 endpoint = published(home)
                 found.extend([endpoint] if endpoint and endpoint.is_open() else [])
         return bool(found)
@@ -133,20 +133,20 @@ def join(home: Home, users: FileLock, options: Options, *, durable: bool) -> End
 
 
 def refuse_clash(home: Home, endpoint: Endpoint, options: Options, *, durable: bool) -> None:
-    """Refuse a share in a server that runs otherwise than asked for."""
+    """Refuse a share in a server that runs with other options than requested."""
     if endpoint.durable != durable:
         raise cluster.wrong_mode(home, asked=durable)
     if options.port not in {None, endpoint.port}:
         raise EmbeddedFailed(
-            reason=f"the server of {home.path} runs already, on the port {endpoint.port}",
-            remedy=f"ask for that port or for none; {options.port} is free to use after a stop",
+            reason=f"the server of {home.path} already runs on port {endpoint.port}",
+            remedy=f"request that port or none; to use {options.port}, stop the server first",
         )
 
 
 def have_started(home: Home, lock: FileLock, options: Options, *, durable: bool) -> Endpoint:
-    """Start a keeper, hand it the lock, and wait for its answer."""
-    hearing, telling = os.pipe()
-    with os.fdopen(hearing, "rb", buffering=0) as answer:
+    """Start a server monitor, pass it the lock, and wait for its answer."""
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb", buffering=0) as answer:
         order = Order(
             home=str(home.path),
             durable=durable,
@@ -154,26 +154,26 @@ def have_started(home: Home, lock: FileLock, options: Options, *, durable: bool)
             settings=dict(options.settings),
             binaries=[str(folder) for folder in binaries.candidates(options.binaries)],
             lock=lock.fd,
-            report=telling,
+            report=write_end,
         )
         since = log.size(home.log)
         try:
             spawn(order, home)
         finally:
-            os.close(telling)
-        # From here on the lock is the keeper's alone: were it to die, it must be free.
+            os.close(write_end)
+        # From here on only the monitor holds the lock: if it dies, the lock must be free.
         lock.close()
-        waiting = select.poll()  # not select, which knows only the first 1024 open files
-        waiting.register(answer, select.POLLIN)
-        if not waiting.poll(options.patience.total_seconds() * 1000):
+        poll = select.poll()  # not select, which supports only the first 1024 open files
+        poll.register(answer, select.POLLIN)
+        if not poll.poll(options.patience.total_seconds() * 1000):
             raise too_slow("the server is still starting")
         return read_answer(answer.read(), home, since)
 
 
 def read_answer(said: bytes, home: Home, since: int) -> Endpoint:
     if not said:
-        last_words = log.since(home.log, since)
-        raise diagnosis.of_output(last_words, doing="running the keeper", home=home.path)
+        output = log.since(home.log, since)
+        raise diagnosis.of_output(output, doing="running the server monitor", home=home.path)
     message = json.loads(said)
     if "failed" in message:
         raise EmbeddedFailed(**message["failed"])
@@ -181,18 +181,18 @@ def read_answer(said: bytes, home: Home, since: int) -> Endpoint:
 
 
 def spawn(order: Order, home: Home) -> None:
-    """Start the keeper in a session of its own; Ctrl-C in a terminal does not reach it."""
-    # Without site: the keeper needs the standard library and this package, and starts sooner.
+    """Start the monitor in its own session; Ctrl-C in a terminal does not reach it."""
+    # Without site: the monitor needs only the standard library and this package, and starts faster.
     command = [sys.executable, "-S", "-P", "-m", "rota.store.embedded.keeper", order.to_word()]
     root = Path(rota.__file__).parent.parent
-    with log.appending(home.log) as said:
+    with log.appending(home.log) as output:
         subprocess.run(
             command,
             cwd="/",
             env=inherited_environment(os.environ) | {"PYTHONPATH": str(root)},
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             pass_fds=(order.lock, order.report),
             start_new_session=True,
             umask=0o077,
@@ -201,6 +201,4 @@ def spawn(order: Order, home: Home) -> None:
 
 
 def too_slow(what: str) -> EmbeddedFailed:
-    return EmbeddedFailed(
-        reason=f"{what} after all the time it was given", remedy=diagnosis.READ_THE_LOG
-    )
+    return EmbeddedFailed(reason=f"{what} after the time limit", remedy=diagnosis.READ_THE_LOG)

@@ -1,8 +1,8 @@
-"""Keeps a server running: starts it, watches it, starts it again. Room: store/embedded.
+"""Keeps a server running: starts it, watches it and restarts it.
 
-The first start fails at once and says why, because somebody is waiting. A server that was up and
-dies is started again with growing pauses, because its users are waiting too, and a disk that is
-full now may have room in a minute. Does not know how a server is started (server.py).
+The first start fails at once with the reason, because a caller is waiting. A server that was up and
+died is restarted with growing pauses, because its users are waiting too, and a disk that is full
+now may have space in a minute. server.py knows how to start a server.
 """
 
 import time
@@ -21,7 +21,7 @@ from rota.store.embedded.server import Server
 HOUSEKEEPING = 30.0
 WITHOUT_PIDFD = 0.2
 LOOK = 0.005
-# A server that stayed up this long and then died is started again at once; else pauses grow.
+# A server that died after running at least this long is restarted at once; otherwise pauses grow.
 STEADY = 5.0
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 2.0
@@ -40,14 +40,14 @@ class Tending:
         self.pause = 0.0
 
     def run(self, announce: Callable[[Endpoint], None]) -> None:
-        """Go on until the bell rings, or until the server is beyond us."""
+        """Run until the bell rings, or until the server cannot be restarted."""
         running = self.adopted() or self.first()
         try:
             announce(self.endpoint(running))
             while True:
                 self.attend(running)
                 hide(self.home)
-                # The dead one is held until then: its number must not pass to a stranger.
+                # Keep the dead process until then, so that its id cannot be reused.
                 dead, running = running, self.again(running.address)
                 dead.process.release()
                 show_again(self.home)
@@ -64,38 +64,38 @@ class Tending:
         )
 
     def adopted(self) -> Server | None:
-        """Go on with the server that an earlier keeper left, if that is possible."""
+        """Take over the server that an earlier monitor left running, if possible."""
         found = server.adopt(self.home, self.tools)
         if found is None:
             return None
         if self.home.password.exists() and self.becomes_ready(found):
-            log.say(f"went on with the server that was running, process {found.process.pid}")
+            log.say(f"took over the running server, process {found.process.pid}")
             return found
         found.stop()
         return None
 
     def first(self) -> Server:
-        """Start the server; what cannot work fails at once, what can is tried another way."""
+        """Start the server. Fails at once on permanent errors; retries with other settings."""
         if not self.home.password.exists():
             with server.claimed(self.home, self.tools):
                 cluster.renew_password(self.home, self.tools)
         if cluster.has_old_login(self.home, self.tools):
-            log.say("the login of this cluster is a superuser; replacing it")
+            log.say("the login of this cluster is a superuser; replacing it with an ordinary role")
             with server.claimed(self.home, self.tools):
                 cluster.replace_login(self.home, self.tools)
         wishes = dict(self.order.settings)
-        said = ""
+        output = ""
         for _ in range(FIRST_TRIES):
             self.configure(wishes)
-            place = address.choose(self.home, self.tools.account, port=self.order.port)
-            started, said = self.launch(place)
+            chosen = address.choose(self.home, self.tools.account, port=self.order.port)
+            started, output = self.launch(chosen)
             if started is not None:
                 return started
-            if diagnosis.is_short_of_memory(said):
+            if diagnosis.is_short_of_memory(output):
                 wishes["shared_buffers"] = LEAST_BUFFERS
-            elif self.order.port is not None or not diagnosis.is_port_taken(said):
+            elif self.order.port is not None or not diagnosis.is_port_taken(output):
                 break
-        raise diagnosis.of_output(said, doing="starting the server", home=self.home.path)
+        raise diagnosis.of_output(output, doing="starting the server", home=self.home.path)
 
     def configure(self, wishes: dict[str, str]) -> None:
         granted = [pair for pair in settings.OPTIONAL if server.takes(self.home, self.tools, *pair)]
@@ -103,7 +103,7 @@ class Tending:
         server.configure(self.home, self.tools, settings.configuration(rows, wishes))
 
     def launch(self, place: Address) -> tuple[Server | None, str]:
-        """Start the server and wait until it is ready; without one, return what it said."""
+        """Start the server and wait until it is ready; on failure, return its output."""
         since = log.size(self.home.log)
         starting = server.launch(self.home, self.tools, place)
         if self.becomes_ready(starting):
@@ -112,7 +112,7 @@ class Tending:
         return None, log.since(self.home.log, since)
 
     def becomes_ready(self, starting: Server) -> bool:
-        """Wait for as long as it lives: recovery after a crash may take its time."""
+        """Wait for as long as the server lives: recovery after a crash may take a while."""
         try:
             while not starting.is_ready():
                 if starting.has_ended():
@@ -135,10 +135,10 @@ class Tending:
             log.trim(self.home.log)
 
     def again(self, place: Address) -> Server:
-        """Start the server after it died under its users; give up when it is beyond us."""
+        """Restart the server after it died while in use; give up after five minutes."""
         lost = time.monotonic()
         self.pause = 0.0 if lost - self.ready_at >= STEADY else self.longer_pause()
-        log.say(f"the server died, starting it again in {self.pause:.1f} s")
+        log.say(f"the server died; restarting it in {self.pause:.1f} s")
         while True:
             self.bell.rest(self.pause)
             outcome = self.retry(place)
@@ -154,11 +154,11 @@ class Tending:
 
     def retry(self, place: Address) -> Server | EmbeddedFailed:
         try:
-            started, said = self.launch(place.without_taken_port())
+            started, output = self.launch(place.without_taken_port())
         except OSError as error:
             return diagnosis.of_os_error(error, self.home.path)
         except EmbeddedFailed as problem:
             return problem
         if started is not None:
             return started
-        return diagnosis.of_output(said, doing="starting the server again", home=self.home.path)
+        return diagnosis.of_output(output, doing="restarting the server", home=self.home.path)

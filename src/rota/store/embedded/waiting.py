@@ -1,7 +1,7 @@
-"""Waits for what another process does. Room: store/embedded.
+"""Waits for a condition that another process fulfils.
 
-Between processes there is often nothing to wait on but a file or a lock: no event, no handle. The
-one pause of this room is here, so that every wait has a condition and a deadline.
+Between processes there is often only a file or a lock to watch, no event and no handle. All polling
+of this package is here, so that every wait has a condition and a deadline.
 """
 
 import time
@@ -11,7 +11,7 @@ PAUSE = 0.01
 
 
 def until(condition: Callable[[], bool], *, seconds: float, pause: float = PAUSE) -> bool:
-    """Ask again and again; say whether it came true in time."""
+    """Poll a condition; return whether it became true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= deadline:

@@ -1,6 +1,6 @@
--- Gives the databases, and all in this one that the superuser has and that is neither PostgreSQL's
--- own nor an extension's, to the login. The superuser of initdb is the role 10, and objects of
--- users begin at 16384.
+-- Gives the databases to the login, and all objects in this one that belong to the superuser and
+-- neither to PostgreSQL itself nor to an extension. The superuser of initdb is the role 10, and
+-- objects of users begin at 16384.
 do $$
 declare
     owned record;
@@ -37,7 +37,7 @@ begin
             and c.oid >= 16384
             and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
             and not exists (
-                -- A member of an extension, or the sequence of a column, which goes with its table.
+                -- A member of an extension, or the sequence of a column, which follows its table.
                 select 1 from pg_depend as d
                 where
                     d.classid = 'pg_class'::regclass

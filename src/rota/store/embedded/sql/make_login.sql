@@ -1,5 +1,6 @@
--- The login of Rota's processes, no superuser, and the group roles that migrations look for. From
--- PostgreSQL 16 on, CREATEROLE is over roles that one has made; before, it is nearly everything.
+-- Creates the login of Rota's processes, which is not a superuser, and the group roles that
+-- migrations expect. Since PostgreSQL 16, CREATEROLE covers only roles that the login has created;
+-- before, it covers nearly everything.
 do $$
 declare
     member text;
@@ -24,7 +25,7 @@ begin
     grant rota_api to rota_service;
     -- Benchmarks begin with a checkpoint.
     grant pg_checkpoint to rota;
-    -- Which tenant a login of an application sees (docs/howto/submit-in-a-transaction.md).
+    -- Sets which tenant an application's login sees (docs/howto/submit-in-a-transaction.md).
     grant set on parameter rota.tenant to rota with grant option;
     alter role rota_superuser nologin password null;
 end

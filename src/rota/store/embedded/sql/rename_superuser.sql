@@ -1,5 +1,5 @@
 -- Frees the name of the login in a cluster of an earlier release, where it was the superuser. A
--- session cannot rename its own user, so another superuser does it, and is gone at the end.
+-- session cannot rename its own user, so a temporary second superuser does it.
 do $$
 begin
     create role rota_renaming superuser;

@@ -1,2 +1,2 @@
--- The databases that hold what users have made.
+-- The databases that contain objects of users.
 select datname from pg_database where datallowconn and not datistemplate;

@@ -1,2 +1,2 @@
--- What the superuser of initdb is called.
+-- The name of initdb's superuser.
 select rolname from pg_roles where oid = 10;

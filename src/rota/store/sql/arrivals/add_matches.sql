@@ -1,4 +1,4 @@
--- Keep what events came to when they were matched again.
+-- Store the matches of events that were matched again.
 update rota.events as e
 set matches = e.matches || n.matches
 from unnest(:ids::uuid[], :matches::jsonb[]) as n (id, matches)

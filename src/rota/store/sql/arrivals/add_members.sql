@@ -1,4 +1,4 @@
--- Put events on piles that the caller has locked; of the same part the latest stays.
+-- Add events to batches that the caller has locked; for the same part, the latest stays.
 insert into rota.event_members (run_id, part, event_id, tenant_id)
 select
     n.run_id,

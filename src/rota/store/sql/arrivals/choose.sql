@@ -1,4 +1,4 @@
--- Events of a tenant that fit, the oldest first, after an id.
+-- Matching events of a tenant, oldest first, after an id.
 select
     e.id,
     e.type,

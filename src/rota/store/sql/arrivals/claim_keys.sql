@@ -1,6 +1,5 @@
--- Enter events by their keys; one that is there already, or is being entered by somebody else who
--- then commits, is not returned. In one order, so that two who enter the same do not block each
--- other.
+-- Insert the keys of events. A key that exists, or that a concurrent transaction inserts and
+-- commits, is not returned. Sorted, so that two transactions with the same keys do not deadlock.
 insert into rota.event_keys (tenant_id, digest, event_id, received_at)
 select
     :tenant_id::integer,

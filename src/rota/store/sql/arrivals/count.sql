@@ -1,4 +1,4 @@
--- How many events of a tenant fit, counted up to `most`.
+-- Count matching events of a tenant, up to `most`.
 select count(*) as number
 from (
     select 1

@@ -1,4 +1,4 @@
--- Take away piles that the caller has locked: they are runs now, or nothing.
+-- Delete batches that the caller has locked: they became runs, or were discarded.
 delete from rota.event_piles as p
 using unnest(:job_ids::uuid[], :keys::text[]) as n (job_id, key)
 where

@@ -1,4 +1,4 @@
--- Events that came before, by their keys, and what they came to.
+-- Events that were received before, by their keys, with their matches.
 select
     k.digest,
     k.event_id,

@@ -1,4 +1,4 @@
--- Keep events, with what they came to.
+-- Insert events with their matches.
 insert into rota.events (id, tenant_id, type, source, received_at, body, matches)
 select
     n.id,

@@ -1,4 +1,4 @@
--- What these jobs of a tenant are called, also those that are deleted.
+-- The names of these jobs of a tenant, including deleted ones.
 select
     j.id,
     j.name

@@ -1,5 +1,5 @@
--- Lock the piles of these jobs and keys, and make those that are not there yet; a count of 0 says
--- that it is new. In one order, so that two who want the same do not block each other.
+-- Lock the batches of these jobs and keys, and create missing ones; a count of 0 means new. Sorted,
+-- so that two transactions with the same batches do not deadlock.
 insert into rota.event_piles as p (
     job_id, key, tenant_id, run_id, opened_at, due_at, count, size, filled
 )

@@ -1,4 +1,4 @@
--- Forget the keys of events that are no longer kept, some at a time.
+-- Delete the keys of events whose retention has ended, in batches.
 delete from rota.event_keys as k
 where
     k.ctid = any(array(

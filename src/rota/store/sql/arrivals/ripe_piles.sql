@@ -1,4 +1,4 @@
--- Lock piles that are due, the oldest first, without those that somebody else is at.
+-- Lock due batches, oldest first, skipping those that another transaction has locked.
 select
     p.job_id,
     p.key,

@@ -1,4 +1,4 @@
--- The events of piles that become runs now; they are members no longer.
+-- Remove and return the members of batches that become runs now.
 with taken as (
     delete from rota.event_members as m
     where m.run_id = any(:run_ids::uuid[])

@@ -1,6 +1,6 @@
--- The jobs of a tenant that wait for one of these types, given with all that stand for them, and
--- what a run of them needs to know. Each job is looked up by itself (`offset 0`), and its state is
--- asked afterwards: behind the wall the planner would take the index of the names that are not
+-- The jobs of a tenant that wait for one of these types, given with all matching patterns, with the
+-- fields that a run needs. Each job is looked up separately (`offset 0`), and its state is checked
+-- afterwards: under row-level security the planner would use the index of names that are not
 -- deleted, and read all jobs of the tenant.
 select
     j.id,

@@ -1,4 +1,4 @@
--- Events of a tenant, the newest first, from before an id down to another.
+-- Events of a tenant, newest first, between two ids.
 select
     e.id,
     e.type,

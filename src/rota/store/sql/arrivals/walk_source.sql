@@ -1,4 +1,4 @@
--- Events of one source, perhaps of one type, the newest first, from before an id down to another.
+-- Events of one source, optionally of one type, newest first, between two ids.
 select
     e.id,
     e.type,

@@ -1,4 +1,4 @@
--- What piles are from now on, which the caller has locked.
+-- Write the new contents of batches that the caller has locked.
 update rota.event_piles as p
 set
     run_id = n.run_id,

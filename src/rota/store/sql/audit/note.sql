@@ -1,4 +1,4 @@
--- Write down one change.
+-- Record one change.
 insert into rota.audit (
     at, tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id,
     origin

@@ -1,4 +1,4 @@
--- Write down several changes at once, as note.sql does one.
+-- Record several changes at once, like note.sql.
 insert into rota.audit (
     tenant_id, actor, key_id, source, action, thing, thing_id, before, after, request_id, origin
 )

@@ -1,4 +1,4 @@
--- What was changed in a tenant, the latest first, from before `before_id` on.
+-- Changes in a tenant, latest first, before `before_id`.
 select
     a.id,
     a.at,

@@ -1,6 +1,6 @@
--- Pause a backfill, let it go on, or begin to cancel it; it is looked at next. No row back means
--- that it is not in the state that the caller knows. The time it was paused for is kept, because it
--- says nothing about its pace.
+-- Pause, resume or start to cancel a backfill; the next pass takes it first. No row means that it
+-- is not in the state that the caller expects. The time in pauses is added up, because it says
+-- nothing about the pace.
 update rota.backfills as b
 set
     state = :state::rota.backfill_state,

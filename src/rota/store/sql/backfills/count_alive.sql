@@ -1,4 +1,4 @@
--- How many runs of a backfill have not been seen to end.
+-- How many runs of a backfill have not ended, as far as known.
 select count(*) as number
 from rota.backfill_runs as w
 where w.backfill_id = :id::uuid;

@@ -1,5 +1,6 @@
--- How many ticks of a long range have a run that is alive, or else went well, or else failed. Reads
--- the newest runs that the job has there, up to a bound; those beyond count as missing.
+-- How many ticks of a long range have an unfinished run; of the others, how many succeeded and how
+-- many failed. Reads the newest runs of the job there, up to a bound; runs beyond it count as
+-- missing.
 with found as (
     (
         select

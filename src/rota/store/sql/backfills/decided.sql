@@ -1,5 +1,5 @@
--- The first tick of a job that its scheduler has yet to decide; no row if it has none to come. Not
--- locked: the cursor only moves on, and what it leaves behind is decided.
+-- The first tick of a job that its scheduler has not decided; no row without future ticks. Not
+-- locked: the cursor only moves forward, and all ticks before it are decided.
 select c.tick_at
 from rota.cursors as c
 where c.job_id = :job_id::uuid;

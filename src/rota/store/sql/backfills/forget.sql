@@ -1,4 +1,4 @@
--- Forget backfills that ended long ago. Their gates stay: runs in history name them.
+-- Delete backfills that ended long ago. Their gates stay, because runs in history refer to them.
 with old as (
     select b.id
     from rota.backfills as b

@@ -1,4 +1,4 @@
--- One backfill of a tenant, as it is shown.
+-- One backfill of a tenant, as the API shows it.
 select
     b.id,
     b.job_id,

@@ -1,5 +1,5 @@
--- Write a backfill, from which on any node goes on with it. No row back means that the job has one
--- that has not ended.
+-- Insert a backfill, which any node then continues. No row means that the job has an unfinished
+-- one.
 insert into rota.backfills (
     id, tenant_id, job_id, since, until, schedule, picks, newest_first, at_once, priority, payload,
     gate_id, reached, expected, is_guess, look_at, created_at, created_by

@@ -1,4 +1,4 @@
--- How long the newest runs of a job took in the mean, their last attempts; null if none has run.
+-- The mean duration of the last attempts of a job's newest runs; null if none has run.
 select avg(newest.took) as took
 from (
     select r.finished_at - r.started_at as took

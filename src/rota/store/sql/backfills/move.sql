@@ -1,5 +1,5 @@
--- Write down how far a backfill has come. No row back means that somebody else has moved it, or
--- changed its state.
+-- Store the progress of a backfill. No row means that another process has moved it or changed its
+-- state.
 update rota.backfills as b
 set
     state = :state::rota.backfill_state,

@@ -1,4 +1,4 @@
--- Remember runs that were made, until they have ended.
+-- Record created runs until they have ended.
 insert into rota.backfill_runs (backfill_id, run_id, tenant_id)
 select
     :id::uuid,

@@ -1,4 +1,4 @@
--- The backfill that a run was made by: its first gate tells.
+-- The backfill that created a run, identified by the run's first gate.
 select b.id
 from (
     select l.gates[1] as gate_id

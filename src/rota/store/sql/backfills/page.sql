@@ -1,4 +1,4 @@
--- The backfills of a tenant, the newest first, from before `before_id` on.
+-- The backfills of a tenant, newest first, before `before_id`.
 select
     b.id,
     b.job_id,

@@ -1,7 +1,8 @@
--- Strike off the runs of a backfill that have ended, and say how: what is not alive any more is in
--- history, both as of one snapshot. What is in neither was dropped with its day before anybody
--- looked; nobody knows that it went well, so it counts as failed. Lateral and limited, because the
--- planner knows nothing of this small table and might read all of history to join it.
+-- Remove the ended runs of a backfill from its list and count their outcomes: a run that is no
+-- longer live is in history, both as of one snapshot. A run in neither table was dropped with its
+-- day before it was counted; it is unknown whether it succeeded, so it counts as failed. Lateral
+-- and limited, because the planner has no statistics of this small table and might read all of
+-- history to join it.
 with ended as (
     select
         w.run_id,

@@ -1,5 +1,5 @@
--- What became of ticks: the states of the runs that they have. An id begins with its time, so the
--- runs of a tick lie between two ids, whoever made them. Steps of a graph lie there too.
+-- The states of the runs of these ticks. An id begins with its time, so the runs of a tick lie
+-- between two ids, whatever created them. Steps of a graph lie there too.
 select
     tick.at,
     found.state

@@ -1,5 +1,5 @@
--- The backfill that was not looked at for longest, locked until the end of the transaction; one
--- that another node is at is left to it.
+-- The backfill whose last pass is the longest ago, locked until the end of the transaction; one
+-- that another node has locked is skipped.
 select
     b.id,
     b.tenant_id,

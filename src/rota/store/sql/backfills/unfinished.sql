@@ -1,4 +1,4 @@
--- The backfill of a job that has not ended, if there is one.
+-- The unfinished backfill of a job, if any.
 select b.id
 from rota.backfills as b
 where

@@ -1,5 +1,5 @@
--- The runs of a backfill that nobody executes, locked until the end of the transaction. One that a
--- worker is claiming at this moment is left out: it runs.
+-- The waiting runs of a backfill, locked until the end of the transaction. A run that a worker is
+-- claiming at this moment is left out: it runs.
 select l.id
 from rota.backfill_runs as w
 cross join

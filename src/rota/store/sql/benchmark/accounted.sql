@@ -1,4 +1,4 @@
--- How many ticks of a kind are on record, run or not; one record may stand for several (S11).
+-- How many ticks of a kind are recorded, run or not; one record may cover several ticks (S11).
 select
     coalesce(
         sum(

@@ -1,4 +1,4 @@
--- How many runs of a kind somebody executes.
+-- How many runs of a kind are being executed.
 select count(*) as running
 from rota.live_runs as l
 where

@@ -1,7 +1,7 @@
--- Whether any run is unfinished, any mark is to be made something of, or any tick or submission is
--- still to come before a time.
--- Each index is looked at from the end that is emptied last, so the answer costs a page or two.
--- From the other end it would walk over all that was drained so far, while that is measured.
+-- Whether any run is unfinished, any step completion is unprocessed, or any tick or submission is
+-- still due before a time.
+-- Each index is read from the end that empties last, so the answer costs a page or two. From the
+-- other end it would read all entries that were drained so far, during the measurement.
 select
     (
         select true

@@ -1,4 +1,4 @@
--- A tenant for the benchmark, unless it is there.
+-- Create a tenant for the benchmark, unless it exists.
 insert into rota.tenants (name) values (:name::text)
 on conflict (name) do nothing
 returning id;

@@ -1,6 +1,6 @@
--- What became of the runs of a kind that were due in a span of time: how many they are, of how many
--- ticks, how many attempts they took, and when the last of their handlers started. That is the
--- result of each, in microseconds since 1970.
+-- The runs of a kind that were due in a period: how many runs, of how many ticks, how many attempts
+-- they took, and when the last of their handlers started. The start is the result of each run, in
+-- microseconds since 1970.
 select
     coalesce(sum(t.runs), 0)::bigint as runs,
     count(*) as ticks,

@@ -1,4 +1,4 @@
--- How many runs of a kind were carried out, from when to when.
+-- How many runs of a kind were executed, from when to when.
 select
     count(*) as finished,
     min(r.due_at) as first_due,

@@ -1,4 +1,4 @@
--- How much was written so far: the rows of what a submission may be, and the bytes of the log.
+-- How much was written so far: rows of the tables that hold submissions, and bytes of the log.
 select
     (
         (select count(*) from rota.jobs)

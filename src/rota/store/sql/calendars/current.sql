@@ -1,5 +1,5 @@
--- Calendars of any tenant, for a scheduler: those that exist of the ones it asks for, with a body
--- only where it is not the one that the scheduler knows.
+-- The existing ones of these calendars of any tenant, for a scheduler, with a body only where the
+-- scheduler has another version.
 select
     c.tenant_id,
     c.name,

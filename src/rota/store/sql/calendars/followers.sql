@@ -1,5 +1,5 @@
--- The jobs that go by a calendar and whose next tick it may change: the active ones, and those that
--- a scheduler has set aside because of a calendar. A paused job looks when it is resumed.
+-- The jobs that use a calendar and whose next tick it may change: active ones, and those that a
+-- scheduler quarantined because of a calendar. A paused job is checked when it is resumed.
 select
     j.id,
     j.state = 'quarantined' as is_held

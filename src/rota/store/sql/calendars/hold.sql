@@ -1,5 +1,5 @@
--- Calendars that ticks are computed by, kept as they are until the end of the transaction. One that
--- somebody is changing is left out: they wait for jobs that the caller may have locked.
+-- Lock calendars that ticks are computed with until the end of the transaction. One that another
+-- transaction is changing is left out: it waits for jobs that the caller may have locked.
 select
     c.name,
     c.body,

@@ -1,4 +1,4 @@
--- The calendars of a tenant by name, from the one after `after` on.
+-- The calendars of a tenant by name, after `after`.
 select
     c.name,
     c.body,

@@ -1,4 +1,4 @@
--- Replace a calendar that still has the version that the caller has seen.
+-- Replace a calendar if it still has the version that the caller saw.
 update rota.calendars
 set
     body = :body::jsonb,

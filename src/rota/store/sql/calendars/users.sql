@@ -1,4 +1,4 @@
--- A few jobs that go by a calendar.
+-- A few jobs that use a calendar.
 select j.name
 from rota.jobs as j
 where

@@ -1,5 +1,5 @@
--- Who writes through somebody else's connection, what time it is, whether it may write at all, and
--- whether it sees one tenant only.
+-- The role of a foreign connection, the current time, whether it may write, and whether row-level
+-- security limits it to one tenant.
 select
     current_user::text as role,
     rota.now() as now,

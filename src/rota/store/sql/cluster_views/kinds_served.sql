@@ -1,5 +1,5 @@
--- The kinds of jobs that some living worker carries out for a tenant. `fields` are all that their
--- payloads may have, if a worker said so.
+-- The kinds of jobs that some living worker executes for a tenant. `fields` are all fields that
+-- their payloads may have, if a worker declared them.
 select
     k.name,
     case

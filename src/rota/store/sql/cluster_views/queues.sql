@@ -1,8 +1,7 @@
--- The queues of a tenant, what holds its runs back there, and what of it waits and runs in them. Or
--- every queue, with what holds all tenants back. A queue is a tenant's if it created it, named it
--- in a job, or has a run there. Nothing is counted further than 10,001: that is how much "more than
--- 10,000" costs. The first five columns of an index end with ready_at and id, so each priority is
--- asked for by itself.
+-- The queues of a tenant, the limits on its runs there, and its waiting and running runs in them.
+-- Or every queue, with the limits for all tenants. A queue belongs to a tenant that created it,
+-- named it in a job, or has a run there. Counting stops at 10,001, the cost of "more than 10,000".
+-- The first five columns of an index end with ready_at and id, so each priority is read separately.
 with held as (
     select
         r.queue_id,

@@ -1,4 +1,4 @@
--- The scheduler processes whose lease holds, and the shards that each holds.
+-- The schedulers with a valid lease, and the shards of each.
 select
     s.id,
     s.name,

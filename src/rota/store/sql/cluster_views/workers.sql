@@ -1,7 +1,7 @@
--- The worker processes, the living first; without the dead unless they are asked for. What a worker
--- has in hand is counted from the runs, not from what it last said. With a tenant only those that
--- take runs of it, and the queues from which they do; a process that carries out one run from
--- outside has no queue, and is shown to its own tenant.
+-- The worker processes, living ones first; dead ones only on request. The runs that a worker holds
+-- are counted from the runs, not from its last report. With a tenant, only workers that claim its
+-- runs, and the queues from which they do; a process that executes one external run has no queue
+-- and is shown to its own tenant.
 with held as materialized (
     select
         r.session_id,

@@ -1,5 +1,5 @@
--- The cursors of these shards that are to be decided in a span of time, soonest first.
--- One index walk per shard: a plain `shard = any(…)` would read and sort all that is due.
+-- The cursors of these shards that must be decided in a period, soonest first. One index scan per
+-- shard: a plain `shard = any(…)` would read and sort all due cursors.
 select
     due.job_id,
     due.version,

@@ -1,8 +1,8 @@
--- Whether a run of each job is still alive, and when its newest finished one ended: what a fixed
--- delay counts from. Asked when a tick comes due, so that finishing a run costs nothing for it.
+-- Whether each job has an unfinished run, and when its newest finished one ended: the base of a
+-- fixed delay. Read when a tick is due, so that finishing a run costs nothing for it.
 select
     j.id as job_id,
-    -- Not `exists`: the planner could answer that by reading all that waits.
+    -- Not `exists`: the planner could answer it by reading all waiting runs.
     coalesce((
         select true from rota.live_runs as l
         where

@@ -1,8 +1,8 @@
--- Decide one tick of each job in the batch: move its cursor and make its run, or record why not.
--- For the overlap policies skip and allow, which are nearly all; the others are fire_over.sql.
--- Runs of a backfill are beside the schedule: they keep no tick from running. A tick of a paused
--- queue is passed over unless its job lets them gather, or it is the last one.
--- A row whose shard, version or tick is no longer what the scheduler read changes nothing and is
+-- Decide one tick of each job in the batch: move its cursor and insert its run, or record why not.
+-- For the overlap policies skip and allow, which are nearly all; fire_over.sql handles the others.
+-- Runs of a backfill are independent of the schedule and prevent no tick. A tick of a paused queue
+-- is skipped unless its job lets ticks accumulate, or it is the last one.
+-- A row whose shard, version or tick differs from what the scheduler read changes nothing and is
 -- not returned. The shard rows are locked, so a new owner waits for this decision or precedes it.
 with held as materialized (
     select s.id
@@ -20,7 +20,7 @@ ticks as (
         tick.tick_at,
         tick.run_id,
         tick.next_tick_at,
-        -- Left out if it is the same, which it is without jitter.
+        -- Omitted if equal to the tick, as it is without jitter.
         coalesce(tick.due_at, tick.tick_at) as due_at,
         coalesce(tick.next_fire_at, tick.next_tick_at) as next_fire_at
     from
@@ -35,7 +35,7 @@ ticks as (
         ) as tick (job_id, version, tick_at, due_at, run_id, next_tick_at, next_fire_at)
 ),
 
--- An index without an entry, most of the time.
+-- Usually an index without entries.
 paused as materialized (
     select
         q.id,
@@ -44,7 +44,7 @@ paused as materialized (
     where q.paused_at is not null
 ),
 
--- The same of what tenants have paused for themselves.
+-- The same for queues that tenants have paused for themselves.
 paused_by_tenant as materialized (
     select
         tq.tenant_id,
@@ -74,7 +74,7 @@ moved as (
         c.when_queue_paused = 'skip' as may_pass
 ),
 
--- The last tick of a job ends its cursor; the job is noted and marked later (flow/record).
+-- The last tick of a job ends its cursor; the job is listed here and marked as finished later.
 ended as (
     delete from rota.cursors as c
     using ticks as t
@@ -115,7 +115,7 @@ decided as (
             when
                 d.overlap = 'skip'
                 and (
-                    -- Not `exists`: the planner could answer that by reading all that waits.
+                    -- Not `exists`: the planner could answer it by reading all waiting runs.
                     coalesce((
                         select true from rota.live_runs as l
                         where

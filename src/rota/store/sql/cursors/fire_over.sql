@@ -1,6 +1,6 @@
--- Decide ticks of jobs whose overlap policy reaches beyond the tick: it waits behind the run
--- before, takes the place of one that waits, or ends the ones before. Otherwise like fire.sql. The
--- runs of a job are locked first, so that a claim or an ending comes before this or finds it done.
+-- Decide ticks of jobs whose overlap policy affects other runs: the tick waits behind the previous
+-- run, replaces a waiting one, or ends the previous ones. Otherwise like fire.sql. The runs of a
+-- job are locked first, so that a claim or an ending comes before this or finds it done.
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
@@ -17,7 +17,7 @@ ticks as (
         tick.tick_at,
         tick.run_id,
         tick.next_tick_at,
-        -- Left out if it is the same, which it is without jitter.
+        -- Omitted if equal to the tick, as it is without jitter.
         coalesce(tick.due_at, tick.tick_at) as due_at,
         coalesce(tick.next_fire_at, tick.next_tick_at) as next_fire_at
     from
@@ -40,7 +40,7 @@ paused as materialized (
     where q.paused_at is not null
 ),
 
--- The same of what tenants have paused for themselves.
+-- The same for queues that tenants have paused for themselves.
 paused_by_tenant as materialized (
     select
         tq.tenant_id,
@@ -50,7 +50,7 @@ paused_by_tenant as materialized (
     where tq.paused_at is not null
 ),
 
--- One that is passed over because its queue is paused does nothing to the runs before it.
+-- A tick that is skipped because its queue is paused does not affect the previous runs.
 moved as (
     update rota.cursors as c
     set
@@ -108,7 +108,7 @@ fired as materialized (
     select * from ended
 ),
 
--- One that was tried before waits to be tried again: it counts as running and is never replaced.
+-- A run that waits for a retry counts as running and is never replaced.
 waiting as materialized (
     select
         l.id,
@@ -236,7 +236,7 @@ told as (
     ) as e
 ),
 
--- A graph run leaves steps behind, which are to be cancelled (docs/adr/0018-marks.md).
+-- The steps of a graph run must be cancelled too (docs/adr/0018-step-completions.md).
 marked as (
     insert into rota.step_marks (tenant_id, graph_run_id, step)
     select

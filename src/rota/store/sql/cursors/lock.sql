@@ -1,5 +1,5 @@
--- Where jobs stand in their schedules; for a caller who has locked the jobs. A tick of them is
--- decided before this or after what comes of it, and then it finds another version.
+-- The positions of jobs in their schedules, for a caller that has locked the jobs. A concurrent
+-- tick is decided before this, or afterwards finds another version.
 select
     c.job_id,
     c.tick_at,

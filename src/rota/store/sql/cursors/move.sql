@@ -1,6 +1,6 @@
--- Move cursors on without making runs, and write down the ticks that were passed over. The same
--- comparisons as in fire.sql: a cursor that no longer stands where it was read is not returned, and
--- nothing is written down for it.
+-- Move cursors without creating runs, and record the ticks that were passed over. With the same
+-- comparisons as fire.sql: a cursor that is no longer where it was read is not returned, and
+-- nothing is recorded for it.
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
@@ -44,7 +44,7 @@ moved as (
         c.job_id, c.tenant_id, c.queue_id, c.kind_id, c.policy_id, c.version, c.priority
 ),
 
--- No further tick: the cursor ends, and the job is noted as in fire.sql.
+-- No further tick: the cursor ends, and the job is listed as in fire.sql.
 ended as (
     delete from rota.cursors as c
     using steps as t

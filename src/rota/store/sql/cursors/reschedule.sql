@@ -1,6 +1,6 @@
--- Put the cursors of active jobs to other ticks and raise the versions of both, so that whatever
--- somebody computed before is void. A job without a next tick is finished. The caller has locked
--- jobs and cursors.
+-- Move the cursors of active jobs to other ticks and raise the versions of both, so that earlier
+-- computations become void. A job without a next tick is finished. The caller has locked jobs and
+-- cursors.
 with places as (
     select
         n.job_id,

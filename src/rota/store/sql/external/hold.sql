@@ -1,5 +1,5 @@
--- Hold a run that this session carries out, so that its output is added up by one writer at a time.
--- No row means that the session has it no more.
+-- Lock a run that this session executes, so that one writer at a time adds to its output. No row
+-- means that the session no longer holds it.
 select r.attempt
 from rota.live_runs as r
 where

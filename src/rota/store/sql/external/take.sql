@@ -1,5 +1,5 @@
--- Give a run that was just made to the session of the process that carries it out, as a claim
--- would. In the transaction that made it: no worker has seen it.
+-- Assign a new run to the session of the process that executes it, as a claim would. In the
+-- transaction that inserted it: no worker has seen it.
 update rota.live_runs as r
 set
     state = 'running',

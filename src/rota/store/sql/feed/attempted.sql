@@ -1,5 +1,5 @@
--- Attempts that ended while their run goes on, written by the transactions from :xid on. A run that
--- has ended meanwhile is told by its end.
+-- Attempts that ended while their run continues, written by transactions from :xid on. A run that
+-- has ended meanwhile is reported by its end.
 with written as materialized (
     select
         a.run_id,

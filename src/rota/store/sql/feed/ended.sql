@@ -1,6 +1,6 @@
--- Runs that ended, written by the transactions from :xid on: so many of each tenant, oldest first,
--- and how many there are in all. Found by the block ranges, and only then sorted and held against
--- the tenants: the index that has the tenants in order has all of their history.
+-- Runs that ended, written by transactions from :xid on: a limited number per tenant, oldest first,
+-- and how many there are in total. Found by block ranges, then filtered by tenant and sorted: the
+-- index that is ordered by tenant contains all of their history.
 with written as materialized (
     select
         r.tenant_id,

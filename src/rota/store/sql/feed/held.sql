@@ -1,5 +1,5 @@
--- Runs that somebody executes, and that a transaction from :xid on started or asked to stop. All
--- held runs are read: there are never more than the workers have slots.
+-- Runs that are being executed and that a transaction from :xid on started or asked to stop. Reads
+-- all held runs: there are never more than the workers have slots.
 with fresh as materialized (
     select
         l.tenant_id,

@@ -1,7 +1,6 @@
--- What time it is, the oldest transaction that is still open, and the number of the next one.
--- For the rest of the transaction, plans are as in the hot pool: there is a partition for each
--- day, and planning anew for all of them takes ten times as long as looking. So does starting
--- processes to look in parallel.
+-- The current time, the oldest transaction that is still open, and the id of the next one.
+-- For the rest of the transaction, plans are as in the hot pool: there is a partition per day, and
+-- planning for all of them takes ten times as long as reading. So does starting parallel workers.
 select
     clock.now,
     pg_snapshot_xmin(clock.seen)::text::bigint as oldest,

@@ -1,5 +1,4 @@
--- Jobs that were made or changed by the transactions from :xid on, found by the block ranges as in
--- ended.sql.
+-- Jobs that transactions from :xid on created or changed, found by block ranges as in ended.sql.
 with written as materialized (
     select
         j.tenant_id,

@@ -1,6 +1,6 @@
--- Runs that were made and wait, written by the transactions from :xid on. By id, which begins with
--- the time: a run that was made for a time long past is told when it starts. Waiting is written as
--- no index has it, because those that do have all that waits.
+-- New waiting runs, written by transactions from :xid on. By id, which begins with the time: a run
+-- that was created for a time long past is reported when it starts. The condition for waiting is
+-- written so that no index matches, because the matching ones contain all waiting runs.
 with fresh as materialized (
     select
         l.tenant_id,

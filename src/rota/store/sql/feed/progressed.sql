@@ -1,4 +1,4 @@
--- What the attempts that run now said of their progress, in the transactions from :xid on.
+-- The progress that running attempts reported in transactions from :xid on.
 with fresh as materialized (
     select
         l.tenant_id,

@@ -1,4 +1,4 @@
--- Dead letters of all tenants that were due from an id on, by state, counted up to so many.
+-- Dead letters of all tenants that were due from an id on, by state, counted up to a limit.
 select
     counted.state,
     count(*) as number

@@ -1,5 +1,4 @@
--- Who is connected to this database, by what the connection does; a state that the role may not see
--- is "unknown".
+-- The connections to this database by state; a state that the role may not see is "unknown".
 select
     coalesce(a.state, 'unknown') as state,
     count(*) as number,

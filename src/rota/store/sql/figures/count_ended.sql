@@ -1,6 +1,6 @@
--- What became of the newest runs of all tenants that ended since a time: how many ended in each
--- state, how late they started and how long they took. A sample of at most so many by their ids,
--- and of each tenant as many of those that ended more than an hour after the time in theirs.
+-- The newest runs of all tenants that ended since a time: how many ended in each state, how late
+-- they started and how long they took. A limited sample by id, and per tenant as many of those that
+-- ended more than an hour after the time in their ids.
 with newest as (
     (
         select

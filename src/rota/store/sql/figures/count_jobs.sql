@@ -1,5 +1,5 @@
--- How many jobs there are in each state, by looking at at most so many. A job whose schedule came
--- to its end counts as finished once upkeep has marked it.
+-- How many jobs are in each state, reading a limited number. A job whose schedule has ended counts
+-- as finished once maintenance has marked it.
 select
     counted.state,
     count(*) as number

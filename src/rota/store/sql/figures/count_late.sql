@@ -1,6 +1,5 @@
--- How many jobs and submissions of a tenant should have been fired before a time, and the oldest
--- of these. Of each shard the first so many overdue ticks are looked at: while no scheduler is
--- alive, all are overdue.
+-- How many jobs and submissions of a tenant are overdue at a time, and since when the oldest is.
+-- Reads a limited number of overdue ticks per shard: while no scheduler is alive, all are overdue.
 select
     count(*) as number,
     min(late.fire_at) as oldest_at

@@ -1,9 +1,9 @@
--- What became of a tenant's runs in each bucket of time, by when they ended, counted in the given
--- slices: the whole time, or a second of every so many. A slice is a range of ids, so its price is
--- what is in it; runs that ended more than an hour after the time in their ids are found by a slice
--- of the time they ended in. Lags are counted in bins, so many for a factor of e, because
--- percentiles would sort them (core/bins.py). Each slice is counted by itself: all together, the
--- planner sorts every run. Without `offset 0` it works a lag out anew wherever it is named.
+-- The runs of a tenant in each bucket of time, by when they ended, counted in the given slices: the
+-- whole period, or one second out of several. A slice is a range of ids, so it costs what it
+-- contains; runs that ended more than an hour after the time in their ids are found by a slice of
+-- their end times. Lags are counted in bins, a fixed number per factor of e, because percentiles
+-- would need sorting (core/bins.py). Each slice is counted separately: for all together, the
+-- planner sorts every run. Without `offset 0` it computes a lag again at each reference.
 select
     counted.bucket,
     counted.state,

@@ -1,5 +1,5 @@
--- How many runs of a tenant have to be looked at to count those that ended in a time: at most so
--- many of a range of ids, and as many of those that ended more than an hour after theirs.
+-- How many runs of a tenant must be read to count those that ended in a period: a limited number of
+-- a range of ids, and as many of those that ended more than an hour after the time in their ids.
 select
     (
         select count(*)

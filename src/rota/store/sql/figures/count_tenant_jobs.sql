@@ -1,4 +1,4 @@
--- How many jobs of a tenant there are in each state, by looking at at most so many.
+-- How many jobs of a tenant are in each state, reading a limited number.
 select
     counted.state,
     count(*) as number

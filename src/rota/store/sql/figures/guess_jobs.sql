@@ -1,5 +1,5 @@
--- About how many jobs there are, by the statistics that the planner has: in all, and the parts of
--- the states as far as they are known. An exact count would read every job.
+-- The approximate number of jobs from the planner's statistics: the total, and the fractions of the
+-- states as far as known. An exact count would read every job.
 select
     greatest(c.reltuples, 0)::bigint as number,
     st.most_common_vals::text::text[] as states,

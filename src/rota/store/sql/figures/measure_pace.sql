@@ -1,5 +1,5 @@
--- How many runs of a tenant ended since a time, and when the first of them did: of the newest by
--- their ids, and of those that ended more than an hour after the time in theirs, at most so many.
+-- How many runs of a tenant ended since a time, and when the first of them did: a limited number of
+-- the newest by id, and of those that ended more than an hour after the time in their ids.
 with newest as (
     (
         select u.finished_at

@@ -1,6 +1,5 @@
--- How long after they could start runs of a tenant started, and how long their last attempts took:
--- of the newest by their ids, at most so many, those that ended since a time, and as many that
--- ended more than an hour after the time in their ids.
+-- The lags and durations of a tenant's runs: a limited number of the newest by id that ended since
+-- a time, and as many that ended more than an hour after the time in their ids.
 with newest as (
     (
         select

@@ -1,5 +1,5 @@
--- The cluster in one row: what runs, who is alive, which shards nobody holds, how late the most
--- overdue tick or submission is.
+-- The cluster in one row: running runs, live processes, shards without an owner, and the lag of the
+-- most overdue tick or submission.
 select
     (
         select count(*) from rota.live_runs as l

@@ -1,5 +1,5 @@
--- What waits of a tenant in each queue, and since when the oldest does; counted up to so many per
--- queue, once for runs with gates and once for those without.
+-- The waiting runs of a tenant per queue, and since when the oldest waits; counted up to a limit
+-- per queue, separately for runs with and without gates.
 select
     q.name as queue,
     q.paused_at is not null

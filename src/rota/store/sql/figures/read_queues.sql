@@ -1,5 +1,5 @@
--- For all tenants: how many runs are ready and wait in each queue, counted up to so many, and since
--- when the oldest of those counted does.
+-- For all tenants: how many runs are ready and wait in each queue, counted up to a limit, and since
+-- when the oldest of the counted ones waits.
 select
     q.name as queue,
     waiting.number as waiting,

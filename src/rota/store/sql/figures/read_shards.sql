@@ -1,4 +1,4 @@
--- How many shards each live scheduler holds; one that holds none is among them.
+-- How many shards each live scheduler holds, including schedulers without shards.
 select
     s.name as scheduler,
     count(h.id) as shards

@@ -1,5 +1,5 @@
--- The size of each table with its indexes, the largest first; days and months count for the table
--- that they belong to. The number of rows is the planner's estimate.
+-- The size of each table with its indexes, largest first; partitions count for their parent table.
+-- The number of rows is the planner's estimate.
 select
     coalesce(p.relname, c.relname)::text as relation,
     sum(pg_total_relation_size(c.oid))::bigint as bytes,

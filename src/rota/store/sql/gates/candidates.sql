@@ -1,6 +1,6 @@
--- Runs that are ready to pass, with all the gates they must pass: those of each lane given, and the
--- heads of the gates that keep an order. A head that is not ready yields nobody: that is the order.
--- Of these tenants only; null is all.
+-- Runs that are ready to pass, with all their gates: those of each given lane, and the heads of
+-- ordered gates. A head that is not ready blocks the runs behind it. Limited to these tenants; null
+-- means all.
 select
     c.id,
     c.tenant_id,

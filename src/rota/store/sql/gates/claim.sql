@@ -1,5 +1,5 @@
--- Take the runs that may pass their gates, which the caller has locked. A run that was taken,
--- cancelled or put off meanwhile, or whose row somebody else has locked, is not returned.
+-- Claim the runs that may pass their gates, which the caller has locked. A run that was claimed,
+-- cancelled or put off meanwhile, or whose row another transaction has locked, is not returned.
 update rota.live_runs as r
 set
     state = 'running',
@@ -13,12 +13,12 @@ where
         from unnest(:ids::uuid[]) as chosen (id)
         inner join rota.live_runs as w on chosen.id = w.id
         where
-            -- That is: queued or retrying. Said so, it would let the planner read a partial index.
+            -- Means queued or retrying. Written out, the planner could use a partial index.
             w.session_id is null
             and w.state <> 'blocked'
             and w.ready_at <= (select rota.now())
-            -- As in live_runs/claim: what is paused starts nothing, nor does a session whose
-            -- lease has run out.
+            -- As in live_runs/claim: paused queues and tenants start nothing, nor does a session
+            -- whose lease has expired.
             and w.tenant_id <> all(array(
                 select t.id from rota.tenants as t
                 where t.paused_at is not null
@@ -27,7 +27,7 @@ where
                 select q.id from rota.queues as q
                 where q.paused_at is not null
             ))
-            -- One number of the two: the planner would turn a pair into a join.
+            -- One number for both: the planner would turn a pair into a join.
             and w.tenant_id * 4294967296 + w.queue_id <> all(array(
                 select tq.tenant_id * 4294967296 + tq.queue_id from rota.tenant_queues as tq
                 where tq.paused_at is not null

@@ -1,7 +1,7 @@
--- How many runs are held now behind each of these gates, in each of these queues, of each of these
--- tenants, and of a tenant in a queue, which is told by its gate. Reads all that is held, which is
--- what all workers together execute. A graph run is held at its own gates while its steps run; of
--- queues and tenants its steps count, not itself.
+-- How many runs hold each of these gates, and how many are held in each of these queues, of each of
+-- these tenants, and of each tenant in a queue, identified by its gate. Reads all held runs, which
+-- are those that all workers together execute. A graph run holds its own gates while its steps run;
+-- for queues and tenants its steps count, not the graph run itself.
 with held as materialized (
     select
         l.gates,

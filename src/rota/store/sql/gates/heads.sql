@@ -1,5 +1,5 @@
--- Whose turn it is at gates that keep an order: the earliest tick of all that wait, whatever its
--- queue, its kind, or the end of its back-off.
+-- The heads of ordered gates: the earliest tick of all waiting runs, regardless of queue, kind and
+-- back-off.
 select
     kept.gate_id,
     head.id as run_id

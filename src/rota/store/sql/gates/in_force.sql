@@ -1,5 +1,5 @@
--- The gates that all runs of these queues, of any tenant, and of a tenant in these queues pass, and
--- the tenants whose weight is not 1. A claimer asks about once a second.
+-- The gates of these queues, of all tenants, and of tenants in these queues, and the tenants whose
+-- weight is not 1. A claimer reads them about once a second.
 select
     q.id as queue_id,
     null::integer as tenant_id,

@@ -1,4 +1,4 @@
--- Which of these tenants may make only so many limit keys.
+-- The tenants among these that have a limit on their number of limit keys, and the limit.
 select
     t.id as tenant_id,
     ((t.default_quotas || t.quotas) ->> 'max_limit_keys')::integer as most

@@ -1,6 +1,6 @@
--- Lock gates. One that somebody else has locked is left out; its turn comes with the next claim.
--- The rows are the newest there are, but the snapshot is older than the lock: who is held behind
--- them must be counted by a statement of its own, afterwards (docs/adr/0010-gates.md).
+-- Lock gates. One that another transaction has locked is skipped until the next claim. The rows are
+-- current, but the snapshot is older than the lock: a separate, later statement must count the
+-- holders (docs/adr/0010-gates.md).
 select
     g.id,
     g.most,

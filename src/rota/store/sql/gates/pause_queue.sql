@@ -1,4 +1,4 @@
--- Pause a queue, or let it go on. Pausing what is paused keeps who did it first, and when.
+-- Pause or resume a queue. Pausing it again keeps who paused it first, and when.
 update rota.queues
 set
     paused_at = case when :paused::boolean then coalesce(paused_at, rota.now()) end,

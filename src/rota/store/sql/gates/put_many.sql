@@ -1,8 +1,8 @@
--- Make gates, or give those that exist these limits; only a gate that says something else is
--- written, so that submitting the same job again locks nothing. Sorted by key: two that make the
--- same gates do so in the same order. No row for a key means that somebody made it since this
--- statement began; asking again finds it. Or its tenant may make only so many keys: then nothing
--- new is made for it before somebody has counted them.
+-- Create gates, or change the limits of existing ones; only a changed gate is written, so that
+-- submitting the same job again locks nothing. Sorted by key, so that two transactions create the
+-- same gates in the same order. No row for a key means that another transaction created it after
+-- this statement began (a retry finds it), or that its tenant has a limit on its keys: then nothing
+-- is created for it before the caller has counted them.
 with wanted as materialized (
     select
         n.tenant_id,

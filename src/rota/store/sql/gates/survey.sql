@@ -1,9 +1,9 @@
--- The lanes (first gate, priority) of a queue's gated runs that begin with a run that is ready, in
--- turns: from the lane after the given one to the last, then from the first round to the given one.
--- Hops from lane to lane, so ten thousand runs behind one gate cost as much as one. Whether a gate
--- is open is a hint here: it is decided when the gate is locked. A gate that is shut by the runs
--- behind it costs a hop and no more; who they are is read once, and only if there are lanes at all.
--- A gate of a tenant that is not among the given ones is not open to this worker; null is all.
+-- The lanes (first gate, priority) of a queue's gated runs whose first run is ready, round-robin:
+-- from the lane after the given one to the last, then from the first to the given one. Hops from
+-- lane to lane, so ten thousand runs at one gate cost as much as one. Whether a gate is open is
+-- only a hint here; it is decided when the gate is locked. A gate that its holders keep shut costs
+-- one hop; the holders are read once, and only if there are lanes at all. A gate of a tenant that
+-- is not in the given list is not open to this worker; null means all.
 with recursive hops as (
     select
         :after_gate::integer as gate_id,
@@ -82,7 +82,7 @@ shut as materialized (
             from rota.live_runs as l
             where l.state in ('running', 'cancelling')
             union all
-            -- A graph run holds its place while its steps run.
+            -- A graph run holds its gates while its steps run.
             select l.gates
             from rota.live_runs as l
             where

@@ -1,4 +1,4 @@
--- Give a tenant so many turns for one turn of a tenant of weight 1.
+-- Set how many turns a tenant gets for one turn of a tenant of weight 1.
 update rota.tenants
 set weight = :weight::smallint
 where id = :tenant_id::integer

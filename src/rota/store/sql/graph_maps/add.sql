@@ -1,4 +1,4 @@
--- Count members that ended.
+-- Add ended members to the counters.
 update rota.graph_maps as m
 set
     succeeded = m.succeeded + :succeeded::integer,

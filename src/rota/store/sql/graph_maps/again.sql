@@ -1,5 +1,5 @@
--- Let the members that did not succeed go again: they wait for it, and are counted anew when they
--- end. A source that gave all its items does not. A second call in the same round changes nothing.
+-- Retry the members that did not succeed: they wait, and are counted again when they end. A source
+-- that provided all its items is not retried. A second call in the same round changes nothing.
 update rota.graph_maps as m
 set
     round = :round::smallint,

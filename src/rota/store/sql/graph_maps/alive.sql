@@ -1,4 +1,4 @@
--- Members that are alive and were not asked to stop yet.
+-- Unfinished members that were not asked to stop.
 select r.id
 from rota.live_runs as r
 where

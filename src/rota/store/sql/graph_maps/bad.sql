@@ -1,4 +1,4 @@
--- Members that did not succeed, in their order, which is that of their ids.
+-- Members that did not succeed, ordered by index, which is the order of their ids.
 select
     r.member,
     r.id,

@@ -1,4 +1,4 @@
--- Begin a map, or let it begin anew because its parents did: nothing that was made before counts.
+-- Begin a map, or restart it because its parents did: members created before no longer count.
 insert into rota.graph_maps as m (
     run_id, step, tenant_id, round, base, total, handed, is_counted, is_sourcing
 )

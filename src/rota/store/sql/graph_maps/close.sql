@@ -1,4 +1,4 @@
--- A map is decided.
+-- Record that a map is decided.
 update rota.graph_maps as m
 set ended_at = rota.now()
 where

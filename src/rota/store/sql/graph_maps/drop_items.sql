@@ -1,4 +1,4 @@
--- Let go of items whose members are all made.
+-- Delete items whose members are all created.
 delete from rota.graph_items as i
 where
     i.run_id = :run_id::uuid

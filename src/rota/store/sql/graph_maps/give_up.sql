@@ -1,4 +1,4 @@
--- Members that should go again and cannot be found have failed.
+-- Count members that should be retried and cannot be found as failed.
 update rota.graph_maps as m
 set
     again = 0,

@@ -1,7 +1,6 @@
--- Keep items that a source hands out, as long as its attempt holds the run and nobody has handed
--- out the same. The map is locked by the caller before the run is looked at here: whoever cancels
--- does so in this order. The mark tells whoever advances the graph run that there is something to
--- make.
+-- Store items that a source provides, if its attempt still holds the run and the same items were
+-- not stored before. The caller locks the map before this reads the run; a cancellation uses the
+-- same order. The completion record tells the advancer that there are members to create.
 with source as (
     select r.tenant_id
     from rota.live_runs as r
@@ -9,7 +8,7 @@ with source as (
         r.id = :id::uuid
         and r.attempt = :attempt::smallint
         and r.session_id = :session_id::uuid
-        -- Once it was asked to stop, nothing that it gives counts.
+        -- After it was asked to stop, its items no longer count.
         and r.state = 'running'
     for no key update
 ),

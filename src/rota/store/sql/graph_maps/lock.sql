@@ -1,4 +1,4 @@
--- How far a map is; it stays so until the end of the transaction.
+-- The counters of a map, locked until the end of the transaction.
 select
     m.run_id,
     m.step,

@@ -1,6 +1,6 @@
--- Make the next members of a map whose graph run the caller has locked. The counter moves in the
--- same statement and only from where the caller saw it, so a batch that is repeated makes nothing;
--- ids follow each other, so the primary key grows at one place. One payload for all, or one each.
+-- Create the next members of a map whose graph run the caller has locked. The same statement moves
+-- the counter, and only from where the caller saw it, so a repeated batch creates nothing; ids are
+-- consecutive, so the primary key grows in one place. One payload for all, or one per member.
 with moved as (
     update rota.graph_maps as m
     set made = m.made + cardinality(:members::integer[])

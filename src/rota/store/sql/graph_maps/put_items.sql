@@ -1,4 +1,4 @@
--- Keep items until they become members, in rows of up to a thousand.
+-- Store items until they become members, in rows of up to a thousand.
 insert into rota.graph_items (run_id, step, first, tenant_id, number, items)
 select
     :run_id::uuid,

@@ -1,4 +1,4 @@
--- Ended members of a map in their order, which is that of their ids.
+-- Ended members of a map, ordered by index, which is the order of their ids.
 select
     r.member,
     r.state,

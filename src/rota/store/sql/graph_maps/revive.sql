@@ -1,6 +1,6 @@
--- Bring members back that did not succeed, or the source of a map. As with any run that is retried
--- the id stays and attempts go on counting; what it had come to is kept there. The graph run is in
--- the hands of the caller.
+-- Retry members that did not succeed, or the source of a map. As with every retried run, the id
+-- stays and attempts keep counting; the attempts keep the earlier outcome. The caller has locked
+-- the graph run.
 with chosen as (
     select r.*
     from rota.runs as r

@@ -1,4 +1,4 @@
--- Members that ended badly are alive again; go on behind the last of them.
+-- Count retried members as unfinished again; the next batch starts after the last of them.
 update rota.graph_maps as m
 set
     again = greatest(0, m.again - :number::integer),

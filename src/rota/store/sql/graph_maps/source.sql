@@ -1,4 +1,4 @@
--- The map that a run is the source of, as long as this attempt holds it.
+-- The map of which a run is the source, while this attempt holds it.
 select
     m.run_id,
     m.step,

@@ -1,4 +1,4 @@
--- The source has ended. If it ended well, what it handed out is all there is.
+-- Record that the source has ended. If it succeeded, the provided items are complete.
 update rota.graph_maps as m
 set
     is_sourcing = false,

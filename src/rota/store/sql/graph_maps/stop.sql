@@ -1,4 +1,4 @@
--- Make nothing more, and say why. The first reason stands.
+-- Create no more members, for a reason. The first reason stays.
 update rota.graph_maps as m
 set
     stopped = :stopped::text,

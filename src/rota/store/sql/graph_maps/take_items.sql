@@ -1,5 +1,5 @@
--- The rows that hold the items from one index to another, in their order; the first may begin
--- before it, and the last end after it.
+-- The rows that hold the items from one index to another, in order; the first row may begin before
+-- that range, and the last may end after it.
 select
     i.first,
     i.items

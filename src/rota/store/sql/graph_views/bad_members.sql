@@ -1,5 +1,5 @@
--- Members of a map that did not succeed, in their order. Among a million they are few, and have an
--- index of their own.
+-- Members of a map that did not succeed, in order. Among a million they are few, and have their own
+-- index.
 select
     r.id,
     r.member,

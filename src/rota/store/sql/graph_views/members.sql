@@ -1,6 +1,5 @@
--- Members of a map in their order, which is that of their ids. Of those that have ended only a
--- number is looked at: if they did not fill the page, a row with `fits = false` tells how far the
--- look went.
+-- Members of a map in order, which is the order of their ids. Reads a limited number of ended ones:
+-- if they did not fill the page, a row with `fits = false` says how far the scan went.
 with looked as materialized (
     select
         r.id,

@@ -1,4 +1,4 @@
--- A graph run of the tenant, and what its graph consists of.
+-- A graph run of the tenant, with the definition of its graph.
 select
     g.run_id,
     g.job_id,

@@ -1,4 +1,4 @@
--- The map that a run of a step means by the name of another step of the same graph.
+-- The map that a step refers to by the name of another step of the same graph.
 select
     m.run_id,
     m.step,
@@ -8,7 +8,7 @@ inner join rota.graph_runs as g on r.graph_run_id = g.run_id
 inner join rota.graphs as d on g.graph_id = d.id
 cross join
     lateral (
-        -- A sub-graph lies inside of the steps that its path names.
+        -- A sub-graph is nested in the steps that its path names.
         select
             coalesce(array_agg(w.word order by p.depth, w.place), '{}')
             || '{steps}'::text[] as words

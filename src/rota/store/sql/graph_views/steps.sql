@@ -1,4 +1,4 @@
--- Runs of steps by id, alive or finished.
+-- Runs of steps by id, unfinished or finished.
 select
     l.id,
     l.step,

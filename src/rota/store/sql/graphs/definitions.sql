@@ -1,4 +1,4 @@
--- What graphs consist of.
+-- The definitions of graphs.
 select
     g.id,
     g.definition

@@ -1,4 +1,4 @@
--- Drop the marks of graph runs that are no longer on record: nobody can advance them.
+-- Delete the step completions of graph runs that no longer exist and cannot be advanced.
 delete from rota.step_marks as m
 where
     m.graph_run_id = any(:ids::uuid[])

@@ -1,4 +1,4 @@
--- Lock one graph run of a tenant, to do with it what somebody asks.
+-- Lock one graph run of a tenant, to change it for a caller.
 select
     g.run_id,
     g.tenant_id,

@@ -1,5 +1,5 @@
--- Move graph runs to history whose last step is decided. One that is a step itself leaves its mark
--- for the graph run above. What is not returned was cancelled or has expired meanwhile.
+-- Move graph runs whose last step is decided to history. A nested one inserts a completion record
+-- for its parent graph run. A missing row was cancelled or expired meanwhile.
 with ended as (
     delete from rota.live_runs as r
     using

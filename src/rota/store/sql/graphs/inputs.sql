@@ -1,5 +1,5 @@
--- What graph runs that are alive were given, and what their steps may know of them. Where the
--- definition that they were made of is not known any more, that of now counts.
+-- The inputs of unfinished graph runs, and what their steps may use of them. If the definition that
+-- they were created from is no longer known, the current one is used.
 select
     l.id,
     l.scheduled_at,

@@ -1,5 +1,5 @@
--- Make the graph runs of steps that are graphs themselves. They need no worker to unfold: they are
--- born blocked, with the mark that begins them.
+-- Insert the graph runs of nested graphs. They need no worker to expand: they start blocked, with
+-- the completion record that starts them.
 with made as (
     insert into rota.live_runs (
         id, job_id, scheduled_at, due_at, ready_at, created_at, started_at, tenant_id, queue_id,

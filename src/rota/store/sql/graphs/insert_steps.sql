@@ -1,8 +1,8 @@
--- Make the runs of steps whose graph run the caller has locked. They are as urgent as the graph run
--- unless they say otherwise, and have its nominal time. Of one that lives no more nothing is made.
--- The board that says so is written in the same transaction, so no step is made twice. A graph run
--- may be claimed a moment ahead of its time; its steps do not begin before it.
--- What the runs of a step have in common is sent once, as a mould.
+-- Insert the runs of steps whose graph run the caller has locked. By default they have the priority
+-- of the graph run, and they have its scheduled time. Nothing is inserted for a graph run that has
+-- ended. The same transaction writes the step states, so no step is created twice. A graph run may
+-- be claimed slightly ahead of its time; its steps do not begin before it.
+-- What the runs of a step share is sent once, as a run template.
 with made as (
     insert into rota.live_runs (
         id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id, queue_id,
@@ -26,7 +26,7 @@ with made as (
         'graph',
         coalesce((:priorities::smallint[])[n.mould], g.priority),
         (:guarantees::rota.guarantee[])[n.mould],
-        -- Never null: that would be the payload of the job.
+        -- Never null: that would mean the job's payload.
         coalesce(n.payload, 'null'),
         n.graph_run_id,
         (:steps::integer[])[n.mould],

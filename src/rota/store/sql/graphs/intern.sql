@@ -1,5 +1,5 @@
--- Give definitions of a tenant their ids. One that another process is writing right now comes back
--- with the second look.
+-- Intern definitions of a tenant. One that another process is inserting is found by the second
+-- pass.
 with given as (
     select
         n.digest,

@@ -1,4 +1,4 @@
--- Runs of the steps of graph runs that are alive; those that were asked to stop only if wanted.
+-- Unfinished runs of the steps of graph runs; those that were asked to stop only on request.
 select
     l.id,
     l.state

@@ -1,7 +1,7 @@
--- Lock graph runs that have marks, to advance them. Every column costs a third of a microsecond to
--- decode, so there are only those that are needed. One that somebody else is advancing is left to
--- them, or to a later pass: the marks that they do not take stay. A paused one is left alone as
--- long as it lives; the state and policy of its run are null if that is in history.
+-- Lock graph runs with step completions, to advance them. Returns only what is needed, because
+-- every column costs a third of a microsecond to decode. One that another process advances is left
+-- to it or to a later pass: completions that it does not consume stay. A paused one is skipped
+-- while it lives; the state and policy of its run are null if that is in history.
 select
     g.run_id,
     g.tenant_id,

@@ -1,4 +1,4 @@
--- Graph runs with marks that nobody has taken yet, from one id on.
+-- Graph runs with unconsumed step completions, from one id on.
 select m.graph_run_id as id
 from rota.step_marks as m
 where m.graph_run_id > :after::uuid

@@ -1,4 +1,4 @@
--- The steps of graph runs whose run is alive; of a map its source counts, not its members.
+-- The steps of graph runs with an unfinished run; of a map its source counts, not its members.
 select
     l.graph_run_id,
     l.step

@@ -1,5 +1,5 @@
--- Pause a graph run that has not ended: what runs goes on, nothing new begins. The caller has
--- locked it.
+-- Pause an unfinished graph run: running steps continue, nothing new begins. The caller has locked
+-- it.
 update rota.graph_runs as g
 set paused_at = rota.now()
 where

@@ -1,5 +1,5 @@
--- Open a graph run that has ended again, to go on from its failed steps in the next round. The
--- caller has locked it, and brings its run back to life in the same transaction.
+-- Reopen a graph run that has ended, to continue from its failed steps in the next round. The
+-- caller has locked it and retries its run in the same transaction.
 update rota.graph_runs as g
 set
     board = :board::text,

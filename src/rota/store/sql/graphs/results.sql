@@ -1,4 +1,4 @@
--- What runs of steps came to, for the conditions and payloads of those that follow.
+-- The results of step runs, for the conditions and payloads of later steps.
 select
     r.id,
     r.state,

@@ -1,5 +1,5 @@
--- Let a paused graph run go on, with the mark that makes somebody look at it. The caller has locked
--- it.
+-- Resume a paused graph run, with a completion record that makes the advancer look at it. The
+-- caller has locked it.
 with resumed as (
     update rota.graph_runs as g
     set paused_at = null

@@ -1,4 +1,4 @@
--- Write what the caller, who has locked them, made of graph runs.
+-- Write the new step states of graph runs that the caller has locked.
 with stored as (
     update rota.graph_runs as g
     set

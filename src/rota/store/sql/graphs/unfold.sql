@@ -1,8 +1,8 @@
--- Let graph runs that a session has claimed wait for their steps. The mark that makes the first of
--- them is written here, so whoever dies next loses nothing. What is not returned was lost; a graph
--- run that was asked to cancel meanwhile ends instead.
--- A run that comes back as a whole begins anew in the next round; one that was opened again to go
--- on from its failed steps (reopen.sql) has not ended and keeps its board.
+-- Make graph runs that a session has claimed wait for their steps. The completion record that
+-- starts the first step is inserted here, so a crash afterwards loses nothing. A missing row was
+-- lost; a graph run that was asked to cancel meanwhile ends instead.
+-- A run that is retried as a whole restarts in the next round; one that was reopened to continue
+-- from its failed steps (reopen.sql) has not ended and keeps its step states.
 with given as (
     select
         r.id,
@@ -32,7 +32,7 @@ opened as (
         u.id,
         u.tenant_id,
         u.job_id,
-        -- That of the definition it was made of, if that is known.
+        -- That of the definition it was created from, if known.
         coalesce(d.graph_id, j.graph_id),
         u.started_at
     from unfolded as u

@@ -1,4 +1,4 @@
--- Tell listeners that there is something to look at. Never in the transaction that made it so: the
--- lock of NOTIFY would make all commits wait for each other (F42). Only sdk/transaction does, where
--- nobody but the caller knows when that is committed.
+-- Send a hint to listeners. Never in the transaction that changes the data: the lock of NOTIFY
+-- would serialize all commits (F42). Only sdk/transaction does, because there only the caller knows
+-- when the transaction commits.
 select pg_notify(:channel::text, :payload::text)::text as sent;

@@ -1,4 +1,4 @@
--- Whether entries of the audit log from before a time belong to no month.
+-- Whether audit entries from before a time belong to no month table.
 select
     exists(
         select 1 from rota.audit as a

@@ -1,4 +1,4 @@
--- Forget events in the partition for the rest that arrived too long ago.
+-- Delete events in the rest partition that arrived too long ago.
 with old as (
     select e.id
     from rota.events_rest as e

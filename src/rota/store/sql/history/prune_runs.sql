@@ -1,7 +1,7 @@
--- Forget runs in the partition for the rest that ended too long ago, with all that belongs to them.
--- By their end and not by their id: a backfill of last year's ticks ran today, and is kept as long
--- as what ran beside it. The ids are an array, so that each table is asked by its key and not read
--- as a whole.
+-- Delete runs in the rest partition that ended too long ago, with their related rows. By their end
+-- and not by their id: a backfill of last year's ticks ran today, and is kept as long as other runs
+-- of today. The ids are an array, so that each table is searched by its key and not read as a
+-- whole.
 with old as materialized (
     select
         r.tenant_id,

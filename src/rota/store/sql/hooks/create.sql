@@ -1,4 +1,4 @@
--- Make a hook; a name that another of the tenant has makes none.
+-- Create a hook, unless the tenant has another of this name.
 insert into rota.hooks (id, tenant_id, name, type, style, key_id, ciphertext)
 values (
     :id::uuid,

@@ -1,5 +1,5 @@
--- A hook by its id, whosever it is: who calls it has no key of ours. Its former secret only while
--- that is good.
+-- A hook by its id, of any tenant: its caller has no API key. Its previous secret only while that
+-- is valid.
 select
     h.id,
     h.tenant_id,

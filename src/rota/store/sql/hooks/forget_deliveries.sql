@@ -1,4 +1,4 @@
--- Forget deliveries that are too old to be kept, some at a time.
+-- Delete deliveries that are too old, in batches.
 delete from rota.hook_deliveries as d
 where
     d.ctid = any(array(

@@ -1,4 +1,5 @@
--- Give a hook that the caller has locked another secret; the one before is good for a while.
+-- Replace the secret of a hook that the caller has locked; the previous one stays valid for a
+-- while.
 update rota.hooks as h
 set
     version = h.version + 1,

@@ -1,4 +1,4 @@
--- Note that a hook was used, once a minute at most.
+-- Record that a hook was used, at most once a minute.
 update rota.hooks as h
 set used_at = rota.now()
 where

@@ -1,6 +1,6 @@
--- Take a key for this request, if it is new or too old to count. Whoever has the same key in an
--- open transaction is waited for, but only for a second: the limit is set before the row is
--- written, and what it was before is set again after it.
+-- Take a key for this request, if it is new or expired. Waits at most a second for another open
+-- transaction with the same key: the lock timeout is set before the row is written and restored
+-- afterwards.
 with patience as materialized (
     select
         current_setting('lock_timeout') as before,

@@ -1,5 +1,5 @@
--- Take the keys of several requests, those that nobody used. In one order: two batches with the
--- same keys wait for each other at most once.
+-- Take the unused keys of several requests. Sorted: two batches with the same keys wait for each
+-- other at most once.
 insert into rota.idempotency (tenant_id, scope, key, fingerprint, created_at)
 select
     n.tenant_id,

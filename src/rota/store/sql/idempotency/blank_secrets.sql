@@ -1,5 +1,5 @@
--- Blank stored answers that reveal a secret: releases before this one kept them for a day. The
--- paths are those of the operations that reveal one, at the API and at the dashboard.
+-- Blank stored responses that reveal a secret: earlier releases kept them for a day. The paths are
+-- those of the operations that reveal one, in the API and in the dashboard.
 with found as (
     select i.ctid
     from rota.idempotency as i

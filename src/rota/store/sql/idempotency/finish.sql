@@ -1,4 +1,4 @@
--- Keep the answer to a request, for those who ask again.
+-- Store the response to a request, for repetitions.
 update rota.idempotency
 set
     status = :status::smallint,

@@ -1,4 +1,4 @@
--- Keep the answers to several requests, for those who ask again.
+-- Store the responses to several requests, for repetitions.
 update rota.idempotency as i
 set
     status = n.status,

@@ -1,4 +1,4 @@
--- Forget keys that are too old to be repeated.
+-- Delete keys that are too old to be repeated.
 with old as (
     select i.ctid
     from rota.idempotency as i

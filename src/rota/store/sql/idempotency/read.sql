@@ -1,4 +1,4 @@
--- What was answered to the request that came with this key.
+-- The response to the first request with this key.
 select
     i.fingerprint,
     i.status,

@@ -1,4 +1,4 @@
--- The job of a tenant that has a name now.
+-- The job of a tenant that currently has a name.
 select j.id
 from rota.jobs as j
 where

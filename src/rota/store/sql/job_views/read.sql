@@ -1,4 +1,4 @@
--- Jobs of a tenant by id, as they are shown, newest first.
+-- Jobs of a tenant by id, as the API shows them, newest first.
 select
     j.id,
     j.name,
@@ -30,7 +30,7 @@ left join rota.kinds as k on j.kind_id = k.id
 left join rota.queues as q on j.queue_id = q.id
 left join rota.policies as p on j.policy_id = p.id
 left join rota.cursors as c on j.id = c.job_id
--- A page of jobs goes without: a definition may be a megabyte.
+-- A page of jobs omits the definition, which may be a megabyte.
 left join rota.graphs as g on j.graph_id = g.id and :with_graph::boolean
 where j.tenant_id = :tenant_id::integer
 order by j.created_at desc, j.id desc;

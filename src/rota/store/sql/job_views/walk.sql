@@ -1,9 +1,9 @@
--- Ids of a tenant's jobs that fit a filter, newest first. Only so many are looked at: if they did
--- not fill the page, a row with `fits = false` tells how far the look went. A materialized part is
--- read only as far as somebody asks, and in its order: the look ends when the page is full.
+-- Ids of a tenant's jobs that match a filter, newest first. Reads a limited number: if they did not
+-- fill the page, a row with `fits = false` says how far the scan went. A materialized part is read
+-- only as far as needed, and in order: the scan ends when the page is full.
 -- The state is the one that rota.shown_state shows; the function is not inlined and would cost ten
--- times as much. Look-ups are scalar, not `exists`, which the planner would answer by reading all
--- cursors once. To be run inside of store/walking.py.
+-- times as much. Lookups are scalar, not `exists`, which the planner would answer by reading all
+-- cursors once. Requires the planner settings of store/walking.py.
 with looked as materialized (
     select
         j.id,

@@ -1,6 +1,6 @@
--- Ids of a tenant's jobs that somebody executes a run of and that fit a filter, newest first: from
--- the few runs that are held, because the jobs they belong to may be anywhere among many. They are
--- sorted at the end, or the planner walks all jobs for their order.
+-- Ids of a tenant's jobs with a run in execution that match a filter, newest first. Starts from the
+-- few held runs, because their jobs may be anywhere among many. Sorted at the end, or the planner
+-- would scan all jobs for their order.
 with held as materialized (
     select distinct h.job_id
     from rota.live_runs as h

@@ -1,5 +1,5 @@
--- Ids of the jobs of one user that fit a filter, as walk.sql finds those of a tenant. A file of its
--- own, because it walks an index of its own.
+-- Ids of one user's jobs that match a filter, like walk.sql for a tenant. A separate file, because
+-- it scans another index.
 with looked as materialized (
     select
         j.id,

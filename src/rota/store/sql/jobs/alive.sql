@@ -1,5 +1,5 @@
--- The unfinished runs of a job, those of a backfill only if they are asked for. In two parts,
--- because that is how they are indexed.
+-- The unfinished runs of a job, those of a backfill only on request. In two parts, like the
+-- indexes.
 select
     l.id,
     l.state,

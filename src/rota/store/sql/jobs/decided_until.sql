@@ -1,5 +1,5 @@
--- Up to when the ticks of a job were decided, by what is on record: its latest tick before an id,
--- or when it was made. The living are found in two parts, because that is how they are indexed.
+-- Up to when the ticks of a job were decided, by the records: its latest tick before an id, or its
+-- creation. Unfinished runs are found in two parts, like the indexes.
 select
     greatest(
         j.created_at,

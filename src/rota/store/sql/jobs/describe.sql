@@ -1,4 +1,4 @@
--- Change what people call a job and find it by. The caller has locked it.
+-- Change the name, labels, user and details of a job. The caller has locked it.
 update rota.jobs as j
 set
     name = coalesce(:name::text, j.name),

@@ -1,6 +1,6 @@
--- Write new jobs, and the cursors of those that have ticks to come; a taken name refuses them all.
--- The cursors come from what was given and not from what was made: a join of the two would compare
--- all with all where hash joins are off.
+-- Insert jobs, and cursors for those with future ticks; a name in use refuses them all. The cursors
+-- come from the parameters and not from the inserted rows: a join of the two would compare all
+-- pairs where hash joins are off.
 with given as materialized (
     select n.*
     from
@@ -26,11 +26,11 @@ with given as materialized (
             :fired::integer[],
             :schedule_ids::integer[],
             :shards::smallint[],
-            -- As text: an array of arrays would have to be a rectangle.
+            -- As text: an array of arrays would have to be rectangular.
             :gates::text[],
             :deadlines::interval[],
             :graph_ids::integer[],
-            -- Empty if all of them are as usual.
+            -- Empty if all of them have the default.
             :when_queue_paused::rota.when_queue_paused[]
             /* each detail: , :each_{name}::{type}[] */
         ) as n (
@@ -67,5 +67,5 @@ select
     g.graph_id, coalesce(g.when_queue_paused, 'skip'), 1
     /* each detail: , g.{name} */
 from given as g
--- Two that write the same names do so in the same order.
+-- Sorted, so that two transactions insert the same names in the same order.
 order by g.tenant_id, g.name;

@@ -1,4 +1,4 @@
--- Keep what a paused job had, or forget it once it was decided. The caller has locked the job.
+-- Store the backlog of a paused job, or delete it once decided. The caller has locked the job.
 update rota.jobs as j
 set paused_stretches = :stretches::jsonb
 where

@@ -1,5 +1,5 @@
--- Where a job stands in its schedule. Locked: a tick of it is decided before this or after what
--- comes of it, and then it finds another version.
+-- The position of a job in its schedule. Locked: a concurrent tick is decided before this, or
+-- afterwards finds another version.
 select
     c.tick_at,
     c.fire_at,

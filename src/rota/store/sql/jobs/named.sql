@@ -1,4 +1,4 @@
--- The jobs of a tenant that have these names now.
+-- The jobs of a tenant that currently have these names.
 select
     j.id,
     j.name

@@ -1,5 +1,5 @@
--- Pause jobs: no tick after this commits, and the cursor keeps where it stood. What an earlier
--- pause kept is not this one's.
+-- Pause jobs: no tick commits after this, and the cursor keeps its position. The backlog of an
+-- earlier pause does not carry over.
 with chosen as (
     select j.id
     from rota.jobs as j

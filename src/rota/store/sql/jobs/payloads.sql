@@ -1,6 +1,6 @@
--- What a worker needs to know of jobs to carry their runs out: the payload, for runs that carry
--- none of their own, and whether runs of a job must not overlap. The payload is that of the
--- definition in force at the version of the run; where that is not known any more, that of now.
+-- What a worker needs to execute runs of these jobs: the payload, for runs without their own, and
+-- whether runs must not overlap. The payload is that of the definition in force at the run's
+-- version; if that is no longer known, the current one.
 select
     j.id,
     i.version,

@@ -1,4 +1,4 @@
--- Give the unfinished runs of a job the payload it had when they were made, before it gets another.
+-- Store the job's payload in its unfinished runs, before the job gets another one.
 update rota.live_runs as l
 set payload = :payload::jsonb
 where

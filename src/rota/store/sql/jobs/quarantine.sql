@@ -1,5 +1,5 @@
--- Set a job aside that cannot be scheduled. Its cursor keeps where it stood and is not read again;
--- an edit that came first is left alone.
+-- Quarantine a job that cannot be scheduled. Its cursor keeps its position and is not read again. A
+-- job that was edited first stays as it is.
 with chosen as (
     select j.id
     from rota.jobs as j

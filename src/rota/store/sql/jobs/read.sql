@@ -1,4 +1,4 @@
--- What a run of these jobs needs to know of them.
+-- The fields of these jobs that a run needs.
 select
     j.id,
     j.tenant_id,

@@ -1,4 +1,4 @@
--- What a paused job keeps for its resumption; for a caller who has locked the job.
+-- The backlog that a paused job keeps for its resumption; the caller has locked the job.
 select j.paused_stretches as stretches
 from rota.jobs as j
 where

@@ -1,5 +1,4 @@
--- Keep on record what became of ticks of one job that did not become runs. A tick that is on record
--- already stays as it is.
+-- Record ticks of one job that did not become runs. A tick that is already recorded stays as it is.
 insert into rota.runs (
     id, job_id, scheduled_at, due_at, created_at, finished_at, tenant_id, queue_id, kind_id,
     policy_id, job_version, state, trigger, priority, payload, reason

@@ -1,5 +1,5 @@
 -- Write a changed job and its new cursor in one statement, so that no tick is decided between them
--- (F13). Without a next tick the cursor goes. The caller has locked both.
+-- (F13). Without a next tick the cursor is deleted. The caller has locked both.
 with changed as (
     update rota.jobs as j
     set

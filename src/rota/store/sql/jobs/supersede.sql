@@ -1,5 +1,5 @@
--- End waiting runs that a newer one of the same job stands for. One that was started meanwhile
--- stays and is not returned.
+-- End waiting runs that a newer run of the same job replaces. One that was started meanwhile stays
+-- and is not returned.
 with ended as (
     delete from rota.live_runs as r
     where

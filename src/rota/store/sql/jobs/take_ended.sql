@@ -1,4 +1,4 @@
--- Take jobs whose cursor has ended off the list, a batch at a time.
+-- Remove jobs whose cursor has ended from the list, in batches.
 delete from rota.ended_jobs as e
 where
     e.ctid = any(array(

@@ -1,5 +1,5 @@
--- Which of these names jobs have already. Each name is looked up by itself (`offset 0` keeps it
--- from becoming a join): joined with all jobs of the tenant, a thousand names take seconds.
+-- The names among these that jobs already have. Each name is looked up separately (`offset 0`
+-- prevents a join): joined with all jobs of the tenant, a thousand names take seconds.
 select
     n.tenant_id,
     n.name

@@ -1,6 +1,6 @@
--- Raise the version of a job and of its cursor; its definition stays the same. A tick that is
--- being decided at this moment read the old one: it changes nothing, is decided again, and then
--- sees the run that is written here.
+-- Raise the version of a job and of its cursor; its definition stays the same. A tick that is being
+-- decided at this moment has read the old version: it changes nothing, is decided again, and then
+-- sees the run that is inserted here.
 with touched as (
     update rota.jobs as j
     set

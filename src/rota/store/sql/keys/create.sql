@@ -1,4 +1,4 @@
--- Keep a new key, which is valid from now on.
+-- Insert a key, which is valid from now on.
 insert into rota.api_keys (
     id, tenant_id, name, handle, digest, role, user_id, created_at, expires_at
 )

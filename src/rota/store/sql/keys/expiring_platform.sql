@@ -1,4 +1,4 @@
--- The valid bootstrap admin keys that end within this time, the first to end first.
+-- The valid bootstrap admin keys that expire within this time, soonest first.
 select
     k.id,
     k.name,

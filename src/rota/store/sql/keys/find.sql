@@ -1,4 +1,4 @@
--- Whom a key belongs to, if it is valid now. Without a tenant: this is how a tenant is found.
+-- The owner of a key, if it is valid now. Without a tenant: this is how the tenant is found.
 select
     k.id as key_id,
     k.tenant_id,

@@ -1,4 +1,4 @@
--- Whether there is a valid key of the platform, whichever tenant it lies with.
+-- Whether there is a valid platform key, in any tenant.
 select exists(
     select 1 from rota.api_keys as k
     where

@@ -1,4 +1,4 @@
--- The keys of a tenant in the order in which they were made, and never their digests.
+-- The keys of a tenant in the order of their creation, without their digests.
 select
     k.id,
     k.tenant_id,

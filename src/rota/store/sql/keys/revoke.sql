@@ -1,4 +1,4 @@
--- Revoke a key. Revoking it again keeps the time of the first.
+-- Revoke a key. Revoking it again keeps the time of the first revocation.
 update rota.api_keys
 set revoked_at = coalesce(revoked_at, rota.now())
 where

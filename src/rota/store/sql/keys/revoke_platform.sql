@@ -1,4 +1,4 @@
--- Revoke the valid bootstrap admin keys but this one.
+-- Revoke all valid bootstrap admin keys except this one.
 update rota.api_keys
 set revoked_at = rota.now()
 where

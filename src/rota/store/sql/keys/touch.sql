@@ -1,4 +1,4 @@
--- Note that a key is in use, at most once a minute: a busy key must not be a busy row.
+-- Record that a key is in use, at most once a minute: a busy key must not become a busy row.
 update rota.api_keys
 set used_at = rota.now()
 where

@@ -1,4 +1,4 @@
--- Keep what the payloads of kinds look like; only what changed is written.
+-- Store the payload schemas of kinds; only changes are written.
 update rota.kinds as k
 set payload_schema = g.body
 from unnest(:kinds::text[], :bodies::jsonb[]) as g (name, body)

@@ -1,5 +1,5 @@
--- Keep which kinds can complete a run in its handler's transaction; only what changed is written.
--- In the order of their ids: after an upgrade, all workers say so at the same time.
+-- Store which kinds can complete a run in its handler's transaction; only changes are written. In
+-- the order of their ids: after an upgrade, all workers report at the same time.
 with changed as (
     select
         k.id,

@@ -1,5 +1,5 @@
--- Keep the description and the default policy of kinds; only what changed is written. In the order
--- of their ids: after an upgrade, all workers say so at the same time.
+-- Store the description and the default policy of kinds; only changes are written. In the order of
+-- their ids: after an upgrade, all workers report at the same time.
 with changed as (
     select
         k.id,

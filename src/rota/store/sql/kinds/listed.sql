@@ -1,5 +1,5 @@
--- The kinds that workers carry out now or have described. Not all that were ever named: those are
--- of other tenants too.
+-- The kinds that workers execute now or have described. Not all kinds that were ever named: those
+-- may belong to other tenants.
 with served as materialized (
     select
         s.kind_id,

@@ -1,4 +1,4 @@
--- Those of these kinds whose workers cannot complete a run in its handler's transaction.
+-- The kinds among these whose workers cannot complete a run in its handler's transaction.
 select k.name
 from rota.kinds as k
 where

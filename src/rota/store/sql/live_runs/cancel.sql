@@ -1,5 +1,5 @@
--- Cancel runs: one that waits ends at once, one that runs is asked to stop. What is not returned
--- had already finished, or never was.
+-- Cancel runs: a waiting one ends at once, a running one is asked to stop. A missing row had
+-- finished or never existed.
 with chosen as (
     select
         r.id,
@@ -86,7 +86,7 @@ marked as (
     where e.graph_run_id is not null
     group by e.tenant_id, e.graph_run_id, e.step
     union all
-    -- A graph run leaves steps behind.
+    -- The steps of a graph run must be cancelled too.
     select
         e.tenant_id,
         e.id,

@@ -1,5 +1,5 @@
--- Cancel runs without waiting for whoever executes them: the run leaves the hot table at once, so
--- its worker's result is refused by the fence (semantics 10.3).
+-- Cancel runs without waiting for their workers: the run leaves the hot table at once, so the fence
+-- refuses its worker's result (semantics 10.3).
 with ended as (
     delete from rota.live_runs as r
     where r.id = any(:ids::uuid[])
@@ -20,7 +20,7 @@ marked as (
     where e.graph_run_id is not null
     group by e.tenant_id, e.graph_run_id, e.step
     union all
-    -- A graph run leaves steps behind.
+    -- The steps of a graph run must be cancelled too.
     select
         e.tenant_id,
         e.id,

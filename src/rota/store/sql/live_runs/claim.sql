@@ -1,7 +1,7 @@
--- Take waiting runs for a session: from each lane, in the order given, at most its share. A run
--- that becomes ready within `ahead` is taken already and starts when it is ready.
+-- Claim waiting runs for a session: from each lane, in the given order, at most its share. A run
+-- that becomes ready within `ahead` is claimed already and starts when it is ready.
 -- (low, low_id) is a hint where the lane's live entries begin (docs/adr/0009-claims.md); `room`
--- stops the walk when the free slots are filled. ctid = any(array(…)) keeps the planner from
+-- stops the scan when the free slots are filled. ctid = any(array(…)) keeps the planner from
 -- hashing the whole table; the inner select has locked the rows, so no ctid moves meanwhile.
 update rota.live_runs as r
 set
@@ -38,13 +38,13 @@ where
                 limit lane.share
                 for update skip locked
             ) as taken
-        -- Asked here and not only by the claimer: once a pause is acknowledged, nothing starts.
+        -- Checked here, not only by the claimer: once a pause is acknowledged, nothing starts.
         where
             lane.tenant_id <> all(array(
                 select t.id from rota.tenants as t
                 where t.paused_at is not null
             ))
-            -- Nor does a session claim whose lease has run out: its runs would be lost at once.
+            -- A session whose lease has expired claims nothing: its runs would be lost at once.
             and exists (
                 select 1 from rota.sessions as s
                 where

@@ -1,6 +1,6 @@
--- Drop runs that were just made although they had ended before. The insert looked at history with
--- its snapshot and then waited for whoever was ending the run; this statement, in the same
--- transaction, looks again, and by now an ended run is in history.
+-- Delete runs that were just inserted although they had ended before. The insert checked history
+-- with its snapshot and then waited for the transaction that ended the run; this statement, in the
+-- same transaction, checks again, and by now an ended run is in history.
 delete from rota.live_runs as l
 where
     l.id = any(:ids::uuid[])

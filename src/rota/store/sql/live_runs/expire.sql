@@ -32,7 +32,7 @@ marked as (
     where e.graph_run_id is not null
     group by e.tenant_id, e.graph_run_id, e.step
     union all
-    -- A graph run leaves steps behind.
+    -- The steps of a graph run must be cancelled too.
     select
         e.tenant_id,
         e.id,

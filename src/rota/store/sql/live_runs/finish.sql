@@ -1,8 +1,8 @@
--- Move attempts of one session to history, each with its final state. What is not returned was
--- lost: its attempt or session is no longer the one that holds the run, and nothing changed.
--- Asked to cancel first means cancelled, whatever the handler says (reliability table 3.4).
--- A session is set exactly while a run is held (a check constraint), so the state need not be asked
--- again; asking would let the planner join through the index of held runs.
+-- Move attempts of one session to history, each with its final state. A missing row was lost: its
+-- attempt or session no longer holds the run, and nothing changed.
+-- A run that was asked to cancel first ends as cancelled, whatever the handler returns (reliability
+-- table 3.4). A session is set exactly while a run is held (a check constraint), so the state need
+-- not be compared again; comparing would let the planner join through the index of held runs.
 with ended as (
     delete from rota.live_runs as r
     using
@@ -71,7 +71,7 @@ told as (
     returning id, state, tenant_id, graph_run_id, step, member
 ),
 
--- A step leaves its mark together with its ending (docs/adr/0018-marks.md).
+-- The end of a step also inserts a completion record (docs/adr/0018-step-completions.md).
 marked as (
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select

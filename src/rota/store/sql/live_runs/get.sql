@@ -1,4 +1,4 @@
--- Runs by id, alive or finished.
+-- Runs by id, unfinished or finished.
 select
     l.id,
     l.job_id,

@@ -1,4 +1,4 @@
--- Make runs that somebody asked for. An id that exists already, alive or finished, makes nothing.
+-- Insert requested runs. An id that exists already, unfinished or finished, inserts nothing.
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id, queue_id,
     kind_id, policy_id, job_version, state, trigger, priority, guarantee, payload, gates
@@ -38,7 +38,7 @@ from
         :priorities::smallint[],
         :guarantees::rota.guarantee[],
         :payloads::jsonb[],
-        -- As text: an array of arrays would have to be a rectangle.
+        -- As text: an array of arrays would have to be rectangular.
         :gates::text[]
     ) as n (
         id, job_id, scheduled_at, due_at, deadline_at, tenant_id, queue_id, kind_id, policy_id,

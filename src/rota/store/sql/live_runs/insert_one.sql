@@ -1,7 +1,6 @@
--- Make one run of a job, under an id that was drawn a moment ago. For jobs whose runs pass no gates
--- and have no deadline, of tenants without a quota on waiting runs, which is nearly all; of any
--- other, and of a job that is not there, nothing is made. One statement, because somebody waits for
--- it.
+-- Insert one run of a job, with a newly generated id. For jobs whose runs pass no gates and have no
+-- deadline, of tenants without a quota on waiting runs, which is nearly all; for any other job, or
+-- one that does not exist, nothing is inserted. One statement, because a caller waits for it.
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, tenant_id, queue_id, kind_id,
     policy_id, job_version, state, trigger, priority, guarantee, payload

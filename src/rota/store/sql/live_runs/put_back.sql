@@ -1,7 +1,7 @@
--- Let attempts of one session wait again: a retry after its back-off, a snooze, a hand-back.
--- Each leaves a row in attempts. A run that was asked to cancel meanwhile ends instead.
--- A session is set exactly while a run is held (a check constraint), so the state need not be asked
--- again; asking would let the planner join through the index of held runs.
+-- Make attempts of one session wait again: a retry after its back-off, a snooze, a hand-back. Each
+-- adds a row to attempts. A run that was asked to cancel meanwhile ends instead.
+-- A session is set exactly while a run is held (a check constraint), so the state need not be
+-- compared again; comparing would let the planner join through the index of held runs.
 with given as (
     select
         r.id,

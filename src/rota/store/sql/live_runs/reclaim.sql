@@ -1,11 +1,11 @@
--- Take back the runs whose session is expired or gone, or that its session no longer knows of.
--- One statement, so that a completion, a cancel or another reaper on the same run either comes
--- first or finds nothing (F15). A lost attempt is put on record and costs no retry; an at-most-once
--- run ends as lost, the third loss as quarantined, and one that was asked to cancel as cancelled.
+-- Take back the runs whose session is expired or gone, or that their session no longer knows. One
+-- statement, so that a completion, a cancel or another reaper on the same run either comes first or
+-- finds nothing (F15). A lost attempt is recorded and costs no retry; an at-most-once run ends as
+-- lost, the third loss as quarantined, and a run that was asked to cancel as cancelled.
 --
--- In two steps: what is locked must still be the attempt of the session that was seen. A run that
--- was taken back and claimed again since the snapshot has a session that the snapshot does not
--- know, and would pass for one whose session is gone.
+-- In two steps: a locked run must still be the attempt of the session that was seen. A run that was
+-- taken back and claimed again since the snapshot has a session that the snapshot does not know,
+-- and would look like one whose session is gone.
 with seen as materialized (
     select
         r.id,
@@ -18,8 +18,9 @@ with seen as materialized (
         and (
             s.id is null
             or s.expires_at = '-infinity'
-            -- Claimed long enough ago to be in the last two beats, and in neither. Not soon after
-            -- an outage: its worker may not know yet that it holds the run, and hands it back.
+            -- Claimed long enough ago to be in the last two heartbeats, and in neither. Not soon
+            -- after an outage: its worker may not know yet that it holds the run, and hands it
+            -- back.
             or (
                 :unknown_for::interval <= :seen_for::interval
                 and :asked_at::timestamptz > rota.now() - interval '3 seconds'
@@ -28,7 +29,7 @@ with seen as materialized (
                 and not r.id = any(s.running)
             )
         )
-    -- By start, because that is the index to walk; skip locked cannot deadlock in any order.
+    -- By start, because that is the index to scan; skip locked cannot deadlock in any order.
     order by r.started_at
     limit :most::integer
 ),

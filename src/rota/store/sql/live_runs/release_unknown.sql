@@ -1,5 +1,5 @@
--- Let the runs wait again that a session holds and does not know of, because the answer to its
--- claim was lost. Their handlers never started, so nothing counts against them: no loss, no retry.
+-- Release runs that a session holds but does not know, because the response to its claim was lost.
+-- Their handlers never started, so this counts neither as a loss nor as a retry.
 with released as (
     update rota.live_runs as r
     set

@@ -1,14 +1,14 @@
--- Bring finished runs back for a new series of attempts. The id stays, so the outside world sees
--- the same idempotency key, and attempts go on counting, so the fence goes on growing. What the run
--- had come to is kept in attempts. Only dead letters and cancelled runs can come back. A run comes
--- back with the payload that it used, and carries it from now on.
+-- Requeue finished runs for a new series of attempts. The id stays, so other systems see the same
+-- idempotency key, and attempts keep counting, so the fence keeps growing. Attempts keep the
+-- earlier outcome. Only dead letters and cancelled runs can be requeued. A run keeps the payload
+-- that it used and carries it from now on.
 with chosen as (
     select r.*
     from rota.runs as r
     where
         r.id = any(:ids::uuid[])
         and r.state in ('dead', 'lost', 'quarantined', 'cancelled', 'expired')
-        -- A step goes again with its graph run, and that only once all its steps have ended.
+        -- A step is retried with its graph run, and only once all its steps have ended.
         and r.trigger <> 'graph'
         and not exists (
             select 1 from rota.live_runs as l

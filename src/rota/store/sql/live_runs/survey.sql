@@ -1,7 +1,7 @@
--- The lanes (tenant, priority) of a queue that hold waiting runs and are not in the given list.
--- The list is sorted and cuts the index into gaps; each gap is walked by hopping from lane to lane.
--- A known lane is never entered, so the dead entries before its head cost nothing here, even
--- while a foreign snapshot keeps vacuum from removing them (docs/adr/0009-claims.md).
+-- The lanes (tenant, priority) of a queue that hold waiting runs and are not in the given list. The
+-- list is sorted and cuts the index into gaps; each gap is scanned by hopping from lane to lane. A
+-- known lane is never entered, so the dead entries before its head cost nothing here, even while a
+-- foreign snapshot keeps vacuum from removing them (docs/adr/0009-claims.md).
 with recursive edges as (
     select
         k.tenant_id,

@@ -1,6 +1,6 @@
--- As survey, among these tenants only: the lanes of a queue that hold waiting runs and are not in
+-- Like survey, limited to these tenants: the lanes of a queue that hold waiting runs and are not in
 -- the given list. The known lanes of a tenant cut its part of the index into gaps; each gap is
--- walked by hopping from lane to lane, and lanes of other tenants are never seen.
+-- scanned by hopping from lane to lane, and lanes of other tenants are never read.
 with recursive edges as (
     select
         k.tenant_id,

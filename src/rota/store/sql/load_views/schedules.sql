@@ -1,6 +1,6 @@
--- The schedules of a tenant's jobs that have ticks to come, with what identifies their ticks, and
--- its submissions that wait for their time, each as a schedule with that time. From the cursors,
--- not from the jobs: a tenant may have millions of jobs that ran once and are over.
+-- The schedules of a tenant's jobs with future ticks, with what identifies their ticks, and its
+-- scheduled submissions, each as a schedule with one time. From the cursors, not from the jobs: a
+-- tenant may have millions of jobs that ran once and have ended.
 (
     select
         c.job_id,

@@ -1,4 +1,4 @@
--- How many tickets of a key were made lately and not used.
+-- How many unused tickets a key has created recently.
 select count(*) as number
 from rota.logins as l
 where

@@ -1,5 +1,5 @@
--- Keep a login or a ticket, which ends with its key at the latest. What the key may do is not kept:
--- it is read with it each time.
+-- Insert a login or a ticket, which ends with its key at the latest. The rights of the key are not
+-- stored: they are read with it each time.
 insert into rota.logins (digest, key_id, is_ticket, created_at, expires_at)
 select
     :digest::bytea,

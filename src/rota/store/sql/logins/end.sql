@@ -1,4 +1,4 @@
--- End a login. No row means that it had ended.
+-- End a login. No row means that it had ended before.
 delete from rota.logins
 where digest = :digest::bytea
 returning key_id;

@@ -1,4 +1,4 @@
--- Whom a login belongs to, if it and its key are valid now and a person used it lately.
+-- The owner of a login, if it and its key are valid now and it was used recently.
 select
     k.id as key_id,
     k.tenant_id,

@@ -1,5 +1,5 @@
--- Delete logins that have ended by themselves, and of a key all but its latest: a script that logs
--- in again and again must not fill the table.
+-- Delete logins that have expired, and all but the latest logins of a key: a script that logs in
+-- repeatedly must not fill the table.
 delete from rota.logins
 where
     digest in (

@@ -1,4 +1,4 @@
--- Take a ticket and tell whose it is. The row goes with it: of two who come at once, one gets it.
+-- Redeem a ticket and return its owner. The row is deleted: of two concurrent callers, one gets it.
 with taken as (
     delete from rota.logins as l
     where

@@ -1,5 +1,5 @@
--- Note that a person uses a login. One that has ended by then does not come back; one that was
--- noted a moment ago is left alone.
+-- Record that a login is in use. A login that has ended by then is not revived; one that was
+-- recorded a moment ago is not written again.
 update rota.logins
 set used_at = rota.now()
 where

@@ -1,5 +1,5 @@
--- Add pieces to the logs of attempts. A piece that was sent before is not doubled. In one order, so
--- that two who send the same wait for each other and never both.
+-- Append pieces to the logs of attempts. A piece that was sent before is not duplicated. Sorted, so
+-- that two transactions with the same pieces do not deadlock.
 insert into rota.run_logs (run_id, attempt, seq, stream, logged_at, chunk)
 select
     l.run_id,

@@ -1,4 +1,4 @@
--- Pieces of a run's log after a place, in order, all attempts one after the other.
+-- Pieces of a run's log after a position, in order, attempt by attempt.
 select
     l.attempt,
     l.seq,

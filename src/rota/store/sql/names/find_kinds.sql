@@ -1,4 +1,4 @@
--- The kinds of these names that are there; asking makes none.
+-- The existing kinds of these names; creates none.
 select
     k.id,
     k.name

@@ -1,4 +1,4 @@
--- The queue of a name, if there is one; asking makes none.
+-- The queue of a name, if it exists; creates none.
 select
     q.id,
     q.name

@@ -1,4 +1,4 @@
--- The queues of these names that are there; asking makes none.
+-- The existing queues of these names; creates none.
 select
     k.id,
     k.name

@@ -1,4 +1,4 @@
--- The names of a few tenants: enough to tell whether there is more than one.
+-- The names of a few tenants: enough to see whether there is more than one.
 select
     t.id,
     t.name

@@ -1,6 +1,6 @@
--- The ids of queue names, made when they are new. The read comes first: an insert that conflicts
--- would still use up an id and write a dead row. A name that is not returned was made by somebody
--- else since this statement began; asking again finds it.
+-- The ids of queue names, created if new. The read comes first: a conflicting insert would still
+-- use up an id and write a dead row. A missing name was created by another transaction after this
+-- statement began; a retry finds it.
 with known as (
     select
         k.id,

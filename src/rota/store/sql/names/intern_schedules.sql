@@ -1,5 +1,5 @@
--- The ids of the bodies of schedules by their digests, made when they are new. A digest that is not
--- returned was made by somebody else since this statement began; asking again finds it.
+-- The ids of schedule bodies by their digests, created if new. A missing digest was created by
+-- another transaction after this statement began; a retry finds it.
 with known as (
     select
         k.id,

@@ -1,6 +1,6 @@
--- The ids of queue names that tenants use, made when they are new, as intern_queues makes them. A
--- queue that a tenant uses for the first time becomes one of its own. A name that is not returned
--- was made by somebody else since this statement began; asking again finds it.
+-- The ids of queue names that tenants use, created if new, like intern_queues. A queue that a
+-- tenant uses for the first time becomes one of its own. A missing name was created by another
+-- transaction after this statement began; a retry finds it.
 with wanted as (
     select
         w.tenant_id,

@@ -1,4 +1,4 @@
--- Tenants by name. They are made by an administrator, never by using them.
+-- Tenants by name. Only an administrator creates them; using a name does not.
 select
     t.id,
     t.name,

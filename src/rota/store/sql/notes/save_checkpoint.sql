@@ -1,4 +1,4 @@
--- Keep where a run got to, as long as this attempt still holds it. No row means that it does not.
+-- Store the checkpoint of a run while this attempt holds it. No row means that it does not.
 insert into rota.run_notes as n (run_id, attempt, noted_at, checkpoint)
 select
     r.id,

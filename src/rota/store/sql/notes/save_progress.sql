@@ -1,4 +1,4 @@
--- Keep how far attempts got. An older attempt never overwrites what a newer one said.
+-- Store the progress of attempts. An older attempt never overwrites the progress of a newer one.
 insert into rota.run_notes as n (run_id, attempt, noted_at, progress, message)
 select
     p.run_id,

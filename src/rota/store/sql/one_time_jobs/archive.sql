@@ -1,5 +1,5 @@
--- Remove one-time jobs whose runs have all ended, and write what a job said into its runs: they are
--- submissions from now on. A name that Rota had made up is dropped.
+-- Remove one-time jobs whose runs have all ended, and copy the fields of the job into its runs,
+-- which are submissions from now on. A name that Rota had generated is dropped.
 with removed as (
     delete from rota.jobs as j
     where

@@ -1,5 +1,5 @@
--- Lock the ended runs of one-time jobs. Whoever brings one of them back is waited for, and the next
--- statement sees that it lives; whoever comes later finds what the job said in the run.
+-- Lock the ended runs of one-time jobs. This waits for a transaction that requeues one of them, and
+-- the next statement sees it; a later one finds the job's fields in the run.
 select r.id
 from rota.runs as r
 where r.job_id = any(:job_ids::uuid[])

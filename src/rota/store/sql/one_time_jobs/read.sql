@@ -1,9 +1,9 @@
--- One-time jobs of an earlier release in the order of their ids, each locked, with where its cursor
--- stands. Only so many jobs are looked at; the next pass begins after the last of them. A job is
--- left alone (`is_movable` is false) while it is held or a run of it lives, because a worker may be
--- about to ask for its payload; until its instant if it has run before, because that run needs the
--- job too; if it is a graph, or declared by a file or by code; or if its schedule has rules that
--- only a job can follow. `defined_since` is set for jobs of this release.
+-- One-time jobs of an earlier release in the order of their ids, each locked, with the position of
+-- its cursor. Reads a limited number of jobs; the next pass begins after the last of them.
+-- `is_movable` is false, and the job stays, while it is held or has an unfinished run, because a
+-- worker may be about to read its payload; until its due time if it has run before, because that
+-- run needs the job too; if it is a graph, or declared by a file or by code; or if its schedule has
+-- rules that only a job can follow. `defined_since` is set for jobs of this release.
 with looked as materialized (
     select
         j.id,

@@ -1,6 +1,6 @@
--- Turn one-time jobs with a tick to come into submissions that wait for their instant. A job whose
--- cursor moved since it was read stays. A name that Rota had made up is dropped: the submission is
--- then called after its kind.
+-- Turn one-time jobs with a future tick into scheduled submissions. A job whose cursor moved since
+-- it was read stays. A name that Rota had generated is dropped: the submission is then named after
+-- its kind.
 with given as (
     select
         n.job_id,

@@ -1,5 +1,5 @@
 -- The runs that ended after a time, oldest first, with the names of their jobs: those of a range of
--- ids, and of each tenant those that ended more than an hour after the time in theirs.
+-- ids, and per tenant those that ended more than an hour after the time in their ids.
 with ended as (
     select u.*
     from rota.runs as u

@@ -1,2 +1,2 @@
--- Drop the partition of a day that is over; as the owner, whoever asks.
+-- Drop the partition of a past day, with the owner's rights.
 select rota.drop_partition(:parent::text, :day::date)::text as dropped;

@@ -1,2 +1,2 @@
--- Make the partition of a day, unless it is there; as the owner, whoever asks.
+-- Create the partition of a day unless it exists, with the owner's rights.
 select rota.make_partition(:parent::text, :day::date) as is_new;

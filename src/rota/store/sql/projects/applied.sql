@@ -1,4 +1,4 @@
--- The entry of the audit log about the last time that the file of a project was applied.
+-- The audit entry of the last time that the file of a project was applied.
 select a.id
 from rota.audit as a
 where

@@ -1,5 +1,5 @@
--- The jobs that carry the label of a project. The first condition on the labels is word for word
--- that of the index; behind the wall between tenants the second one cannot be a condition of any.
+-- The jobs that carry the label of a project. The first condition on the labels is identical to
+-- that of the index; under row-level security the second one cannot be an index condition.
 select j.id
 from rota.jobs as j
 where

@@ -1,4 +1,4 @@
--- Who changed each of these jobs last, after an entry of the audit log. Each is looked up alone.
+-- The last change of each of these jobs after an audit entry. Each job is looked up separately.
 select
     n.id,
     a.at,

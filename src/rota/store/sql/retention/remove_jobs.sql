@@ -1,5 +1,5 @@
--- Remove jobs that were deleted, and one-time jobs that have ended, before a time, once no run of
--- them is left. Of the oldest, so many are looked at.
+-- Remove jobs that were deleted, and one-time jobs that have ended, before a time, once they have
+-- no runs left. Examines a limited number of the oldest.
 with looked as materialized (
     select
         j.id,

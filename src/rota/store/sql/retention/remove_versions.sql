@@ -1,4 +1,5 @@
--- Remove definitions that were superseded before a time, at most so many: no kept run used them.
+-- Remove a limited number of definitions that were superseded before a time: no stored run used
+-- them.
 delete from rota.job_versions as v
 where
     (v.job_id, v.until_version) in (

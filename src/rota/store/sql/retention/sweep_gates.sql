@@ -1,5 +1,5 @@
--- Delete gates that no queue, tenant, job or unfinished run passes, at most so many, once that is
--- so since before a time. Note of the others whether they are used now.
+-- Delete a limited number of gates that no queue, tenant, job or unfinished run has passed since
+-- before a time. Record of the others whether they are in use.
 with used as materialized (
     select unnest(l.gates) as id from rota.live_runs as l
     where l.gates is not null

@@ -1,5 +1,5 @@
--- Delete graphs that no job and no unfinished graph run uses, at most so many, once that is so
--- since before a time. Note of the others whether they are used now.
+-- Delete a limited number of graphs that no job and no unfinished graph run has used since before a
+-- time. Record of the others whether they are in use.
 with used as materialized (
     select j.graph_id as id from rota.jobs as j
     where j.graph_id is not null

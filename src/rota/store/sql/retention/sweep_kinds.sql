@@ -1,5 +1,5 @@
--- Delete kinds that no job, unfinished run, graph or worker uses, at most so many, once that is so
--- since before a time. Note of the others whether they are used now.
+-- Delete a limited number of kinds that no job, unfinished run, graph or worker has used since
+-- before a time. Record of the others whether they are in use.
 with used as materialized (
     select j.kind_id as id from rota.jobs as j
     union

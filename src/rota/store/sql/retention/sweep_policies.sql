@@ -1,5 +1,5 @@
--- Delete policies that no job and no unfinished run uses, at most so many, once that is so since
--- before a time. Note of the others whether they are used now.
+-- Delete a limited number of policies that no job and no unfinished run has used since before a
+-- time. Record of the others whether they are in use.
 with used as materialized (
     select j.policy_id as id from rota.jobs as j
     union

@@ -1,5 +1,5 @@
--- Delete schedules that no job with ticks to come uses, at most so many, once that is so since
--- before a time. Note of the others whether they are used now.
+-- Delete a limited number of schedules that no job with future ticks has used since before a time.
+-- Record of the others whether they are in use.
 with used as materialized (
     select c.schedule_id as id from rota.cursors as c
     where c.schedule_id is not null

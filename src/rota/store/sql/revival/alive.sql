@@ -1,5 +1,5 @@
--- How many runs of a tenant match and can be asked to cancel, counted no further than asked, and
--- the ids of the oldest of them. Those that were asked already do not count.
+-- How many matching runs of a tenant can be asked to cancel, counted up to a limit, and the ids of
+-- the oldest. Runs that were asked already do not count.
 with matching as materialized (
     select r.id
     from rota.live_runs as r

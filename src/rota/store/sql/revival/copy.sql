@@ -1,5 +1,5 @@
--- Make a new run from each of these finished runs, with another payload, and write down what it was
--- made from and for whom. It has the kind, queue, policy and definition of the old one. That of a
+-- Insert a copy of each of these finished runs, with another payload, and record its origin and who
+-- requested it. It has the kind, queue, policy and definition of the old run. The copy of a
 -- submission is a submission of its own, with the same name, labels and user.
 with wanted as (
     select

@@ -1,6 +1,6 @@
--- How many dead letters of a tenant match, counted no further than asked, and the ids of the oldest
--- of them. What counts, requeues, edits and drops dead letters finds them here; the list
--- (run_views/walk_bad.sql) and groups (run_views/dead_groups.sql) have the same conditions.
+-- How many dead letters of a tenant match, counted up to a limit, and the ids of the oldest.
+-- Counting, requeueing, editing and dropping dead letters use this statement; the list
+-- (run_views/walk_bad.sql) and the groups (run_views/dead_groups.sql) have the same conditions.
 with matching as materialized (
     select r.id
     from rota.runs as r

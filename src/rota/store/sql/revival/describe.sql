@@ -1,4 +1,4 @@
--- Give a run that was made from a submission what that one carries beside its payload.
+-- Copy the name, labels and user of a submission to a run that was created from it.
 update rota.live_runs as l
 set
     name = r.name,

@@ -1,4 +1,4 @@
--- Drop dead letters: they stay in history with the state they came to, and are listed no more.
+-- Drop dead letters: they stay in history with their state, and are no longer listed.
 update rota.runs as r
 set
     dropped_at = rota.now(),

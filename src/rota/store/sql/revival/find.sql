@@ -1,4 +1,5 @@
--- One run of a tenant, alive or finished, with what it ran with. Another tenant's is not found.
+-- One run of a tenant, unfinished or finished, with its settings. Other tenants' runs are not
+-- found.
 with found as (
     select
         l.id, l.job_id, l.job_version, l.state, l.scheduled_at, l.priority, l.queue_id, l.kind_id,

@@ -1,4 +1,4 @@
--- Forget what runs were made from, once they are older than history is kept.
+-- Delete the origins of runs, once they are older than history is kept.
 delete from rota.replays as p
 where
     p.run_id in (

@@ -1,4 +1,4 @@
--- The run that another one was made from, as the reason of the newer one.
+-- The run from which another one was created, as the reason of the newer one.
 select
     p.run_id as id,
     jsonb_build_object('replay_of', p.replay_of, 'by', p.asked_by) as reason

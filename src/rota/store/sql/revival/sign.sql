@@ -1,5 +1,5 @@
--- Write who brought runs back beside what they had come to. The last attempt's row was written when
--- they came back, a moment ago in the same transaction.
+-- Record who requeued runs, next to their last outcome. The last attempt's row was written when
+-- they were requeued, earlier in the same transaction.
 update rota.attempts as a
 set reason = a.reason || jsonb_build_object('replayed_by', :by::text)
 from rota.live_runs as l

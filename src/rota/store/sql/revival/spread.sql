@@ -1,4 +1,4 @@
--- Let runs that were just brought back begin one after the other, in their order.
+-- Space out the starts of runs that were just requeued, in order.
 with placed as (
     select
         i.id,

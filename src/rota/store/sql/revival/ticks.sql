@@ -1,4 +1,4 @@
--- What became of ticks, by the ids of the runs they would have: in which state, or nothing.
+-- The states of ticks, by the ids of the runs that they would have; no row without a run.
 select
     l.id,
     l.state

@@ -1,5 +1,5 @@
--- Which login this connection has, and what it may be to Rota. Asks by oid: a name would be refused
--- to a login that may not look into the schema.
+-- The login of this connection and its rights. Uses oids: a login without access to the schema may
+-- not use names.
 select
     current_user::text as name,
     r.rolsuper as is_superuser,

@@ -1,2 +1,2 @@
--- Create and complete the group roles; what an administrator must run first is returned.
+-- Create the group roles and grant their rights; return what an administrator must run first.
 select missing from rota.grant_roles() as missing;

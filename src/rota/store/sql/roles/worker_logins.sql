@@ -1,4 +1,4 @@
--- The logins of connections that workers have open, as far as this login may see them.
+-- The logins of workers' open connections, as far as this login may see them.
 select
     a.usename::text as name,
     count(*) as connections,

@@ -1,5 +1,5 @@
 -- The attempts of a tenant's run: those that did not end it from their table, and the one that is
--- under way or ended it from the run itself.
+-- running or ended it from the run itself.
 with told as (
     select
         l.id as run_id, l.attempt, l.session_id, l.state::text as outcome, l.started_at,

@@ -1,7 +1,7 @@
--- Dead letters of a tenant that ended in a time, those of one kind and one fingerprint together
--- (rota.failure_fingerprint), the group that was seen last first, each with the message of its
--- newest. At most so many of the newest are looked at; `is_partial` says that there are more. What
--- counts and acts on dead letters (revival/dead.sql) has the same conditions.
+-- Dead letters of a tenant that ended in a period, grouped by kind and fingerprint
+-- (rota.failure_fingerprint), the latest group first, each with the message of its newest. Reads a
+-- limited number of the newest; `is_partial` means that there are more. Counting and changing dead
+-- letters (revival/dead.sql) uses the same conditions.
 with newest as (
     select
         r.id, r.job_id, r.kind_id, r.job_version, r.finished_at, r.reason, r.trigger
@@ -20,7 +20,7 @@ with newest as (
 told as materialized (
     select
         n.id,
-        -- A submission is no job.
+        -- A submission has no job.
         nullif(n.job_id, n.id) as job_id,
         n.kind_id,
         n.job_version,
@@ -31,7 +31,7 @@ told as materialized (
             'frame', f.reason ->> 'frame'
         ) as failure
     from newest as n
-    -- Read once, and without its traceback, which is what makes it large.
+    -- Read once, and without its traceback, which makes it large.
     cross join lateral (select n.reason - 'traceback' as reason limit 1) as f
     where
         n.finished_at >= :since::timestamptz
@@ -42,7 +42,7 @@ told as materialized (
         and (:kind_id::integer is null or n.kind_id = :kind_id::integer)
 ),
 
--- Each failure once: most are those of many runs, and a fingerprint is what takes the time.
+-- Each failure once: most occur in many runs, and the fingerprint is the expensive part.
 failures as materialized (
     select
         t.kind_id,
@@ -101,7 +101,7 @@ runs as materialized (
     group by m.kind_id, m.fingerprint, u.job_id, u.job_version
 ),
 
--- How many ended in each of the last 24 hours, by how many hours ago.
+-- How many ended in each of the last 24 hours, by hours ago.
 hours as (
     select
         h.kind_id,
@@ -120,7 +120,7 @@ hours as (
     group by h.kind_id, h.fingerprint
 ),
 
--- The jobs and the versions of their definitions. A submission has no row: all are one.
+-- The jobs and the versions of their definitions. Submissions have no job row and count as one.
 defined as materialized (
     select
         r.kind_id,

@@ -1,5 +1,5 @@
--- The newest run of each of a tenant's jobs, alive or finished. (job, id) are compared
--- as a row, or the planner may walk the index of all ids until it meets the job.
+-- The newest run of each of a tenant's jobs, unfinished or finished. (job, id) are compared as a
+-- row, or the planner may scan the index of all ids until it meets the job.
 with newest as (
     select
         w.job_id,

@@ -1,4 +1,4 @@
--- Pieces of the log of a tenant's run after a place, in order, all attempts one after the other.
+-- Pieces of the log of a tenant's run after a position, in order, attempt by attempt.
 select
     l.attempt,
     l.seq,

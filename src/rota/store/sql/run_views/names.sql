@@ -1,4 +1,4 @@
--- The ids of a queue and of a kind by their names; no id means that there is none of that name.
+-- The ids of a queue and of a kind by name; null if the name does not exist.
 select
     (
         select q.id from rota.queues as q

@@ -1,6 +1,6 @@
--- The latest runs of each of a tenant's jobs: one that runs, and of those that ended the newest.
--- (job, id) are compared as a row, or the planner may walk the index of all ids until it meets the
--- job. How many is written out, so that the planner knows how few they are.
+-- The latest runs of each of a tenant's jobs: a running one, and the newest of those that ended.
+-- (job, id) are compared as a row, or the planner may scan the index of all ids until it meets the
+-- job. The limit is a literal, so that the planner knows how few rows there are.
 (
     select distinct on (h.job_id)
         h.job_id,

@@ -1,6 +1,6 @@
--- Runs of a tenant by id, alive or finished, with the names of what they point to. What is gone has
--- no name. A run without a payload of its own has that of the definition in force at its version;
--- where that is not known any more, a run that is alive gets that of now.
+-- Runs of a tenant by id, unfinished or finished, with the names of the objects they refer to.
+-- Deleted objects have no name. A run without its own payload has that of the definition in force
+-- at its version; if that is no longer known, an unfinished run gets the current one.
 with found as (
     select
         l.id, l.job_id, l.job_version, l.state, l.scheduled_at, l.due_at, l.ready_at,
@@ -56,7 +56,7 @@ select
     f.graph_run_id,
     f.step,
     f.member,
-    -- Nulls do not count.
+    -- greatest() ignores nulls.
     coalesce(
         f.finished_at, greatest(f.created_at, f.started_at, f.changed_at, n.noted_at)
     ) as modified_at,

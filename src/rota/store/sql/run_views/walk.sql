@@ -1,12 +1,12 @@
--- Ids of a tenant's runs that fit a filter, newest first in each part. Of history only so many runs
--- are looked at, so that a rare filter cannot walk through months: if they did not fill the page,
--- a row with `fits = false` tells how far the look went. A materialized part is read only as far as
--- somebody asks, and in its order: the look ends when the page is full.
--- The rows that begin with the tenant fit the index of tenant and id only: the planner prefers it
--- to the index of all ids, which for a tenant without runs means to read everything. The upper
--- bound of the id alone is where a walk behind the wall begins. The lower one is looked at run by
--- run: as a bound it would make a narrow range, for which the planner thinks any index will do.
--- To be run inside of store/walking.py: only what somebody has in hand is sorted.
+-- Ids of a tenant's runs that match a filter, newest first in each part. Reads a limited number of
+-- runs of history, so that a rare filter cannot scan months: if they did not fill the page, a row
+-- with `fits = false` says how far the scan went. A materialized part is read only as far as
+-- needed, and in order: the scan ends when the page is full.
+-- Rows compared from the tenant on match only the index of tenant and id: the planner prefers it to
+-- the index of all ids, which for a tenant without runs means reading everything. Under row-level
+-- security, a scan starts at the upper bound of the id alone. The lower bound is checked run by
+-- run: as an index bound it would form a narrow range, for which the planner considers any index
+-- suitable. Requires the planner settings of store/walking.py: only held runs are sorted.
 with looked as materialized (
     select
         r.id,

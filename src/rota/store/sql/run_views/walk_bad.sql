@@ -1,5 +1,5 @@
--- Ids of a tenant's dead letters that fit a filter, as walk.sql finds those of all runs: only so
--- many are looked at, and a row tells how far that went if it did not fill the page.
+-- Ids of a tenant's dead letters that match a filter, like walk.sql for all runs: reads a limited
+-- number, and a row says how far the scan went if they did not fill the page.
 with looked as materialized (
     select
         r.id,

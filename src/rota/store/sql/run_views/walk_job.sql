@@ -1,5 +1,5 @@
--- Ids of a job's runs that fit a filter, as walk.sql finds those of a tenant. The living ones are
--- found by their job and sorted; the index of all ids would be in order, but full of others.
+-- Ids of a job's runs that match a filter, like walk.sql for a tenant. Unfinished ones are found by
+-- their job and sorted; the index of all ids would be in order, but full of other jobs' runs.
 with looked as materialized (
     select
         r.id,

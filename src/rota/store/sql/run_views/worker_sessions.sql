@@ -1,4 +1,4 @@
--- The sessions of a worker, by its name or as one session, and when each was last heard of.
+-- The sessions of a worker, by its name or by session id, with the last heartbeat of each.
 select
     s.id,
     s.beat_at,

@@ -1,4 +1,4 @@
--- The version that a secret has now, and nobody else changes it until the end of the transaction.
+-- The current version of a secret, locked until the end of the transaction.
 select s.version
 from rota.secrets as s
 where

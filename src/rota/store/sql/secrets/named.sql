@@ -1,4 +1,4 @@
--- Those of these names that a secret of the tenant has.
+-- The names among these that a secret of the tenant has.
 select
     s.name,
     s.version,

@@ -1,4 +1,4 @@
--- The secrets of a tenant by name, without what they hide.
+-- The secrets of a tenant by name, without their values.
 select
     s.name,
     s.version,

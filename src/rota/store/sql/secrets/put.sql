@@ -1,5 +1,5 @@
--- Write a secret, or its next version. The sealed text is given twice instead of taken from
--- `excluded`, which only somebody who may read the column can do.
+-- Insert a secret, or its next version. The ciphertext is a parameter twice instead of a reference
+-- to `excluded`, which would require the right to read the column.
 insert into rota.secrets as s (tenant_id, name, version, key_id, ciphertext, updated_at)
 values (
     :tenant_id::integer,

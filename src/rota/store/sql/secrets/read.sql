@@ -1,4 +1,4 @@
--- Sealed secrets, for a worker that is about to open them.
+-- Encrypted secrets, for a worker that is about to decrypt them.
 select
     s.name,
     s.version,

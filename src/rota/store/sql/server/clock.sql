@@ -1,2 +1,2 @@
--- The time by the clock that decides.
+-- The time of the database's clock, which decides.
 select rota.now() as now;

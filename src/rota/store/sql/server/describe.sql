@@ -1,4 +1,4 @@
--- What the server is, for judging whether it may hold our data.
+-- The version and settings of the server, to check whether it may hold Rota's data.
 select
     current_setting('server_version_num')::integer as version,
     current_setting('server_version') as shown_version,

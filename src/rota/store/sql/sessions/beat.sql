@@ -1,6 +1,6 @@
--- Renew a session and bring back what it is asked to do. No row means that the session was expired:
--- it is never revived, since its runs may belong to another one by now. A session whose lease has
--- run out and that nobody has expired yet goes on: an outage of the database costs no lease.
+-- Renew a session and return its instructions. No row means that the session was expired: it is
+-- never revived, since its runs may belong to another session by now. A session whose lease has run
+-- out but that was not expired yet continues: an outage of the database costs no lease.
 update rota.sessions as s
 set
     beat_at = rota.now(),

@@ -1,4 +1,4 @@
--- End a session at once and for ever, so that nobody waits for its lease to run out.
+-- End a session at once and for ever, so that its lease need not run out first.
 update rota.sessions as s
 set expires_at = '-infinity'
 where

@@ -1,4 +1,4 @@
--- Ask a worker to take no more runs; its next beat brings the news. No row: it is not alive.
+-- Ask a worker to claim no more runs; its next heartbeat returns it. No row: it is not alive.
 update rota.sessions as s
 set draining = true
 where

@@ -1,8 +1,8 @@
--- Mark sessions whose lease ran out as dead for ever. A beat that was on its way meets the mark
--- and fails, so the worker learns of it before it can finish what others now run.
--- `seen_for` is how long the caller has seen the database without a break, up to `asked_at`. Until
--- that is a whole lease, a session may be silent only because the database was away; and a server
--- that was frozen carries this out long after it was asked to.
+-- Mark sessions whose lease ran out as dead for ever. A heartbeat on its way finds the session
+-- expired and fails, so the worker learns of it before it can finish runs that others now execute.
+-- `seen_for` is how long the caller has seen the database without a gap, up to `asked_at`. Until
+-- that is a whole lease, a session may be silent only because the database was unavailable; and a
+-- server that was frozen executes this long after it was requested.
 with dead as (
     select s.id
     from rota.sessions as s

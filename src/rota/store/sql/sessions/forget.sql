@@ -1,5 +1,5 @@
--- Delete sessions that were expired long ago and hold no run any more. The second half is what
--- keeps a run from becoming an orphan that no reaper can see (F19).
+-- Delete sessions that expired long ago and hold no runs. The second condition prevents a run from
+-- becoming an orphan that no reaper can see (F19).
 with over as (
     select s.id
     from rota.sessions as s

@@ -1,4 +1,4 @@
--- The sessions of a role whose lease holds.
+-- The sessions of a role with a valid lease.
 select
     s.id,
     s.name,

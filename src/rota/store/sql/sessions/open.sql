@@ -1,4 +1,4 @@
--- Register the start of a process. Its id was minted at that start and is never used again (F18).
+-- Register the start of a process. Its id was generated at that start and is never reused (F18).
 insert into rota.sessions (id, role, name, queues, kinds, slots, serves, expires_at)
 values (
     :id::uuid,

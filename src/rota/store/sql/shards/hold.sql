@@ -1,5 +1,5 @@
--- Take shards that are free and renew those already held. The epoch rises only when the owner
--- changes, and an expired lease of our own counts as a change: another might have fired meanwhile.
+-- Take free shards and renew those already held. The epoch rises only when the owner changes, and
+-- an expired lease of the same owner counts as a change: another might have fired meanwhile.
 with chosen as (
     select s.id
     from rota.shards as s

@@ -1,4 +1,4 @@
--- Who holds each shard, and until when; a lease that has run out holds nothing.
+-- The holder of each shard, and until when; an expired lease holds nothing.
 select
     s.id,
     case when s.expires_at > rota.now() then s.owner end as owner,

@@ -1,4 +1,4 @@
--- Let shards go, so that another scheduler may take them at once.
+-- Release shards, so that another scheduler can take them at once.
 update rota.shards as s
 set expires_at = rota.now()
 where

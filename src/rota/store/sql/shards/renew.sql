@@ -1,6 +1,6 @@
--- Renew leases that still hold. It waits for a fire of our own on the same shard, where hold.sql
--- would pass by: a scheduler that is always firing must not lose its shards for it. The locks are
--- taken in the order of the shards, as fire.sql takes them. A lease that ran out is not revived.
+-- Renew valid leases. Waits for a concurrent fire of the same owner on the shard, where hold.sql
+-- would skip it: a scheduler that fires constantly must not lose its shards for it. Locks are taken
+-- in the order of the shards, as in fire.sql. An expired lease is not revived.
 with chosen as (
     select s.id
     from rota.shards as s

@@ -1,5 +1,5 @@
--- Note how far a source got, in the transaction of its events, and renew the lease. No row back
--- means that the lease was lost: then nothing of this transaction may be committed.
+-- Store how far a source was read, in the transaction of its events, and renew the lease. No row
+-- means that the lease was lost: then this transaction must not commit.
 update rota.sources as s
 set
     position = coalesce(:position::text, s.position),

@@ -1,4 +1,4 @@
--- Note what went wrong and let the source go, so that another process may have more luck with it.
+-- Store an error and release the source, so that another process can try it.
 update rota.sources as s
 set
     failures = s.failures + 1,

@@ -1,6 +1,6 @@
--- Take a source that nobody reads, or renew it for whoever does. No row back: another reads it. The
--- epoch rises when the owner changes, and an expired lease of our own counts as a change. Another
--- kind under the same name cannot understand the position.
+-- Take a free source, or renew the lease of its reader. No row: another process reads it. The epoch
+-- rises when the owner changes, and an expired lease of the same owner counts as a change. The
+-- position is discarded if the kind under this name has changed.
 insert into rota.sources as s (tenant_id, name, kind, owner, reader, expires_at)
 values (
     :tenant_id::integer,

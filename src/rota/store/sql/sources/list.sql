@@ -1,4 +1,4 @@
--- The sources of a tenant, with whoever reads them now.
+-- The sources of a tenant, with their current readers.
 select
     s.name,
     s.kind,

@@ -1,4 +1,4 @@
--- Let a source go, so that another process may read it at once.
+-- Release a source, so that another process can read it at once.
 update rota.sources as s
 set expires_at = rota.now()
 where

@@ -1,4 +1,4 @@
--- Cancel a submission that waits for its time: history has it as a run that never started.
+-- Cancel a submission that is not due yet: history records it as a run that never started.
 with taken as (
     delete from rota.scheduled_runs as s
     where

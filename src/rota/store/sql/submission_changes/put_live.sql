@@ -1,4 +1,4 @@
--- Write a submission whose time has come, to wait for a worker.
+-- Insert a submission that is due, to wait for a worker.
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id, queue_id,
     kind_id, policy_id, job_version, state, trigger, priority, guarantee, gates, payload, name,

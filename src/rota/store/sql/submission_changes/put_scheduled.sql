@@ -1,4 +1,4 @@
--- Write a submission that waits for its time.
+-- Insert a submission that waits for its due time.
 insert into rota.scheduled_runs (
     tenant_id, id, job_id, shard, due_at, created_at, queue_id, kind_id, policy_id, priority,
     guarantee, deadline, gates, payload, name, labels, user_id, submitter, address

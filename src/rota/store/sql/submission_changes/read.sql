@@ -1,4 +1,4 @@
--- The run of a submission that a worker has or had, as it is to be made again.
+-- The run of a submission that a worker holds or held, with the fields needed to run it again.
 with found as (
     select
         l.id, l.job_id, l.due_at, l.created_at, l.queue_id, l.kind_id, l.policy_id, l.priority,

@@ -1,5 +1,5 @@
--- Take a submission that has not started out of where it waits, so that it can be written anew.
--- A run that a worker has, or had, is not returned, and nothing changed.
+-- Remove a submission that has not started from where it waits, so that it can be written again. A
+-- run that a worker holds or held is not returned, and nothing changes.
 with ahead as (
     delete from rota.scheduled_runs as s
     where

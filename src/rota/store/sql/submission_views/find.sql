@@ -1,6 +1,6 @@
--- The run of a submission that is known by another id than its own: one that was a job in an
--- earlier release, or whose first run is gone and that somebody ran again. The oldest, because
--- that is the submission itself. A row of rota.jobs with the id says that this is no submission.
+-- The run of a submission that is known by another id than its run's: one that was a job in an
+-- earlier release, or whose first run was deleted and that was run again. The oldest, because that
+-- is the submission itself. A row of rota.jobs with the id means that this is not a submission.
 with found as (
     select s.id
     from rota.scheduled_runs as s

@@ -1,4 +1,4 @@
--- The limits behind gates: those that submissions asked for, not the order of a job's own runs.
+-- The limits of gates: those that submissions requested, not the order of a job's own runs.
 select
     g.id,
     substr(g.key, 5) as key,

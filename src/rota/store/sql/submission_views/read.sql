@@ -1,5 +1,5 @@
--- Submissions of a tenant by the ids of their runs: those that wait for their time, those that are
--- unfinished and those that ended. `state` is null before the run is made.
+-- Submissions of a tenant by the ids of their runs: scheduled, unfinished and ended ones. `state`
+-- is null before the run exists.
 with found as (
     select
         s.id, coalesce(s.job_id, s.id) as job_id, null::rota.run_state as state, s.due_at,

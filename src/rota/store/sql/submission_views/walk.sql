@@ -1,10 +1,11 @@
--- Ids of a tenant's submissions that fit a filter, the one that is due last first, from each of the
--- places where a submission can be: waiting for its time, waiting for a worker, in a worker's hand,
--- ended. Only so many of each are looked at: if they did not fill the page, a row with
--- `fits = false` tells how far that look went. The id begins with the time at which it is due.
--- A submission is a run whose id is also its job's, or, if it was a job in an earlier release, one
--- whose job is gone. The job is a scalar subquery, so it is looked up only where the ids differ.
--- To be run inside of store/walking.py; the bounds of the ids are as in run_views/walk.sql.
+-- Ids of a tenant's submissions that match a filter, latest due time first, from each table and
+-- index that can hold a submission: scheduled, waiting for a worker, running, ended. Reads a
+-- limited number of each: if they did not fill the page, a row with `fits = false` says how far
+-- that scan went. The id begins with the due time. A submission is a run whose id is also its job's
+-- or, if it was a job in an earlier release, one whose job is gone. The job is a scalar subquery,
+-- so it is looked up only where the ids differ.
+-- Requires the planner settings of store/walking.py; the bounds of the ids are as in
+-- run_views/walk.sql.
 with looked_ahead as materialized (
     select
         s.id,

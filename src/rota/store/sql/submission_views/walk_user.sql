@@ -1,5 +1,5 @@
--- Ids of the submissions of one user that fit a filter, as walk.sql finds those of a tenant. A file
--- of its own, because it walks the indexes of the user. History has none: there the look ends.
+-- Ids of one user's submissions that match a filter, like walk.sql for a tenant. A separate file,
+-- because it scans the user's indexes. History has no such index: there the scan is bounded.
 with looked_ahead as materialized (
     select
         s.id,

@@ -1,4 +1,4 @@
--- Write submissions for a later instant. As insert_now.sql, with the shard and due time of each.
+-- Insert scheduled submissions. Like insert_now.sql, with the shard and due time of each.
 insert into rota.scheduled_runs (
     tenant_id, id, shard, due_at, queue_id, kind_id, policy_id, priority, guarantee, deadline,
     payload, gates, name, labels, user_id, submitter, address
@@ -31,6 +31,6 @@ from
         :payloads::text::jsonb[],
         :labels::text::jsonb[],
         :user_ids::text::text[],
-        -- As text: an array of arrays would have to be a rectangle.
+        -- As text: an array of arrays would have to be rectangular.
         :gates::text::text[]
     ) as n (id, shard, due_at, model, name, payload, labels, user_id, gates);

@@ -1,7 +1,7 @@
--- Write submissions that are due now, each as a run that waits. Their ids were drawn a moment ago:
--- nobody can have used them before. What several share is sent once, as a column of models; `model`
--- says which of them is a submission's own, and is left out if there is one only.
--- Columns come as array literals (store/array_literals.py).
+-- Insert submissions that are due now, each as a waiting run. Their ids are newly generated and
+-- unused. What several share is sent once, as columns of models; `model` is the number of each
+-- submission's model, and is omitted if there is only one.
+-- Columns are array literals (store/array_literals.py).
 insert into rota.live_runs (
     id, job_id, scheduled_at, due_at, ready_at, created_at, deadline_at, tenant_id, queue_id,
     kind_id, policy_id, job_version, state, trigger, priority, guarantee, payload, gates, name,
@@ -39,7 +39,7 @@ from
         :payloads::text::jsonb[],
         :labels::text::jsonb[],
         :user_ids::text::text[],
-        -- As text: an array of arrays would have to be a rectangle.
+        -- As text: an array of arrays would have to be rectangular.
         :gates::text::text[]
     ) as n (id, model, name, payload, labels, user_id, gates)
 cross join (select rota.now() as now) as clock;

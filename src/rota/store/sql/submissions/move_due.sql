@@ -1,7 +1,7 @@
--- Move the submissions of these shards that are due into the hot table, at most so many of each
--- shard, and return when the next of each shard is due. A shard that is no longer the scheduler's
--- gives nothing and is not returned; its row is locked, so a new owner waits for this move or
--- precedes it. A submission that was cancelled or put off meanwhile stays as that left it.
+-- Move due submissions of these shards into the hot table, a limited number per shard, and return
+-- when the next one of each shard is due. A shard that the scheduler no longer holds yields nothing
+-- and is not returned; its row is locked, so a new owner waits for this move or precedes it. A
+-- submission that was cancelled or put off meanwhile stays as it is.
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)

@@ -1,6 +1,6 @@
--- Move submissions of any shard into the hot table that are overdue by more than a time, at most so
--- many. Whoever holds their shards does not: a scheduler of a release that does not know them. No
--- fence is needed, because a row can be deleted once only; one that is being moved is passed over.
+-- Move a limited number of overdue submissions of any shard into the hot table. The holder of their
+-- shards may be a scheduler of a release that does not know submissions. No fence is needed,
+-- because a row can be deleted only once; one that is being moved is skipped.
 with chosen as materialized (
     select
         due.tenant_id,

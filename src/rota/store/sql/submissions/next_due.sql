@@ -1,4 +1,4 @@
--- When the next submission of each of these shards is due. One step into the index per shard.
+-- When the next submission of each of these shards is due. One index lookup per shard.
 select
     held.shard,
     soonest.due_at

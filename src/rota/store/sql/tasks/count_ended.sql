@@ -1,8 +1,8 @@
--- How many runs of a tenant ended since a time, by kind, and when the last one ended: of the newest
--- by their ids at most so many, and as many that ended more than an hour after the time in theirs.
--- `near_runs` says how many of the newest lie in the range of ids that could have ended since then:
--- as many as were looked at means that there may be more. To be run inside of store/walking.py;
--- run_views/walk.sql says why the conditions are written this way.
+-- How many runs of a tenant ended since a time, by kind, and when the last one ended: a limited
+-- number of the newest by id, and as many that ended more than an hour after the time in their ids.
+-- `near_runs` is how many of the newest lie in the range of ids that could have ended since then:
+-- if it equals the limit, there may be more. Requires the planner settings of store/walking.py;
+-- run_views/walk.sql explains the form of the conditions.
 with newest as materialized (
     select
         u.id,

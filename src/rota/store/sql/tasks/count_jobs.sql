@@ -1,4 +1,4 @@
--- How many jobs a tenant has of each kind; of more than so many jobs, the newest.
+-- How many jobs of each kind a tenant has; counts only a limited number of the newest jobs.
 select
     counted.kind_id,
     count(*) as number

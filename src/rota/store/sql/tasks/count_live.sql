@@ -1,5 +1,5 @@
--- How many runs of a tenant wait, run and are scheduled, by kind. Of what waits and of what is
--- scheduled at most so many rows are looked at.
+-- How many runs of a tenant wait, run and are scheduled, by kind. Reads a limited number of waiting
+-- and of scheduled rows.
 select
     c.kind_id,
     count(*) filter (where c.stage = 'waiting') as waiting,

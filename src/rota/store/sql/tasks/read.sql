@@ -1,5 +1,5 @@
--- The kinds that a tenant may see: those of these ids, of these names, and those that its own
--- submissions have named.
+-- The kinds that a tenant may see: those with these ids or names, and those that its own
+-- submissions have used.
 select
     k.id,
     k.name,

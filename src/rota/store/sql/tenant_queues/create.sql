@@ -1,4 +1,4 @@
--- Make a queue one of a tenant's own. No row: it is already.
+-- Add a queue to a tenant's own. No row: it already is.
 insert into rota.tenant_queues (tenant_id, queue_id)
 values (:tenant_id::integer, :queue_id::integer)
 on conflict (tenant_id, queue_id) do nothing

@@ -1,5 +1,4 @@
--- A queue of a tenant by its name: one that it created or named in a job, or that holds a run of
--- it.
+-- A queue of a tenant by name: one that it created or named in a job, or that holds a run of it.
 select q.id
 from rota.queues as q
 where

@@ -1,4 +1,4 @@
--- Put all runs of a tenant in a queue behind a gate, or behind none.
+-- Set or remove the gate of a tenant's runs in a queue.
 insert into rota.tenant_queues as tq (tenant_id, queue_id, gate_id)
 values (:tenant_id::integer, :queue_id::integer, :gate_id::integer)
 on conflict (tenant_id, queue_id) do update

@@ -1,5 +1,4 @@
--- Pause a queue for one tenant, or let it go on. Pausing what is paused keeps who did it first, and
--- when.
+-- Pause or resume a queue for one tenant. Pausing it again keeps who paused it first, and when.
 insert into rota.tenant_queues as tq (tenant_id, queue_id, paused_at, paused_by)
 values (
     :tenant_id::integer,

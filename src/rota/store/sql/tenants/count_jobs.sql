@@ -1,5 +1,5 @@
--- How many jobs of a tenant are not finished, counted up to `most`. A submission that waits for its
--- instant counts as one.
+-- How many jobs of a tenant are unfinished, counted up to `most`. A scheduled submission counts as
+-- one.
 select count(*) as number
 from (
     select 1

@@ -1,5 +1,5 @@
--- How many runs of a tenant wait, counted up to `most`. By the indexes that claims have: those that
--- pass no gate queue by queue, the others by their first gate, which is always one of the tenant's.
+-- How many runs of a tenant wait, counted up to `most`. Uses the indexes of claims: runs without
+-- gates queue by queue, the others by their first gate, which is always one of the tenant's.
 select count(*) as number
 from (
     select 1

@@ -1,4 +1,4 @@
--- Make a tenant, unless its name is taken.
+-- Create a tenant, unless its name is in use.
 insert into rota.tenants (name, weight, quotas)
 values (:name::text, :weight::smallint, :quotas::jsonb)
 on conflict (name) do nothing

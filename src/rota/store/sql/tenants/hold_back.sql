@@ -1,4 +1,4 @@
--- Write which default quotas a tenant is held against from now on. No row: nothing changed.
+-- Store the default quotas that apply to a tenant from now on. No row: nothing changed.
 update rota.tenants
 set default_quotas = :quotas::jsonb
 where

@@ -1,4 +1,4 @@
--- What a tenant still has that must not go with it.
+-- Resources of a tenant that prevent its deletion.
 select
     exists(
         select 1 from rota.jobs as j

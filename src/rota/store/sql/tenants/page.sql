@@ -1,4 +1,4 @@
--- Tenants by id, from the one after `after` on.
+-- Tenants by id, after `after`.
 select
     t.id,
     t.name,

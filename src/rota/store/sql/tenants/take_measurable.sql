@@ -1,5 +1,5 @@
--- Take tenants whose use of their default quotas was not measured lately; two nodes never take the
--- same.
+-- Take tenants whose use of their default quotas was not measured recently; two nodes never take
+-- the same one.
 with due as (
     select t.id
     from rota.tenants as t

@@ -1,4 +1,4 @@
--- Change what is given of a tenant.
+-- Change the given fields of a tenant.
 update rota.tenants
 set
     weight = coalesce(:weight::smallint, weight),

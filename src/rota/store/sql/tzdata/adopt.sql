@@ -1,4 +1,4 @@
--- Note the rules that are in use, in a cluster that has not noted any.
+-- Store the rules in use, in a cluster without stored rules.
 update rota.tzdata
 set version = :version::text
 where version is null

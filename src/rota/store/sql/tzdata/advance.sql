@@ -1,4 +1,4 @@
--- Note how far rules were applied. The caller holds the row.
+-- Store how far rules were applied. The caller has locked the row.
 update rota.tzdata
 set
     position = :position::uuid,

@@ -1,4 +1,4 @@
--- Begin to apply newer rules, or the same once more, from the first cursor on.
+-- Start to apply newer rules, or the same again, from the first cursor on.
 update rota.tzdata
 set
     target = :target::text,

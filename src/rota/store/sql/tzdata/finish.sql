@@ -1,4 +1,4 @@
--- All ticks to come are computed with the rules that were being applied.
+-- Record that all future ticks are computed with the applied rules.
 update rota.tzdata
 set
     version = target,

@@ -1,4 +1,4 @@
--- The same for whoever applies other rules, one at a time: no row while another process does.
+-- Like read.sql, locked for the one process that applies rules: no row while another one does.
 select
     t.version,
     t.target,

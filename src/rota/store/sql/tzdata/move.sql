@@ -1,6 +1,6 @@
--- Put cursors to the ticks that they have under other time zone rules, and raise the versions of
--- jobs and cursors, so that whatever a scheduler computed before is void. A cursor that no longer
--- stands where it was read is left alone; a paused job stays paused.
+-- Move cursors to their ticks under other time zone rules, and raise the versions of jobs and
+-- cursors, so that earlier computations of schedulers become void. A cursor that is no longer where
+-- it was read stays; a paused job stays paused.
 with places as (
     select
         n.job_id,

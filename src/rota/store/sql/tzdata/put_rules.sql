@@ -1,4 +1,4 @@
--- Note the rules of zones. Those that were others are kept as the previous ones.
+-- Store the rules of zones. Replaced rules are kept as the previous ones.
 insert into rota.zone_rules as z (zone, rules)
 select
     n.zone,

@@ -1,4 +1,4 @@
--- The time zone rules that ticks to come were computed with, and whether others are being applied.
+-- The time zone rules that future ticks were computed with, and whether others are being applied.
 select
     t.version,
     t.target,

@@ -1,4 +1,4 @@
--- The rules that are noted, and those before them where they were others.
+-- The stored rules, and the previous ones where they differed.
 select
     z.zone,
     z.rules,

@@ -1,5 +1,5 @@
--- The next cursors by job, and whether the rules of these zones may matter to them: those of the
--- schedule, or of its calendars.
+-- The next cursors by job, and whether the rules of these zones may affect them, through the
+-- schedule or its calendars.
 with part as materialized (
     select
         c.job_id,

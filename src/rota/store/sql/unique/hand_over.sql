@@ -1,5 +1,5 @@
--- Give a key to a new holder, because the one before does not hold it any more. The caller has
--- locked the row.
+-- Assign a key to a new holder, because the previous one no longer holds it. The caller has locked
+-- the row.
 update rota.unique_keys as u
 set
     job_id = :job_id::uuid,

@@ -1,5 +1,5 @@
--- Forget keys that nobody holds any more. One that somebody is taking right now is locked and left;
--- one that was taken a moment ago too, because this statement may not see the new holder's run yet.
+-- Delete keys that are no longer held. A key that is being taken is locked and stays; so does one
+-- that was taken a moment ago, because this statement may not see the new holder's run yet.
 delete from rota.unique_keys as u
 where
     (u.tenant_id, u.digest) in (
@@ -13,7 +13,7 @@ where
                 select 1 from rota.live_runs as l
                 where l.id = old.run_id
             )
-            -- A submission that was put off holds its key, whether its run was made before or not.
+            -- A rescheduled submission holds its key, whether it was a run before or not.
             and not exists (
                 select 1 from rota.scheduled_runs as s
                 where

@@ -1,5 +1,5 @@
--- Make a run that waits for its first attempt into the one that is asked for now: its time, its
--- payload, its priority. One that was claimed meanwhile is not returned, and nothing changed.
+-- Replace a run that waits for its first attempt with the requested one: its time, payload and
+-- priority. One that was claimed meanwhile is not returned, and nothing changes.
 update rota.live_runs as r
 set
     scheduled_at = :due_at::timestamptz,

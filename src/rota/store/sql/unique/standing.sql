@@ -1,5 +1,5 @@
--- Whether the holder of a key waits or runs. A job that holds it waits as long as it has a tick to
--- come. One snapshot: a run that is claimed or put back meanwhile is seen once, never as neither.
+-- Whether the holder of a key waits or runs. A job waits as long as it has a future tick. One
+-- snapshot: a run that is claimed or put back meanwhile is seen once, never as neither.
 with alive as (
     select l.state
     from rota.live_runs as l
@@ -25,14 +25,14 @@ with alive as (
         and l.state in ('running', 'cancelling')
         and l.trigger <> 'graph'
     union all
-    -- A tick to come is as good as a run that waits.
+    -- A future tick counts as a waiting run.
     select 'queued'::rota.run_state as state
     from rota.cursors as c
     where
         c.job_id = :job_id::uuid
         and :run_id::uuid is null
     union all
-    -- So is a submission that waits for its instant.
+    -- So does a scheduled submission.
     select 'queued'::rota.run_state as state
     from rota.scheduled_runs as s
     where

@@ -1,6 +1,6 @@
--- Take a key, or find who took it: either way its row is locked until the transaction ends, so
--- whoever wants it at the same time waits and then sees what became of it. Nothing is overwritten:
--- the row that comes back names the holder, who is the caller if the key was new.
+-- Take a key, or find its holder: either way its row is locked until the transaction ends, so
+-- concurrent callers wait and then see the result. Nothing is overwritten: the returned row names
+-- the holder, who is the caller if the key was new.
 insert into rota.unique_keys as u (tenant_id, digest, job_id, run_id, taken_at, held_until)
 select
     :tenant_id::integer,

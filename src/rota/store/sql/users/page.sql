@@ -1,6 +1,6 @@
--- Whom the jobs, the unfinished submissions and the keys of a tenant name, in the order of the
--- names. The indexes are entered anew for each name, so a user with a million jobs costs as much as
--- one with a single job.
+-- The users that the jobs, unfinished submissions and keys of a tenant name, in the order of their
+-- names. Each name is a new index lookup, so a user with a million jobs costs as much as one with a
+-- single job.
 with recursive owners as (
     select
         least(

@@ -1,4 +1,4 @@
--- Revoke what a user can still use.
+-- Revoke the valid keys of a user.
 update rota.api_keys
 set revoked_at = rota.now()
 where

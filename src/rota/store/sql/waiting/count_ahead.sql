@@ -1,7 +1,7 @@
--- How many runs of the same tenant and queue are ready and go before this one, at most so many.
+-- How many ready runs of the same tenant and queue are ahead of this one, counted up to a limit.
 -- They rank by ready time + priority × ten minutes (core/priority.py), so in the lane of each
--- priority it is those before another time. Runs of kinds that nobody serves are in nobody's way.
--- For a run without gates.
+-- priority these are the runs before another time. Runs of kinds that no worker serves do not
+-- count. For a run without gates.
 select count(*) as ahead
 from (
     select 1

@@ -1,5 +1,5 @@
--- How many runs with the same first gate are ready in the same queue and go before this one, at
--- most so many; ranked as in count_ahead.
+-- How many ready runs with the same first gate in the same queue are ahead of this one, counted up
+-- to a limit; ranked as in count_ahead.
 select count(*) as ahead
 from (
     select 1

@@ -1,6 +1,6 @@
--- How the gates of one run stand, without a lock: who is held behind each, and whose turn it is at
--- one that keeps an order. Counted as gates/count_held counts. The places of a queue's gate may be
--- held by other tenants' runs: they are counted, and only the tenant's own are named, at most five.
+-- The state of one run's gates, without a lock: the holders of each, and the head of an ordered
+-- one. Counted as in gates/count_held. Other tenants' runs may hold a queue's gate: they are
+-- counted, but only the tenant's own are named, at most five.
 with held as materialized (
     select
         l.id,
@@ -12,7 +12,7 @@ with held as materialized (
     from rota.live_runs as l
     where l.state in ('running', 'cancelling')
     union all
-    -- A graph run is held at its own gates while its steps run.
+    -- A graph run holds its own gates while its steps run.
     select
         l.id,
         l.gates,

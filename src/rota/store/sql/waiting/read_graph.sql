@@ -1,4 +1,4 @@
--- How far a graph run of a tenant is, with the definition that names its steps.
+-- The step states of a tenant's graph run, with the definition that names its steps.
 select
     g.board,
     g.path,

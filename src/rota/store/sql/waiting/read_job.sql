@@ -1,5 +1,5 @@
--- One job of a tenant: whether it is held, its next tick, whether a scheduler is there to decide
--- it, its unfinished runs, at most five of each sort, and the pause of its queue if that matters.
+-- One job of a tenant: whether it is held, its next tick, whether a scheduler can decide it, its
+-- unfinished runs, at most five of each kind, and the pause of its queue if relevant.
 select
     j.id,
     j.name,

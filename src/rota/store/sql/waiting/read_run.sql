@@ -1,6 +1,5 @@
--- One run of a tenant, alive or finished, with what stands around it: its queue, its kind, the
--- pauses and gates of queue, tenant and the tenant's queue, who holds it, and how its last attempt
--- ended.
+-- One run of a tenant, unfinished or finished, with its queue, its kind, the pauses and gates of
+-- queue, tenant and the tenant's queue, its worker, and the outcome of its last attempt.
 with found as (
     select
         l.id,

@@ -1,5 +1,4 @@
--- A submission of a tenant that waits for its time, and whether a scheduler is there to make its
--- run.
+-- A scheduled submission of a tenant, and whether a scheduler can create its run.
 select
     s.id,
     s.due_at,

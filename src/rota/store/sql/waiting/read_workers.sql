@@ -1,6 +1,6 @@
--- The workers that could take a run of this queue, tenant and kind: how many are alive at all, how
--- many of them serve the queue, how many of those take runs of the tenant, which kinds those serve,
--- and how full those are that serve all three. A worker that drains takes nothing more.
+-- The workers that could claim a run of this queue, tenant and kind: how many are alive, how many
+-- of them serve the queue, how many of those claim runs of the tenant, which kinds those serve, and
+-- how busy those are that serve all three. A draining worker claims nothing more.
 with alive as (
     select
         s.id,

@@ -1,5 +1,5 @@
--- Change settings until the end of the transaction, and tell what they were. The columns of a row
--- are made from left to right.
+-- Change settings until the end of the transaction, and return the previous values. The columns of
+-- a row are evaluated from left to right.
 select
     s.name,
     current_setting(s.name) as before,

@@ -1,2 +1,2 @@
--- Stay behind the wall, as nobody in particular.
+-- Keep row-level security enabled, without a tenant.
 select set_config('rota.tenant', '', true) as tenant;

@@ -1,4 +1,4 @@
--- What is wrong with the role behind the wall, and tables with a tenant where it is not held back.
+-- Defects of the role of row-level security, and tables with a tenant that it does not protect.
 with api as (
     select
         r.oid,
