@@ -57,6 +57,7 @@ format: setup-dev ## put Python and SQL into the house's shape
 
 generate: setup-dev ## write the files that are rendered from others
 	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/schema.py
 
 bench: setup-dev ## measure the engine: throughput, lag, pick-up, herds, fairness
 	$(BIN)/rota bench

@@ -1,8 +1,8 @@
-"""Renders the operations and shapes of rota.sdk.client from the catalogue of the API.
+"""Renders the operations and data types of rota.sdk.client from the catalogue of the API.
 
-The SDK may not import the API, and people who write jobs shall not have to install what it needs:
-so its methods are written down, each with the types and words of the operation that it calls.
-Streams are followed by methods that are written by hand (sdk/client/blocking.py).
+The SDK must not import the API, so that job authors need not install the API's dependencies. So its
+methods are generated, each with the types and descriptions of the operation that it calls. The
+methods that follow streams are written by hand (sdk/client/blocking.py).
 """
 
 from __future__ import annotations
@@ -30,42 +30,42 @@ from rota.api.shapes import cluster, jobs, runs, schedules, statistics, tenancy
 MODULES: Final[tuple[ModuleType, ...]] = (cluster, jobs, runs, schedules, statistics, tenancy)
 STREAM: Final = "text/event-stream"
 WIDTH: Final = 100
-# Answers say times as text; these are their names. What a schedule says is as somebody wrote it.
+# The names of response fields that hold times. Fields of a schedule stay strings, as written.
 MOMENTS: Final = re.compile(r".*(_at|_time|_seen|_since)|at|since|now|start")
 NOT_MOMENTS: Final = frozenset({"schedule_time"})
-# A POST that changes nothing needs no key to be sent again.
+# POST operations that change nothing; they can be repeated without a key.
 READS: Final = frozenset({"plan_manifest", "preview_schedule"})
-# A key in the answer would have to be stored, to be told again to whoever repeats the request.
+# Response fields that hold a secret. To answer a repeated request, the API would have to store it.
 SECRETS: Final = frozenset({"key"})
 PLAIN: Final = {str: "str", int: "int", float: "float", bool: "bool", NoneType: "None", Any: "Any"}
 HEAD: Final = """\
-\"\"\"{sign} Room: sdk/client/generated.
+\"\"\"{sign}
 
 Rendered from src/rota/api by `make generate`; do not edit.
 \"\"\"
 """
-# The API decides about names and how many there are.
+# The API decides about the names and number of arguments.
 RULES: Final = "\n# ruff: noqa: A002, D417, PLR0913"
 
 
 def shapes_py(operations: Sequence[Operation]) -> str:
-    """What the API answers, and what can be part of a body."""
-    page = Shapes()
-    for each in operations:
-        if each.answer is not None:
-            page.answer(each.answer)
-        if each.body is not None:
-            page.body(each.body)
-    return page.render()
+    """Render the types of responses and of the parts of request bodies."""
+    shapes = Shapes()
+    for operation in operations:
+        if operation.answer is not None:
+            shapes.answer(operation.answer)
+        if operation.body is not None:
+            shapes.body(operation.body)
+    return shapes.render()
 
 
 def operations_py(operations: Sequence[Operation]) -> str:
-    """Each operation once: both clients make their methods of it."""
+    """Render each operation once; both clients build their methods from it."""
     return Methods().render(operations)
 
 
 def shaped(text: str) -> str:
-    """As `ruff format` writes it: what is rendered is looked at by the same checks as the rest."""
+    """Format with `ruff format`, because the same checks apply to generated code."""
     done = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--stdin-filename", "rendered.py", "-"],
         input=text,
@@ -77,8 +77,8 @@ def shaped(text: str) -> str:
 
 
 def called(operations: Sequence[Operation]) -> list[Operation]:
-    """Those that become a method here, in the order of the reference page. What is signed instead
-    of carrying a key is called by others.
+    """The operations that become methods, in the order of the reference page. Operations with a
+    signature instead of a key are called by other systems and left out.
     """
     others = [each.name for each in operations if each.read is not None and each.body is None]
     found = in_order(operations)
@@ -89,7 +89,7 @@ def called(operations: Sequence[Operation]) -> list[Operation]:
 
 
 def aliases() -> dict[str, Any]:
-    """Names of the API for a choice of words."""
+    """The API's type aliases for choices and unions."""
     found: dict[str, Any] = {}
     for module in MODULES:
         for name, value in vars(module).items():
@@ -103,7 +103,7 @@ ALIASES: Final = aliases()
 
 @dataclass
 class Spelling:
-    """Writes annotations as an argument takes them, or as an answer has them; keeps the names."""
+    """Writes type annotations for arguments and for responses; collects the names used."""
 
     used: set[str] = field(default_factory=set)
 
@@ -138,7 +138,7 @@ class Spelling:
             if get_origin(value) is not Literal and all(each in inner for each in whole):
                 yield self.use(name)
                 inner = [each for each in inner if each not in whole]
-        # None comes last, as people write it.
+        # None comes last, by convention.
         for each in sorted(inner, key=lambda each: each is NoneType):
             yield from self._options(each)
 
@@ -158,7 +158,7 @@ class Spelling:
             options = [each for each in inner if each is not UnsetType]
             return " | ".join(dict.fromkeys(self.answer(each, name) for each in options))
         if origin is Literal:
-            # A newer API may know more of them.
+            # A newer API may return other values.
             return "str"
         if origin is not None:
             inside = ", ".join(self.answer(each) for each in inner)
@@ -175,7 +175,7 @@ class Spelling:
 
 
 def left_out(type_: str) -> str:
-    """The type of what need not be given."""
+    """The type of an optional argument."""
     if type_.endswith(" | None"):
         return f"{type_.removesuffix(' | None')} | UnsetType | None"
     return f"{type_} | UnsetType"
@@ -186,7 +186,7 @@ def is_struct(annotation: Any) -> bool:
 
 
 def is_list_of_all(annotation: Any) -> bool:
-    """A list that comes whole is a page of which there is one."""
+    """Whether a type is a list without paging; the client returns it as a single page."""
     if not is_struct(annotation):
         return False
     return [each.name for each in msgspec.structs.fields(annotation)] == ["data"]
@@ -204,7 +204,7 @@ def structs_in(annotation: Any) -> Iterator[type[Struct]]:
 
 @dataclass
 class Shapes:
-    """Each shape after those that it is made of."""
+    """Collects the data types, each after the types that it uses."""
 
     spelling: Spelling = field(default_factory=Spelling)
     classes: dict[str, str] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class Shapes:
         for each in msgspec.structs.fields(shape):
             if each.name not in above:
                 type_ = self.spelling.answer(each.type, each.name)
-                # An older API may not know what need not be there.
+                # An older API may not send an optional field.
                 default = " = None" if type_.endswith("None") else ""
                 if each.encode_name == "data" and type_.startswith("list["):
                     lines.append(f'    items: {type_} = field(name="data")')
@@ -235,7 +235,7 @@ class Shapes:
         return "\n".join(lines)
 
     def body(self, shape: type[Struct]) -> None:
-        """The shapes inside a body; the body itself becomes arguments."""
+        """Add the types used in a body; the fields of the body itself become arguments."""
         for each in msgspec.structs.fields(shape):
             for part in structs_in(each.type):
                 self.body(part)
@@ -255,7 +255,7 @@ class Shapes:
 
     def render(self) -> str:
         lines = [
-            HEAD.format(sign="The JSON that the API takes and gives."),
+            HEAD.format(sign="Defines the data types of requests and responses of the API."),
             "from __future__ import annotations",
             "",
             "from collections.abc import Mapping, Sequence",
@@ -264,7 +264,7 @@ class Shapes:
             "",
             "from msgspec import UNSET, Struct, UnsetType, field",
             "",
-            "# How times and durations may be given.",
+            "# Accepted types of times and durations.",
             "Moment = str | datetime",
             "Duration = str | timedelta",
         ]
@@ -273,13 +273,13 @@ class Shapes:
             options = [] if get_origin(value) is Literal else list(get_args(value))
             if not options:
                 options = [value]
-            said = [
-                f"Literal[{', '.join(map(repr, get_args(each)))}]"
-                if get_origin(each) is Literal
-                else plain.argument(each)
-                for each in options
+            types = [
+                f"Literal[{', '.join(map(repr, get_args(option)))}]"
+                if get_origin(option) is Literal
+                else plain.argument(option)
+                for option in options
             ]
-            lines.append(f"{name} = {' | '.join(said)}")
+            lines.append(f"{name} = {' | '.join(types)}")
         return shaped("\n".join([*lines, *(f"\n\n{text}" for text in self.classes.values()), ""]))
 
 
@@ -288,14 +288,14 @@ def named(bases: Sequence[type]) -> str:
 
 
 def documented(shape: type[Struct]) -> list[str]:
-    said = inspect.cleandoc(shape.__doc__ or "")
-    if not said or said.startswith(f"{shape.__name__}("):
+    text = inspect.cleandoc(shape.__doc__ or "")
+    if not text or text.startswith(f"{shape.__name__}("):
         return []
-    return docstring(said, "    ")
+    return docstring(text, "    ")
 
 
-def docstring(said: str, indent: str) -> list[str]:
-    text = said if "\n" in said else textwrap.fill(said, WIDTH - len(indent) - 3)
+def docstring(text: str, indent: str) -> list[str]:
+    text = text if "\n" in text else textwrap.fill(text, WIDTH - len(indent) - 3)
     closing = '"""' if "\n" not in text else f'\n{indent}"""'
     return [
         textwrap.indent(f'"""{text}{closing}', indent, lambda line: not line.startswith(indent))
@@ -307,7 +307,7 @@ def docstring(said: str, indent: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Argument:
-    """`wire` is its name in the query or the body."""
+    """An argument of a method; `wire` is its name in the query or the body."""
 
     name: str
     type: str
@@ -331,10 +331,10 @@ class Methods:
         methods = [self._method(each) for each in called(operations)]
         shapes = sorted(self.spelling.used - {"Page", "list", "dict"}, key=str.casefold)
         lines = [
-            HEAD.format(sign="The request that each operation of the API makes of its arguments.")
+            HEAD.format(sign="Builds the request of each operation of the API from its arguments.")
             + RULES,
             "",
-            # Nobody asks for these types while the program runs: they need not be built.
+            # The types are not used at run time and need not be evaluated.
             "from __future__ import annotations",
             "",
             "from collections.abc import Mapping, Sequence",
@@ -372,7 +372,7 @@ class Methods:
         lines = [
             "    @ApiMethod",
             f"    def {each.name}({', '.join(given)}) -> Request[{answer}]:",
-            self._said(each, [*first, *rest, *extra]),
+            self._docstring(each, [*first, *rest, *extra]),
             f"        return Request({request})",
         ]
         return "\n".join(lines)
@@ -403,10 +403,10 @@ class Methods:
         yield from (f"{name}={value}" for name, value in given.items())
 
     def answer(self, each: Operation) -> tuple[str, str]:
-        """The answer as an annotation, and as a value."""
+        """The type of the response as an annotation and as a value."""
         if each.answer is not None:
-            said = self.spelling.answer(each.answer)
-            return said, said
+            type_ = self.spelling.answer(each.answer)
+            return type_, type_
         return ("None", "NoneType") if each.status == 204 else ("str", "str")
 
     def query(self, each: Operation) -> list[Argument]:
@@ -442,13 +442,13 @@ class Methods:
             return Argument(one.name, type_, one.encode_name, meaning, True, "")
         return Argument(one.name, left_out(type_), one.encode_name, meaning, False, "UNSET")
 
-    def _said(self, each: Operation, arguments: Sequence[Argument]) -> str:
+    def _docstring(self, each: Operation, arguments: Sequence[Argument]) -> str:
         indent = " " * 8
         parts = [f"{summary(each)}."]
         if each.description:
             parts.append(textwrap.fill(each.description, WIDTH - 8))
-        told = [one for one in arguments if one.meaning]
-        if told:
+        described = [one for one in arguments if one.meaning]
+        if described:
             lines = [
                 textwrap.fill(
                     f"{one.name}: {one.meaning.replace('next_cursor', 'next')}",
@@ -456,7 +456,7 @@ class Methods:
                     initial_indent="    ",
                     subsequent_indent="        ",
                 )
-                for one in told
+                for one in described
             ]
             parts.append("\n".join(["Args:", *lines]))
         text = "\n\n".join(parts)
@@ -465,19 +465,19 @@ class Methods:
 
 
 def summary(each: Operation) -> str:
-    """In the words of the client: a stream has a method of its own."""
+    """The summary for the client, where a stream has its own method."""
     if STREAM in each.other_media:
-        return f"{each.summary.partition(';')[0]}; `follow_logs` goes on as they come"
+        return f"{each.summary.partition(';')[0]}; `follow_logs` streams new lines"
     return each.summary
 
 
 def headers(each: Operation) -> Iterator[Argument]:
     if each.method == "POST" and each.scope != "none":
-        said = "The same key with the same request gets the same answer, for a day."
-        yield Argument("idempotency_key", "str | None", "", said, False, "None")
+        meaning = "For a day, a repeated request with the same key returns the first response."
+        yield Argument("idempotency_key", "str | None", "", meaning, False, "None")
     if "version_changed" in each.problems:
-        said = "Only if this is still its `version`."
-        yield Argument("if_match", "int | None", "", said, False, "None")
+        meaning = "Fail if the current `version` is not this one. Default: no check."
+        yield Argument("if_match", "int | None", "", meaning, False, "None")
 
 
 def repeat(each: Operation) -> str:
@@ -491,7 +491,7 @@ def repeat(each: Operation) -> str:
 
 
 def is_alone(body: Sequence[Argument]) -> bool:
-    """A body of one field needs no keyword."""
+    """Whether the body has one required field, which becomes a positional argument."""
     return len(body) == 1 and body[0].is_required
 
 
@@ -507,14 +507,20 @@ def place_type(name: str) -> str:
 
 
 def client_markdown(operations: Sequence[Operation], introduction: str) -> str:
-    """The methods by what they are about; what stands above them is written by hand."""
+    """Render the methods by resource, below a hand-written introduction."""
     lines = ["<!-- Generated from src/rota/api by `make generate`; do not edit. -->"]
     lines += [introduction.rstrip(), "", "## Methods"]
     tag = ""
     for each in in_order(operations):
         if each.tag != tag:
             tag = each.tag
-            lines += ["", f"### {title(tag)}", "", "| Method | Answer | |", "|---|---|---|"]
+            lines += [
+                "",
+                f"### {title(tag)}",
+                "",
+                "| Method | Returns | Description |",
+                "|---|---|---|",
+            ]
         lines.append(row(each))
     return "\n".join([*lines, ""])
 
@@ -529,6 +535,6 @@ def row(each: Operation) -> str:
     needed += [f"{one.name}=…" for one in rest if one.is_required]
     if not all(one.is_required for one in rest):
         needed.append("…")
-    answer = "FeedEvent, one after the other" if each.media == STREAM else methods.answer(each)[0]
+    answer = "Iterator[FeedEvent]" if each.media == STREAM else methods.answer(each)[0]
     answer = answer.replace("|", "\\|")
     return f"| `{each.name}({', '.join(needed)})` | `{answer}` | {summary(each)} |"

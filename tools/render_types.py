@@ -1,5 +1,5 @@
-"""Renders what the dashboard knows of the API: types of its shapes, its operations and who may call
-them, and the states of a run. `web/src/api/client.ts` is typed by it.
+"""Renders the dashboard's TypeScript types of the API: data types, operations with the permissions
+they need, and the states of jobs and runs. `web/src/api/client.ts` uses them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rota.core.access import PERMITTED
 from rota.core.policy import NO_LIMIT
 
 HEAD: Final = """\
-// What the API takes and gives. Rendered from src/rota/api by `make generate`; do not edit.
+// Requests and responses of the API. Rendered from src/rota/api by `make generate`; do not edit.
 """
 PLAIN: Final = {
     "string": "string",
@@ -33,7 +33,7 @@ PLAIN: Final = {
 
 
 def types_ts(operations: Sequence[Operation]) -> str:
-    """The whole file."""
+    """Render the whole file."""
     document = openapi.document(operations, version="")
     shapes = document["components"]["schemas"]
     shown = [each for each in operations if each.path.startswith("/v1/")]
@@ -48,9 +48,9 @@ def types_ts(operations: Sequence[Operation]) -> str:
         constant("RUN_STATES", [each.value for each in states.RunState]),
         constant("LIVE_STATES", [each.value for each in states.RunState if each in states.LIVE]),
         constant("JOB_STATES", [each.value for each in states.JobState]),
-        "/** What each role may. */",
+        "/** The permissions of each role. */",
         constant("ROLES", {role.value: sorted(may(given)) for role, given in PERMITTED.items()}),
-        "/** What an operation asks of whoever calls it. */",
+        "/** The permission that each operation needs. */",
         constant("NEEDS", {key(each): need(each) for each in shown if each.permission}),
         "",
     ]
@@ -82,7 +82,7 @@ def shape(name: str, schema: dict[str, Any]) -> str:
 
 
 def named(name: str) -> str:
-    """Where two shapes have one name, the document calls them by their modules."""
+    """The TypeScript name: OpenAPI prefixes types of the same name with their module."""
     module, _, own = name.rpartition(".")
     return f"{own}_{module.rpartition('.')[2]}" if module else name
 
@@ -103,7 +103,7 @@ def members(schema: dict[str, Any], *, indent: str) -> str:
 
 
 def typed(schema: dict[str, Any]) -> str:
-    """A schema as a type. What is not said is not known."""
+    """Convert a JSON Schema to a type; `unknown` if it has no type."""
     if "$ref" in schema:
         return named(schema["$ref"].rpartition("/")[2])
     if "enum" in schema:
@@ -152,11 +152,11 @@ FIELDS_HEAD: Final = """\
 export interface JobField {
   /** Its name in the API. */
   readonly name: string;
-  /** `retries` is a number of attempts after the first one. */
+  /** `retries` is the number of attempts after the first one. */
   readonly kind: "choice" | "duration" | "number" | "retries" | "text";
-  /** Whether null may be sent, for which the form has an empty text. */
+  /** Whether null is allowed; the form shows it as an empty text. */
   readonly isNullable: boolean;
-  /** Of a job that does not say it; a duration is ISO 8601. */
+  /** The default value; a duration is ISO 8601. */
   readonly default: string;
   readonly choices: readonly string[];
   readonly maxLength: number | null;
@@ -164,12 +164,12 @@ export interface JobField {
 }
 
 """
-# What a form has in a way of its own.
+# Fields with their own inputs in the form.
 APART: Final = frozenset({"kind", "payload", "graph", "labels"})
 
 
 def job_fields_ts() -> str:
-    """The fields of a job for the dashboard's form."""
+    """Render the fields of a job for the dashboard's form."""
     shown = [each for each in job.FIELDS.values() if each.option and each.name not in APART]
     entries = [f"  {json.dumps(job_field(each), ensure_ascii=False)}," for each in shown]
     begin, end = "export const JOB_FIELDS = [", "] as const satisfies readonly JobField[];"

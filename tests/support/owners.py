@@ -1,4 +1,4 @@
-"""Connections of every kind that people may bring to `rota.within`, each in a transaction."""
+"""Connections of every kind that `rota.in_transaction` accepts, each in a transaction."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 @dataclass(kw_only=True)
 class Owner:
-    """Somebody with an open transaction; `conn` is what they hand to `rota.within`."""
+    """Somebody with an open transaction; `conn` is what they hand to `rota.in_transaction`."""
 
     conn: Any
     run: Callable[[str], Any]

@@ -40,7 +40,7 @@ def tell(ctx: rota.SyncContext, token: str) -> int:
 async def pay(ctx: rota.Context, amount: int) -> None:
     async with ctx.transaction({"paid": amount}) as conn:
         await conn.execute("insert into public.payments (amount) values ($1)", amount)
-        await rota.within(conn).submit(tell, "handed on")
+        await rota.in_transaction(conn).submit(tell, "handed on")
 
 
 @app.job()

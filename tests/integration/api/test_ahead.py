@@ -110,10 +110,10 @@ async def test_a_field_that_the_workers_of_a_kind_refuse_is_warned_of(
     def invoice(customer: str, amount: float = 9.5) -> None: ...
 
     wrong = {"kind": "shop.invoice", "payload": {"customer": "ana", "amout": 1, "colour": "red"}}
-    refused = "is not a field of the kind 'shop.invoice', so its runs fail"
+    refused = "is not a field of kind 'shop.invoice'; its runs will fail"
     sentences = [
         f"payload.amout {refused}; did you mean amount?",
-        f"payload.colour {refused}; the fields are amount, customer",
+        f"payload.colour {refused}; known fields: amount, customer",
     ]
     async with open_shop(database) as shop:
         shop.handlers = app.handlers

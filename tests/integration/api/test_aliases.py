@@ -7,7 +7,7 @@ import pytest
 from tests.support.serving import Served
 
 from rota.core.states import RunState
-from rota.sdk.transaction import within
+from rota.sdk.transaction import in_transaction
 from rota.store import live_runs
 from rota.store.live_runs import Ending
 
@@ -75,8 +75,10 @@ async def test_job_types_are_understood_in_bulks_edits_and_transactions(api: Ser
     made = await api.platform.post("/v1/jobs/bulk", {"jobs": bulk})
     edited = await api.platform.put("/v1/jobs/by-name/d", {"job_type": "HTTP_REQUEST"})
     async with api.conn.transaction():
-        await within(api.conn).create_job(name="e", job_type="NOTIFICATION", schedule_time=LATER)
-        await within(api.conn).create_job(name="f", job_type="CUSTOM", schedule_time=LATER)
+        await in_transaction(api.conn).create_job(
+            name="e", job_type="NOTIFICATION", schedule_time=LATER
+        )
+        await in_transaction(api.conn).create_job(name="f", job_type="CUSTOM", schedule_time=LATER)
 
     assert made.status == 201
     assert edited.json["kind"] == "http"
@@ -209,5 +211,5 @@ async def test_a_word_that_nobody_uses_is_refused(api: Served, path: str) -> Non
 
     assert answer.status == 422
     assert answer.json["errors"][0]["pointer"] == "/status/0"
-    assert "'DONE' is not accepted; one of" in answer.json["detail"]
+    assert "'DONE' is invalid: expected one of" in answer.json["detail"]
     assert "quarantined" in answer.json["detail"]

@@ -113,7 +113,7 @@ async def test_a_backfill_is_paused_resumed_and_cancelled(api: Served) -> None:
     assert (done["status"], done["reason"]["reason"]) == ("cancelled", "wrong source")
     assert (late.status, late.json["detail"]) == (
         409,
-        "a backfill that is cancelled cannot cancel",
+        "backfill is cancelled; only running, paused or cancelling backfills can be cancelled",
     )
 
 

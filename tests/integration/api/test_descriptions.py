@@ -31,10 +31,10 @@ async def test_a_description_is_made_shown_changed_and_taken_away(api: Served) -
 @pytest.mark.parametrize(
     ("text", "allowed"),
     [
-        ("x" * 1001, "text (1 to 1,000 characters)"),
-        ("", "text (1 to 1,000 characters)"),
-        (5, "text (1 to 1,000 characters)"),
-        ("nul\x00", "text without control characters: remove U+0000"),
+        ("x" * 1001, "expected text (1 to 1,000 characters)"),
+        ("", "expected text (1 to 1,000 characters)"),
+        (5, "expected text (1 to 1,000 characters)"),
+        ("nul\x00", "must not contain control characters; remove U+0000"),
     ],
     ids=["long", "empty", "number", "nul"],
 )
@@ -45,7 +45,7 @@ async def test_what_is_no_description_is_refused_in_a_sentence(
 
     assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, "/description")
     assert answer.json["detail"].startswith("description: ")
-    assert answer.json["detail"].endswith(f"is not accepted; {allowed}")
+    assert answer.json["detail"].endswith(f"is invalid: {allowed}")
 
 
 async def test_a_submission_with_a_description_is_told_that_it_is_not_stored(api: Served) -> None:
@@ -53,6 +53,6 @@ async def test_a_submission_with_a_description_is_told_that_it_is_not_stored(api
     one = await api.platform.post("/v1/jobs", asked)
     many = await api.platform.post("/v1/jobs/bulk", {"jobs": [asked, {"kind": "noop"}]})
 
-    sentence = "description is not stored: a one-time submission has none; use labels"
+    sentence = "description is not stored for a one-time submission; use labels"
     assert sentence in one.json["warnings"]
     assert [sentence in each["warnings"] for each in many.json["jobs"]] == [True, False]

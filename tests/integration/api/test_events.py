@@ -362,7 +362,7 @@ async def test_a_github_delivery_is_not_accepted_again_after_its_event_was_forgo
     replayed = await posted(api, made["url"], body, signed)
 
     assert (first.status, replayed.status) == (202, 401)
-    assert "past retention" in replayed.json["detail"]
+    assert "its event has expired" in replayed.json["detail"]
     assert (await api.platform.get("/v1/events")).json["data"] == []
     # The memory of a hook goes with it.
     assert (await api.platform.delete(made["url"])).status == 204

@@ -6,7 +6,7 @@ import pytest
 from tests.support.serving import Answer, Served
 
 from rota.core.errors import InvalidInput
-from rota.sdk.transaction import within
+from rota.sdk.transaction import in_transaction
 from rota.store import kinds, names
 
 BUILT_IN = ("http", "webhook", "shell", "notify", "sync", "sql", "etl", "graph")
@@ -147,7 +147,7 @@ async def test_a_job_in_the_callers_own_transaction_refuses_it(api: Served) -> N
     async with api.conn.transaction():
         for kind in ("http", "isolated"):
             with pytest.raises(InvalidInput, match=r"^guarantee: 'exactly_once'"):
-                await within(api.conn).create_job(**job(kind))
-        await within(api.conn).create_job(**job("other"))
+                await in_transaction(api.conn).create_job(**job(kind))
+        await in_transaction(api.conn).create_job(**job("other"))
 
     assert await api.conn.fetchval("select count(*) from rota.live_runs") == 1

@@ -83,8 +83,8 @@ async def test_equal_definitions_are_kept_once_for_each_tenant(api: Served, admi
 @pytest.mark.parametrize(
     ("change", "pointer", "said"),
     [
-        ({"graph": None}, "/graph", "the kind is graph"),
-        ({"kind": "etl"}, "/kind", "because it has steps"),
+        ({"graph": None}, "/graph", "a job of kind graph requires a graph with steps"),
+        ({"kind": "etl"}, "/kind", "a job with a graph must have kind graph"),
         ({"graph": {"steps": []}}, "/graph/steps", "at least one step"),
         (
             {"graph": {"steps": [{**STEPS[0], "needs": ["load"]}, STEPS[1]]}},

@@ -131,7 +131,7 @@ async def test_a_graph_run_is_retried_from_its_failed_members(api: Served, shop:
     assert [each["run_id"] for each in letters["data"]] == [run_id]
     assert [each["count"] for each in groups["data"]] == [1]
     assert before["status"] == "dead"
-    assert reasons["each"].startswith("2 members of 7 failed; the first: Fail: no ")
+    assert reasons["each"].startswith("2 of 7 members failed; first error: Fail: no ")
     assert (done.status, run.state) == (200, RunState.SUCCEEDED)
     assert (again.status, again.json["code"]) == (409, "illegal_move")
     entries = (await api.platform.get("/v1/audit?thing=run")).json["data"]

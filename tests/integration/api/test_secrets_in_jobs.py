@@ -82,10 +82,10 @@ async def test_a_job_that_names_a_secret_that_is_not_there_is_accepted_with_a_wa
     def told(made: Any) -> list[str]:
         return [each for each in made["warnings"] if "secret" in each]
 
-    missing = "there is no secret 'token'; its runs fail until there is"
+    missing = "secret 'token' does not exist; runs fail until it is created"
     assert told(alone.json) == [missing]
     assert told(known.json) == told(theirs.json) == []
-    assert told(graph.json) == ["there is no secret 'in-a-step'; its runs fail until there is"]
+    assert told(graph.json) == ["secret 'in-a-step' does not exist; runs fail until it is created"]
     assert [told(each) for each in bulk.json["jobs"]] == [[], [missing]]
 
 

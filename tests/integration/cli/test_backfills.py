@@ -42,12 +42,12 @@ def test_a_stretch_of_the_past_is_counted_begun_and_watched_to_its_end(
     (listed,) = rota("backfills", "list", "--job", name, "--json").json
     shown = rota("backfills", "show", listed["backfill_id"])
 
-    assert counted.out == "20 ticks: 20 are missing; 20 would run\n"
+    assert counted.out == "20 ticks: 20 missing; 20 would run\n"
     assert (asked.code, asked.out) == (64, "")
     assert "pass --yes" in asked.err
     assert watched.code == 0, watched.err
     assert watched.lines[-1].endswith("finished, 20 of 20 done")
-    assert again.out.startswith("20 ticks: 20 ran; 0 would run")
+    assert again.out.startswith("20 ticks: 20 completed; 0 would run")
     assert (listed["status"], listed["succeeded"]) == ("finished", 20)
     assert "succeeded" in shown.out
 
@@ -92,13 +92,16 @@ def test_a_backfill_is_paused_resumed_and_cancelled(
     watched = rota("backfills", "watch", id_)
     gate.touch()
 
-    assert paused.out.startswith(f"{id_} is paused, ")
-    assert (twice.code, twice.err) == (1, "rota: a backfill that is paused cannot pause\n")
+    assert paused.out.startswith(f"Paused {id_}; ")
+    assert (twice.code, twice.err) == (
+        1,
+        "rota: backfill is paused; only running backfills can be paused\n",
+    )
     assert resumed["status"] == "running"
     assert second.code == 1
     assert id_ in second.err
     assert asked.code == 64
-    assert cancelled.out == f"{id_} is cancelling\n"
+    assert cancelled.out == f"Backfill {id_} is cancelling\n"
     assert watched.code == 1
 
 

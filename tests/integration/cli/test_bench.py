@@ -99,7 +99,7 @@ def test_a_part_whose_process_dies_does_not_cost_the_other_figures(tmp_path: Pat
 
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    for name, wanted in (("figures.png", ".svg"), ("nowhere/figures.svg", "folder that exists")):
+    for name, wanted in (("figures.png", ".svg"), ("nowhere/figures.svg", "folder does not exist")):
         done = bench(tmp_path, "--plot", name)
 
         assert done.returncode == 64

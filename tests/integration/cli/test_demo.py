@@ -46,7 +46,7 @@ def test_example_jobs_run_and_status_shows_them(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         code, errors = ended(process)
 
-    assert "10 example jobs were added" in said
+    assert "Added 10 example jobs" in said
     assert {node["role"] for node in seen["nodes"]} == {"scheduler", "worker"}
     assert "PROCESS" in shown
     assert "succeeded" in shown
@@ -69,7 +69,7 @@ def test_handlers_that_cannot_be_found_are_one_clear_line(tmp_path: Path) -> Non
     for app, reason in (
         ("nowhere:handlers", "No module named 'nowhere'"),
         ("json:handlers", "has no attribute 'handlers'"),
-        ("json:loads", "the name of a Handlers object"),
+        ("json:loads", "a Handlers object"),
         ("json", "module:attribute"),
         ("broken:handlers", "ZeroDivisionError"),
         ("wrong:handlers", "invalid syntax"),

@@ -31,7 +31,7 @@ def test_a_well_installation_is_told_so(installation: Installation) -> None:
         assert levels(said)[check] == "ok", said.out
     for check in ("schedulers", "workers", "ticks", "api"):
         assert levels(said)[check] == "ok", said.out
-    assert lines.lines[0] == "ok       settings: can be read"
+    assert lines.lines[0] == "ok       settings: valid"
 
 
 def _if_well(said: Said) -> Said | None:
@@ -57,7 +57,7 @@ def test_what_is_amiss_comes_with_a_remedy(installation: Installation) -> None:
     assert (found["keys"], found["queues"]) == ("bad", "bad")
     assert (found["kinds"], found["dead letters"]) == ("warning", "warning")
     assert all(each["remedy"] for each in said.json if each["level"] != "ok")
-    assert f"→ start a worker that does: `rota worker --queue {word}`" in quiet.out
+    assert f"→ start one with `rota worker --queue {word}`" in quiet.out
     assert "\nok" not in quiet.out
 
 
@@ -65,8 +65,8 @@ def test_nothing_at_all_is_told_and_nothing_is_made(tmp_path: Path, unused_tcp_p
     said = ran("doctor", "--url", f"http://127.0.0.1:{unused_tcp_port}", folder=tmp_path)
 
     assert (said.code, said.err) == (1, "")
-    assert "warning  database: there is none in .rota" in said.out
-    assert "`rota up` makes one" in said.out
+    assert "warning  database: no database in .rota" in said.out
+    assert "create one with `rota up`" in said.out
     assert f"bad      api: cannot reach http://127.0.0.1:{unused_tcp_port}" in said.out
     assert list(tmp_path.iterdir()) == []
 

@@ -36,11 +36,13 @@ def test_an_event_is_sent_shown_run_and_replayed(installation: Installation, wor
     (run_id,) = event["run_ids"]
     ended = installation.ended(run_id)
     assert (ended.job_id, ended.result) == (made.job_id, {"greeted": "ada"})
-    assert again.out == f"{event['event_id']}: 0 events taken, 1 run; 1 came before\n"
-    assert several.out == "2 events taken, 0 runs\n"
+    assert again.out == (
+        f"{event['event_id']}: 0 events accepted, 1 run created; 1 duplicate ignored\n"
+    )
+    assert several.out == "2 events accepted, 0 runs created\n"
     assert listed[1] == event["event_id"]
-    assert "filtered (not event.data.name != 'nobody')" in shown.out
-    assert dry.out == "2 events would be matched again\n"
+    assert "filtered (false: event.data.name != 'nobody')" in shown.out
+    assert dry.out == "2 events would be replayed\n"
     assert (done["done"], done["runs"]) == (2, 1)
 
 
@@ -79,7 +81,7 @@ def test_a_hook_is_made_used_rotated_and_deleted(installation: Installation, wor
     assert webhooks.sign(b"{}", secret, id="1")
     assert (hook["type"], hook["style"], hook["used_at"]) == (f"{word}.paid", "standard", None)
     assert (rotated["version"], rotated["secret"] != secret) == (2, True)
-    assert deleted.out == f"the hook {word} was deleted\n"
+    assert deleted.out == f"Deleted hook {word}\n"
     assert rota("hooks", "delete", word, "--yes").code == 66
 
 

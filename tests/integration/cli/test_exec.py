@@ -126,11 +126,11 @@ async def test_what_takes_too_long_is_ended_and_what_is_not_there_is_told(
     operator: Caller,
 ) -> None:
     assert (await run(operator, "--timeout", "100ms", "--", "sleep", "600"))[0] == 124
-    assert (await the_run(operator))["error_message"].startswith("CommandFailed: it took longer")
+    assert (await the_run(operator))["error_message"].startswith("CommandFailed: timed out after")
 
     code, _, err = await run(operator, "--job", "none", "--", "/no/such/command")
 
-    assert (code, err) == (127, b"rota exec: /no/such/command: there is no such command\n")
+    assert (code, err) == (127, b"rota exec: /no/such/command: command not found\n")
 
 
 async def test_a_process_that_dies_loses_its_run_and_nobody_tries_it_again(

@@ -103,7 +103,7 @@ def test_without_a_server_a_command_says_so_in_one_sentence_and_makes_nothing(
     assert (said.code, said.out) == (69, "")
     assert said.err == (
         f"rota: cannot reach {AWAY} (from ROTA_URL): connection refused; "
-        "start Rota with `rota up`, or give its address as --url or ROTA_URL\n"
+        "start Rota with `rota up`, or set its address with --url or ROTA_URL\n"
     )
     assert list(tmp_path.iterdir()) == []
 

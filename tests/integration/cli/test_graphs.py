@@ -55,7 +55,7 @@ def test_a_graph_is_drawn_before_and_after_it_ran(
         "   └─ alarm  kit.greet  on failure",
     ]
     assert watched.code == 0
-    assert f"{run_id}  succeeded  4 of 4 steps, 1 failed, 1 skipped" in run.out
+    assert f"{run_id}  succeeded  4 of 4 steps done, 1 failed, 1 skipped" in run.out
     assert run.lines[1].startswith("✓ first")
     assert run.lines[1].endswith("★")
     assert "✗ bad" in run.lines[2]
@@ -82,7 +82,7 @@ def test_a_graph_that_failed_goes_on_from_there(
     after = installation.rota("graph", "show", run_id, "--json").json
 
     assert watched.code == 1
-    assert again.out == f"{run_id} goes on from its failed steps\n"
+    assert again.out == f"Retrying {run_id} from its failed steps\n"
     assert after["round"] == before["round"] + 1
     runs = [[step["run_id"] for step in shown["steps"]] for shown in (before, after)]
     assert runs[0][0] == runs[1][0]
@@ -141,7 +141,7 @@ def test_a_graph_is_drawn_in_place_on_a_terminal_until_it_has_ended(
 
     assert code == 0
     assert "✓ gated" in terminal.text
-    assert "61 of 61 steps" in terminal.text
+    assert "61 of 61 steps done" in terminal.text
     assert "Traceback" not in terminal.text
 
 
@@ -153,9 +153,9 @@ def test_a_file_is_checked_without_a_server(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("[a]", "[c]"))
     bad = ran("graph", "check", "flow.yaml", folder=tmp_path)
 
-    assert good.lines == ["flow: fine, 2 steps", "a     x", "└─ b  x"]
+    assert good.lines == ["flow: valid, 2 steps", "a     x", "└─ b  x"]
     assert (bad.code, bad.out) == (64, "")
-    assert bad.err.startswith("rota: flow.yaml:3:32: 'c' is not accepted; the name of a step")
+    assert bad.err.startswith("rota: flow.yaml:3:32: 'c' is invalid: no such step")
 
 
 def test_mistakes_are_told_in_one_line(installation: Installation, tmp_path: Path) -> None:
@@ -188,4 +188,4 @@ def test_an_exported_graph_is_what_was_made(
     checked = installation.rota("graph", "check", str(exported))
 
     assert done.code == 0, done.err
-    assert f"{name}: fine, 2 steps" in checked.out
+    assert f"{name}: valid, 2 steps" in checked.out

@@ -54,7 +54,7 @@ def rota(folder: Path, *words: str) -> tuple[int, str, str]:
 def test_a_celery_app_is_read_from_the_folder_that_the_command_is_in(folder: Path) -> None:
     code, out, err = rota(folder, "celery", "shop:app", "--out", "rota.yaml", "--project", "shop")
 
-    assert (code, out, err) == (0, "", "rota: written to rota.yaml: 1 job\n")
+    assert (code, out, err) == (0, "", "rota: Wrote 1 job to rota.yaml\n")
     found = manifest.load(folder / "rota.yaml")
     assert found.project == "shop"
     (job,) = found.jobs
@@ -70,7 +70,7 @@ def test_several_files_of_kubernetes_are_one_manifest_and_a_name_twice_is_told(
     code, out, err = rota(folder, "kubernetes", "one.yaml", "two.yaml")
 
     assert code == 1
-    assert "rota: left out: two.yaml: a CronJob 'one' was read before\n" in err
+    assert "rota: skipped: two.yaml: duplicate CronJob 'one'\n" in err
     (folder / "rota.yaml").write_text(out)
     assert [job.name for job in manifest.load(folder / "rota.yaml").jobs] == ["one", "two"]
 
@@ -82,7 +82,7 @@ def test_several_files_of_kubernetes_are_one_manifest_and_a_name_twice_is_told(
         (("celery", "nowhere:app"), "cannot import 'nowhere': no module named 'nowhere'"),
         (("apscheduler", "shop:app"), "get_jobs()"),
         (("crontab", "nothing"), "no such file: nothing"),
-        (("crontab", "shop.py", "--tz", "Mars/Olympus"), "an IANA zone name"),
+        (("crontab", "shop.py", "--tz", "Mars/Olympus"), "an IANA time zone name"),
     ],
 )
 def test_a_mistake_is_one_sentence(folder: Path, words: tuple[str, ...], said: str) -> None:

@@ -35,15 +35,15 @@ def test_jobs_that_no_worker_can_run_are_told_with_the_setting_that_is_missing(
     installation.rota("jobs", "delete", "backup", "--yes")
 
     needed = (
-        'set executors.shell_allow = ["/bin/bash"] for a worker, '
-        "and executors.shell_user if it runs as root; then restart it"
+        'set executors.shell_allow = ["/bin/bash"] for a worker '
+        "(and executors.shell_user if it runs as root), then restart the worker"
     )
     assert (applied.code, needed in applied.err) == (0, True)
-    assert "no live worker serves the kind 'shell', so the runs of 1 job will wait" in applied.err
+    assert "no live worker serves kind 'shell'; the runs of 1 job will wait" in applied.err
     assert f"→ {needed}" in doctor.out
     assert "mailto" in shown
     assert "ops@example.org" in shown
     assert "mailto: ops@example.org" in exported
-    assert "0 to change" in again.out
+    assert "0 to update" in again.out
     assert needed in again.err
     assert (misspelt.code, "did you mean 'backup'?" in misspelt.err) == (66, True)

@@ -45,7 +45,7 @@ def test_running_and_pausing_a_job_leave_its_version_and_an_edit_is_in_its_histo
     told = rota("jobs", "history", name)
     plain = rota("jobs", "history", job, "--json").json
 
-    assert "has version 2" in edited.out, edited.err
+    assert "to version 2" in edited.out, edited.err
     assert told.lines[0].split() == ["AT", "VERSION", "AUTHOR", "ORIGIN", "ACTION", "CHANGES"]
     assert 'labels.team: "billing" -> "ops"' in told.lines[1]
     assert [(each["action"], each["version"], each["origin"]) for each in plain] == [
@@ -79,7 +79,7 @@ def test_a_one_time_submission_is_found_changed_run_and_cancelled(
 
     assert (definitions.out, once.out) == ("", f"{id_}\n")
     assert (shown["job_id"], shown["schedule_type"]) == (id_, "FUTURE")
-    assert "It is due at" in why.out
+    assert "The run is due at" in why.out
     assert (edited["job_id"], edited["payload"]) == (id_, {"name": "Ada"})
     assert "runs once" in paused.err
     assert (ran.code, late.code) == (0, 1)
@@ -101,18 +101,18 @@ def test_a_job_is_made_found_changed_and_deleted(installation: Installation, nam
     deleted = rota("jobs", "delete", name, "--yes")
     gone = rota("jobs", "show", name)
 
-    assert made.out.startswith(f"{name} was made: {shown['job_id']}; it runs in ")
+    assert made.out.startswith(f"Created job {name} ({shown['job_id']}); next run in ")
     assert (shown["cron_expression"], shown["version"]) == ("30 2 * * *", 1)
-    assert "has version 2" in edited.out
+    assert "to version 2" in edited.out
     assert kept_zone == "Europe/Berlin"
     assert (again["cron"], again["timezone"]) == ("0 3 * * *", "UTC")
     assert (shown["timeout"], changed["timeout"]) == ("PT15M", None)
     assert (late.code, late.out) == (1, "")
-    assert "version 2 now, not 1" in late.err
+    assert "at version 2, not 1" in late.err
     assert listed.lines[0].split()[:4] == ["NAME", "KIND", "STATUS", "SCHEDULE"]
     assert "0 3 * * *" in listed.lines[1]
-    assert (deleted.code, deleted.out) == (0, f"{name} was deleted\n")
-    assert (gone.code, gone.err) == (66, f"rota: there is no job '{name}'\n")
+    assert (deleted.code, deleted.out) == (0, f"Deleted job {name}\n")
+    assert (gone.code, gone.err) == (66, f"rota: job '{name}' not found\n")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_job_is_paused_and_resumed_with_its_reason(
     shown = installation.rota("jobs", "show", name)
     resumed = installation.rota("jobs", "resume", name, "--missed", "skip", "--json")
 
-    assert paused.out == f"{name} is paused\n"
+    assert paused.out == f"Paused {name}\n"
     assert "the printer burns" in shown.out
     assert resumed.json["status"] == "active"
 
@@ -243,7 +243,7 @@ def test_a_run_that_fails_is_explained_watched_with_1_and_goes_again(
     assert "customer 4711 does not exist" in why.out
     assert (also["run_id"], also["status"]) == (run_id, "dead")
     assert [each["outcome"] for each in attempts] == ["failed"]
-    assert (retried.code, retried.out) == (0, f"{run_id} is queued\n")
+    assert (retried.code, retried.out) == (0, f"Retrying {run_id} (queued)\n")
     assert replayed.out.startswith("run_")
     assert replayed.out.strip() != run_id
 
@@ -271,7 +271,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id(installation: Installation, n
 
     assert found.out == f"{run_id}\n"
     assert (short.code, common.code, none.code) == (64, 64, 66)
-    assert "a longer beginning" in common.err
+    assert "a longer prefix" in common.err
 
 
 def test_a_running_run_is_followed_and_cancelled(
@@ -288,10 +288,10 @@ def test_a_running_run_is_followed_and_cancelled(
     followed = installation.rota("runs", "logs", run_id, "--follow")
     refused = installation.rota("runs", "cancel", run_id)
 
-    assert "runs at once" in made.out
+    assert "queued run run_" in made.out
     assert "50% half of the way" in listed.out
-    assert (second.code, "did not become a run" in second.out) == (1, True)
-    assert cancelled.out == f"{run_id} is cancelling\n"
+    assert (second.code, "Skipped run_" in second.out) == (1, True)
+    assert cancelled.out == f"Cancelling {run_id}\n"
     assert "half of the way\n" in followed.out
     assert installation.ended(run_id).status == "cancelled"
     assert refused.code == 1
@@ -309,8 +309,8 @@ def test_many_runs_are_cancelled_after_a_count(installation: Installation, name:
 
     assert asked.code == 64
     assert "Cancel 3 runs? Standard input is not a terminal: pass --yes to confirm" in asked.err
-    assert done.out == "done to 3 runs\n"
-    assert again.out == "there are no such runs\n"
+    assert done.out == "Cancelled 3 runs\n"
+    assert again.out == "No matching runs\n"
     assert nothing.code == 64
 
 
@@ -340,8 +340,8 @@ def test_dead_letters_are_grouped_replayed_and_dropped(
     assert fingerprint in shown.out
     assert (replayed["matched"], replayed["done"]) == (1, 1)
     assert one.out == f"{runs[1]}\n"
-    assert dropped.out == f"{runs[1]} is off the list\n"
-    assert rest.out == "done to 1 run\n"
+    assert dropped.out == f"Dropped {runs[1]}\n"
+    assert rest.out == "Dropped 1 run\n"
     assert not set(runs) & set(left.lines)
 
 

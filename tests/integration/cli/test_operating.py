@@ -35,8 +35,8 @@ def test_a_queue_is_paused_limited_and_resumed(installation: Installation, word:
     resumed = rota("queues", "resume", word, "--json").json
     unknown = rota("queues", "pause", "nowhere")
 
-    assert paused.out == f"the queue {word} is paused\n"
-    assert limited.out == f"the queue {word} is limited\n"
+    assert paused.out == f"Paused queue {word}\n"
+    assert limited.out == f"Limited queue {word}\n"
     assert [(each["max"], each["rate"]["count"], each["is_paused"]) for each in listed] == [
         (3, 100, True)
     ]
@@ -86,15 +86,15 @@ def test_a_key_is_made_used_and_revoked(
     listed = installation.rota("keys", "list", "--all")
     revoked = installation.rota("keys", "revoke", word, "--yes")
 
-    assert made.out == f"the key is in {file}\n"
+    assert made.out == f"Wrote the key to {file}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert (again.code, "not there yet" in again.err) == (64, True)
+    assert (again.code, "exists already" in again.err) == (64, True)
     assert (who["name"], who["role"]) == (word, "viewer")
     assert (refused.code, refused.out) == (77, "")
     assert shown.out.startswith("rota_")
     assert word in listed.out
     assert shown.out.strip() not in listed.out
-    assert revoked.out == f"{word} is revoked\n"
+    assert revoked.out == f"Revoked {word}\n"
 
 
 def test_a_tenant_is_made_changed_paused_given_a_key_and_deleted(
@@ -116,12 +116,12 @@ def test_a_tenant_is_made_changed_paused_given_a_key_and_deleted(
     assert (made["weight"], made["quotas"]["max_running"]) == (2, 5)
     assert (changed["quotas"].get("max_jobs"), changed["quotas"].get("max_running")) == (7, None)
     assert not any(lifted["quotas"].values())
-    assert paused.out == f"the tenant {word} is paused\n"
+    assert paused.out == f"Paused tenant {word}\n"
     assert str(made["tenant_id"]) in listed.lines
     assert "paused since" in shown.out
-    assert resumed.out == f"the tenant {word} goes on\n"
+    assert resumed.out == f"Resumed tenant {word}\n"
     assert (who["tenant"], who["role"]) == (word, "viewer")
-    assert deleted.out == f"the tenant {word} was deleted\n"
+    assert deleted.out == f"Deleted tenant {word}\n"
     assert nothing.code == 64
 
 
@@ -135,11 +135,11 @@ def test_a_secret_comes_from_standard_input_and_is_never_shown(
     listed = rota("secrets", "list", "--json")
     deleted = rota("secrets", "delete", word, "--yes")
 
-    assert put.out == f"the secret {word} has version 1\n"
+    assert put.out == f"Saved secret {word}, version 1\n"
     assert (empty.code, argued.code) == (64, 64)
     assert word in {each["name"] for each in listed.json}
     assert "s3cret" not in put.out + put.err + empty.err + listed.out
-    assert deleted.out == f"the secret {word} was deleted\n"
+    assert deleted.out == f"Deleted secret {word}\n"
 
 
 def test_a_calendar_is_written_from_a_file_and_from_ics(
@@ -156,13 +156,13 @@ def test_a_calendar_is_written_from_a_file_and_from_ics(
     whole = rota("calendars", "show", word, "--json").json
     deleted = rota("calendars", "delete", word, "--yes")
 
-    assert first.out == f"the calendar {word} has version 1\n"
-    assert second.out == f"the calendar {word} has version 2\n"
+    assert first.out == f"Saved calendar {word}, version 1\n"
+    assert second.out == f"Saved calendar {word}, version 2\n"
     assert late.code == 1
     assert word in listed.lines
     assert json.loads(shown.out)["timezone"] == "Europe/Berlin"
     assert (whole["name"], whole["version"]) == (word, 2)
-    assert deleted.out == f"the calendar {word} was deleted\n"
+    assert deleted.out == f"Deleted calendar {word}\n"
 
 
 def test_files_that_are_not_there_or_make_no_sense_are_told_in_one_line(
@@ -175,7 +175,7 @@ def test_files_that_are_not_there_or_make_no_sense_are_told_in_one_line(
         ("nowhere.json", "No such file"),
         ("broken.json", "line 1, column 12"),
         ("list.yaml", "which is an object"),
-        ("broken.yaml", "YAML is needed"),
+        ("broken.yaml", "expected YAML"),
     ):
         said = installation.rota("calendars", "put", word, str(tmp_path / file))
 

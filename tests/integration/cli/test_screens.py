@@ -127,7 +127,7 @@ def test_a_question_is_asked_and_no_does_nothing(installation: Installation, nam
         code = terminal.end()
 
     assert (code, f"Delete {name}?" in terminal.text) == (1, True)
-    assert "nothing was done" in terminal.text
+    assert "nothing was changed" in terminal.text
     assert installation.rota("jobs", "show", name).code == 0
 
 
@@ -140,5 +140,5 @@ def test_a_secret_is_asked_for_and_not_shown(installation: Installation, name: s
         code = terminal.end()
 
     assert code == 0
-    assert "has version 1" in terminal.text
+    assert "version 1" in terminal.text
     assert "hunter2" not in terminal.text

@@ -96,7 +96,7 @@ def test_a_server_that_may_lose_data_is_refused_with_the_reason(
         code, errors = ended(process)
 
     assert code == 78
-    assert errors.startswith("rota: this database cannot be used: fsync is off")
+    assert errors.startswith("rota: cannot use this database: fsync is off")
     assert "Traceback" not in errors
     assert not (tmp_path / ".rota").exists()
 
@@ -129,7 +129,7 @@ def test_programs_that_are_not_there_are_told_in_one_line(tmp_path: Path) -> Non
         code, errors = ended(process)
 
     assert code == 69
-    assert errors.startswith("rota: the embedded PostgreSQL cannot run")
+    assert errors.startswith("rota: cannot run the embedded PostgreSQL")
     assert errors.count("\n") == 1
 
 
@@ -145,8 +145,8 @@ def test_migrate_brings_the_schema_up_to_date_and_ends(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
-    assert "applied 0001_names" in done.stdout
-    assert done.stdout.endswith("the schema is up to date\n")
+    assert "Applied 0001_names" in done.stdout
+    assert done.stdout.endswith("The schema is up to date\n")
 
 
 @pytest.mark.parametrize("command", ["up", "worker"])

@@ -12,7 +12,7 @@ from tests.support.shop import until
 from tests.support.silence import silence
 from tests.support.standby import primary_and_standby, promote
 
-from rota.sdk.transaction import within
+from rota.sdk.transaction import in_transaction
 from rota.store.embedded import Embedded
 from rota.store.migrate import migrate
 
@@ -37,7 +37,7 @@ async def test_a_worker_begins_when_the_database_is_there(
             conn = await asyncpg.connect(way.past)
             await migrate(conn)
             async with conn.transaction():
-                await within(conn).create_job(kind="kit.greet", payload={"name": "Ada"})
+                await in_transaction(conn).create_job(kind="kit.greet", payload={"name": "Ada"})
 
             await way.gates[0].open()
 
@@ -78,7 +78,7 @@ async def test_migrate_waits_too(durable: Embedded, tmp_path: Path) -> None:
             await way.gates[0].open()
 
             assert await migrating.ends() == 0
-            assert "the schema is up to date" in migrating.log.read_text()
+            assert "The schema is up to date" in migrating.log.read_text()
 
 
 async def test_a_standby_is_waited_for_until_it_is_promoted(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_a_standby_is_waited_for_until_it_is_promoted(tmp_path: Path) -> N
         primary_and_standby(durable=True) as pair,
         started(tmp_path, "migrate", url=pair.standby.tcp_url) as migrating,
     ):
-        await migrating.says("it is a standby and takes no writes")
+        await migrating.says("the server is a standby and accepts no writes")
 
         await promote(pair.standby)
 
@@ -132,7 +132,7 @@ async def test_it_waits_no_longer_than_it_is_told(
 
     said = process.log.read_text()
     assert (WAITING in said) == (limit != "0s")
-    assert "the database is not available" in said
+    assert "database unavailable" in said
 
 
 @pytest.mark.parametrize("words", [*PROCESSES, ("migrate",)], ids=lambda words: words[0])

@@ -225,7 +225,7 @@ def test_no_second_server_starts_while_one_may_work_out_of_our_sight(home: Path)
     with FileLock(home / "server.lock") as elsewhere:
         assert elsewhere.try_exclusive()
 
-        with pytest.raises(EmbeddedFailed, match="another server still works in"):
+        with pytest.raises(EmbeddedFailed, match="another server still uses"):
             start(home)
 
 

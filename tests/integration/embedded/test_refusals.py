@@ -48,7 +48,7 @@ def test_a_home_that_may_not_be_written_to(area: Path, unprivileged: Person, use
 
     refused = user(home, person=unprivileged).arrive()
 
-    assert f"{home} cannot be written to" in refused.failure
+    assert f"{home} is not writable" in refused.failure
 
 
 def test_a_home_of_another_user(unprivileged: Person, user: Begin) -> None:
@@ -67,12 +67,12 @@ def test_a_data_folder_that_is_something_else(area: Path) -> None:
     (area / "home" / "data").mkdir(parents=True)
     (area / "home" / "data" / "holiday.jpg").touch()
 
-    assert "holds no PostgreSQL cluster" in refusal(area / "home").reason
+    assert "does not contain a PostgreSQL cluster" in refusal(area / "home").reason
 
 
 def test_a_cluster_with_parts_missing(home: Path) -> None:
     with without(home / "data" / "global" / "pg_control"):
-        assert "lacks parts of its cluster" in refusal(home).reason
+        assert "is incomplete: global/pg_control is missing" in refusal(home).reason
 
 
 def test_a_damaged_cluster_shows_what_the_server_said(home: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_cluster_of_another_major_version(home: Path) -> None:
 
     refused = refusal(home, binaries=older)
 
-    assert re.search(r"written by PostgreSQL \d+, and here is only \d+\.", refused.reason)
+    assert re.search(r"PostgreSQL \d+ wrote the data, but only \d+\.", refused.reason)
     assert "dump" in refused.remedy
 
 
@@ -96,7 +96,10 @@ def test_a_demanded_port_that_is_taken(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-        assert f"the port {port} of 127.0.0.1 is taken" in refusal(home, port=port).reason
+        assert (
+            f"port {port} of 127.0.0.1 is used by another program"
+            in refusal(home, port=port).reason
+        )
 
 
 def test_a_port_that_was_ours_and_is_taken_now_is_replaced(home: Path) -> None:
@@ -116,7 +119,7 @@ def test_a_demanded_port_that_is_free_is_used(home: Path) -> None:
 
     with start(home, options=Options(port=port)) as server:
         assert f"127.0.0.1:{port}/" in server.tcp_url
-        assert "runs already" in refusal(home, port=port + 1).reason
+        assert "already runs on port" in refusal(home, port=port + 1).reason
 
 
 @pytest.mark.parametrize("port", [0, 65536, -1])
@@ -130,8 +133,8 @@ def test_a_port_that_is_none(home: Path, port: int) -> None:
 @pytest.mark.parametrize(
     ("wishes", "meaning"),
     [
-        ({"no_such_setting": "1"}, "a setting is not known"),
-        ({"work_mem": "plenty"}, "a setting has a wrong value"),
+        ({"no_such_setting": "1"}, "does not know a setting"),
+        ({"work_mem": "plenty"}, "a setting has an invalid value"),
     ],
 )
 def test_a_setting_that_the_server_refuses(
@@ -161,7 +164,7 @@ def programs(area: Path) -> Path:
 
 
 def test_a_folder_without_programs(home: Path, area: Path) -> None:
-    assert "does not hold the programs" in refusal(home, binaries=area).reason
+    assert "does not contain the programs" in refusal(home, binaries=area).reason
 
 
 def test_programs_for_another_processor(home: Path, programs: Path) -> None:
@@ -169,7 +172,7 @@ def test_programs_for_another_processor(home: Path, programs: Path) -> None:
     image[18:20] = struct.pack("<H", 0x4242)
     (programs / "postgres").write_bytes(image)
 
-    assert "another kind of processor" in refusal(home, binaries=programs).reason
+    assert "is built for another processor" in refusal(home, binaries=programs).reason
 
 
 def test_programs_for_another_c_library(home: Path, programs: Path) -> None:
@@ -186,7 +189,7 @@ def test_programs_that_lack_a_library(home: Path, programs: Path) -> None:
 
     reason = refusal(home, binaries=programs).reason
 
-    assert "lack a library of the system" in reason
+    assert "need a system library that is missing" in reason
     assert "libpq" in reason
 
 

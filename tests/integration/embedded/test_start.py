@@ -47,7 +47,7 @@ def test_not_even_the_file_of_alter_system_turns_durability_off(home: Path) -> N
 
 
 def test_a_home_stays_durable_for_life(home: Path) -> None:
-    with pytest.raises(EmbeddedFailed, match="made with durability and is asked for without"):
+    with pytest.raises(EmbeddedFailed, match="created with durability; it cannot start without"):
         start(home, durable=False)
 
 
@@ -56,12 +56,12 @@ def test_a_home_for_tests_stays_one_for_life(area: Path) -> None:
         assert [ask(server.url, f"show {name}") for name in DURABILITY] == ["off"] * 3
     await_stop(area / "home")
 
-    with pytest.raises(EmbeddedFailed, match="made without durability and is asked for with"):
+    with pytest.raises(EmbeddedFailed, match="created without durability; it cannot start with"):
         start(area / "home")
 
 
 def test_a_running_server_refuses_a_share_of_the_other_kind(home: Path) -> None:
-    with start(home), pytest.raises(EmbeddedFailed, match="made with durability"):
+    with start(home), pytest.raises(EmbeddedFailed, match="was created with durability"):
         start(home, durable=False)
 
 

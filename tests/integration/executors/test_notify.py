@@ -276,6 +276,6 @@ async def test_a_secret_that_is_missing_keeps_the_worker_from_starting() -> None
         notify_of(settings.executors, {})
 
     assert str(refused.value) == (
-        "executors.channels.ops.url: '${MAIL_PASSWORD}' is not accepted; "
-        "set the variable MAIL_PASSWORD where this process runs"
+        "executors.channels.ops.url: '${MAIL_PASSWORD}' is invalid: "
+        "set the environment variable MAIL_PASSWORD of this process"
     )

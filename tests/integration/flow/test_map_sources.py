@@ -216,12 +216,12 @@ async def test_only_a_source_may_hand_out(shop: Shop) -> None:
 
     assert run.state is RunState.DEAD
     assert run.reason is not None
-    assert "not the source of a map" in run.reason
+    assert "this run is not a map source" in run.reason
 
 
 @pytest.mark.parametrize(
     ("item", "why"),
-    [(object(), "cannot be written as JSON"), ("x" * 300_000, "at most 256000")],
+    [(object(), "cannot be encoded as JSON"), ("x" * 300_000, "must be at most 256000")],
     ids=["no JSON", "too large"],
 )
 async def test_an_item_that_cannot_be_kept_fails_the_source(
@@ -307,4 +307,4 @@ async def test_a_reducer_that_names_no_map_is_told_so(shop: Shop) -> None:
         await ends_as(shop, run_id, RunState.DEAD)
 
     rows = await shop.conn.fetch("select reason from rota.runs where graph_run_id = $1", run_id)
-    assert "there is no map 'none' in the graph" in rows[0][0]
+    assert "map 'none' not found in the graph" in rows[0][0]

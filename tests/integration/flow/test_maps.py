@@ -219,7 +219,7 @@ async def test_a_map_that_failed_makes_no_more_and_cancels_the_rest(shop: Shop) 
     assert found.made < 1000
     assert found.made == found.succeeded + found.failed + found.cancelled
     assert await alive(shop, run_id) == 0
-    assert shown[0].why == "1 member of 1,000 failed; the first: Fail: no 0"
+    assert shown[0].why == "1 of 1,000 members failed; first error: Fail: no 0"
 
 
 async def test_a_failed_map_may_be_read_by_whoever_comes_after_it(shop: Shop) -> None:
@@ -362,7 +362,7 @@ async def test_a_member_that_has_no_payload_fails_the_map_with_its_reason(shop: 
 
 async def test_what_is_neither_a_list_nor_a_number_fails_the_map(shop: Shop) -> None:
     wrong = {
-        "abc": "a list, or a whole number",
+        "abc": "expected a list or a whole number",
         -1: "a list, or a whole",
         2_000_000: "at most 1,000",
     }

@@ -195,7 +195,7 @@ def test_everything_in_one_process_needs_both_roles(fleet: RoleFleet) -> None:
 
     assert lacking.codes == [78]
     told = (fleet.folder / "lacking.log").read_text()
-    assert f"the login {SERVICE} is no member of rota_worker" in told
+    assert f"the login {SERVICE} is not a member of rota_worker" in told
 
 
 def test_only_the_owner_migrates(fleet: RoleFleet) -> None:

@@ -165,7 +165,7 @@ async def test_a_login_without_its_role_is_refused_with_what_to_do(
     await conn.execute(f"create role {name}")
     await conn.execute(f"set role {name}")
     try:
-        with pytest.raises(StoreRefused, match=f"{name} is no member of {role}") as caught:
+        with pytest.raises(StoreRefused, match=f"{name} is not a member of {role}") as caught:
             await check_rights(conn, await describe_login(conn), [role])
         assert f"`grant {role} to {name}`" in caught.value.remedy
 
@@ -188,7 +188,7 @@ async def test_a_login_without_a_schema_is_refused_with_what_to_do(server: Embed
     conn = await asyncpg.connect(url)
     await conn.execute(f"create role {name}; set role {name}")
     try:
-        with pytest.raises(StoreRefused, match="has no schema rota"):
+        with pytest.raises(StoreRefused, match="the schema rota does not exist"):
             await check_rights(conn, await describe_login(conn), list(DatabaseRole))
     finally:
         await conn.execute(f"reset role; drop role {name}")

@@ -84,7 +84,7 @@ def test_a_duty_that_waits_for_ever_ends_its_process_though_the_loop_is_free(sta
 
     assert process.returncode == 70
     assert "rota: firing made no progress" in err
-    waits = err.split("It waits at")[1].split("Threads:")[0]
+    waits = err.split("It is waiting at")[1].split("Threads:")[0]
     assert re.findall(r" in (\w+)", waits)[-3:] == ["tick", "the_answer_that_never_comes", "wait"]
 
 

@@ -246,7 +246,7 @@ def test_wrong_arguments_that_came_past_the_sdk_fail_without_a_retry(billing: Ru
     until(ended, "dead")
     run = billing.client.get_run(str(made.run_id))
     assert run.attempt_number == 1
-    assert run.error_message == ("InvalidInput: left: 'x' is not accepted; expected int, got str")
+    assert run.error_message == ("InvalidInput: left: 'x' is invalid: expected int, got str")
 
 
 def test_a_later_submission_runs_when_its_time_has_come(billing: Running) -> None:
@@ -309,20 +309,20 @@ def test_a_worker_takes_over_new_code_and_keeps_the_old_while_the_new_is_broken(
         until(lambda: served_version(billing), 1)
 
         shop(tmp_path, 22, when="every='2h'")
-        hear(process, "changed: shop.py")
+        hear(process, "Changed: shop.py")
         hear(process, "worker ready")
         (after,) = billing.client.list_jobs(label="rota.app:shop").items
         until(lambda: served_version(billing), 22)
 
         (tmp_path / "shop.py").write_text("def (:")
-        told = hear(process, "cannot be used")
+        told = hear(process, "cannot be imported")
         still = served_version(billing)
         process.send_signal(signal.SIGINT)
         code = process.wait(PATIENCE)
 
     assert (before.version, after.version) == (1, 2)
     assert (after.schedule or {})["every"]["interval"] == "PT2H"
-    assert "the old goes on: cannot import " in told
+    assert "the old code keeps running: cannot import " in told
     assert (still, code) == (22, 0)
     assert "Traceback" not in (tmp_path / "log").read_text()
 
@@ -342,7 +342,7 @@ def test_an_app_that_is_wrong_is_one_clear_line(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 64
-    assert "schedule.cron: '61 * * * *' is not accepted" in done.stderr
+    assert "schedule.cron: '61 * * * *' is invalid" in done.stderr
     assert "wrong.py, line 3" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / ".rota").exists()

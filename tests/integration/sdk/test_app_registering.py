@@ -175,7 +175,7 @@ async def test_a_job_that_is_declared_no_more_goes_on_and_is_told(registry: Regi
 async def test_a_name_that_somebody_else_has_is_refused(registry: Registry) -> None:
     await registry.register(billing("shop"))
 
-    with pytest.raises(Conflict, match="the app 'shop' declares it"):
+    with pytest.raises(Conflict, match="already exists and app 'shop' declares it"):
         await registry.register(billing("billing"))
 
 

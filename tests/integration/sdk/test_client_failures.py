@@ -200,7 +200,7 @@ async def test_a_server_that_does_not_answer_in_time_is_told_so(*, is_async: boo
 
     async with await asyncio.start_server(handle, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        with pytest.raises(Unreachable, match="took too long") as lost:
+        with pytest.raises(Unreachable, match="timed out") as lost:
             await Both(url, "key", is_async=is_async, timeout=0.1, retries=0)("list_jobs")
         held.set()
 
@@ -210,7 +210,7 @@ async def test_a_server_that_does_not_answer_in_time_is_told_so(*, is_async: boo
 @BOTH
 async def test_something_that_is_no_rota_is_not_mistaken_for_one(*, is_async: bool) -> None:
     async with answering(web.Response(body=b"<html>Welcome</html>")) as (url, _asked):
-        with pytest.raises(Unreadable, match="something that this client does not understand"):
+        with pytest.raises(Unreadable, match="cannot read the response of"):
             await Both(url, "key", is_async=is_async)("list_jobs")
 
 

@@ -18,7 +18,7 @@ def rota_app() -> str:
 
 def test_a_job_in_a_transaction_on_its_database_is_carried_out(rota_server: Server) -> None:
     with rota_server.client() as client, psycopg.connect(rota_server.database_url) as conn:
-        made = rota.within(conn).submit(greetings.greet, "anna")
+        made = rota.in_transaction(conn).submit(greetings.greet, "anna")
         conn.commit()
         end = CLOCK.monotonic() + 30
         while (run := client.get_run(str(made.run_id))).status != "succeeded":

@@ -9,7 +9,7 @@ from tests.support.shop import open_shop
 
 from rota.core.executor import Context
 from rota.core.states import RunState
-from rota.sdk.transaction import Made, within
+from rota.sdk.transaction import Made, in_transaction
 
 
 def run_of(made: Made) -> UUID:
@@ -27,9 +27,9 @@ async def test_a_run_begins_after_the_commit_and_not_before(database: str) -> No
 
         async with shop.worker():
             with psycopg.connect(database) as ours:
-                lost = within(ours).create_job(kind="send_receipt", payload={"order": 1})
+                lost = in_transaction(ours).create_job(kind="send_receipt", payload={"order": 1})
                 ours.rollback()
-                made = within(ours).create_job(kind="send_receipt", payload={"order": 2})
+                made = in_transaction(ours).create_job(kind="send_receipt", payload={"order": 2})
                 ours.commit()
             run = await shop.ends(run_of(made))
 
@@ -48,7 +48,9 @@ async def test_a_handler_hands_on_the_next_job_in_its_own_transaction(database: 
         async def charge(context: Context, payload: Any) -> None:
             async with context.transaction() as conn:
                 await conn.execute("insert into paid (id) values ($1)", payload["order"])
-                handed.append(await within(conn).create_job(kind="receipt", payload=payload))
+                handed.append(
+                    await in_transaction(conn).create_job(kind="receipt", payload=payload)
+                )
 
         @shop.handlers.handler("receipt")
         async def receipt(_context: Context, payload: Any) -> Any:
@@ -57,7 +59,7 @@ async def test_a_handler_hands_on_the_next_job_in_its_own_transaction(database: 
         async with shop.worker():
             ours = await asyncpg.connect(database)
             async with ours.transaction():
-                first = await within(ours).create_job(kind="charge", payload={"order": 7})
+                first = await in_transaction(ours).create_job(kind="charge", payload={"order": 7})
             await ours.close()
             ended = await shop.ends(run_of(first))
             (next_,) = handed

@@ -172,7 +172,7 @@ async def test_options_that_are_wrong_are_said_by_their_name(
 
     await listener.duty.tick()
 
-    assert "path: None is not accepted" in ((await row(listener)).error or "")
+    assert "path: None is invalid" in ((await row(listener)).error or "")
 
 
 async def test_another_kind_under_the_same_name_begins_at_its_own_beginning(

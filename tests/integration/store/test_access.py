@@ -30,18 +30,18 @@ FIT = Server(
 
 async def test_a_server_without_fsync_is_refused_with_the_reason(schema: str) -> None:
     async with open_connection(Access(url=schema)) as conn:
-        with pytest.raises(StoreRefused, match="fsync is off, so it may lose"):
+        with pytest.raises(StoreRefused, match="fsync is off, so the server may lose"):
             await check_server(conn)
 
 
 @pytest.mark.parametrize(
     ("unfit", "reason"),
     [
-        (FIT._replace(version=140_012, shown_version="14.12"), "it is PostgreSQL 14.12"),
+        (FIT._replace(version=140_012, shown_version="14.12"), "the server runs PostgreSQL 14.12"),
         (FIT._replace(synchronous_commit="off"), "synchronous_commit is off"),
         (FIT._replace(full_page_writes="off"), "full_page_writes is off"),
-        (FIT._replace(encoding="SQL_ASCII"), "encoded in SQL_ASCII"),
-        (FIT._replace(moved_clock="2026-01-01"), "moves its clock"),
+        (FIT._replace(encoding="SQL_ASCII"), "encoding is SQL_ASCII"),
+        (FIT._replace(moved_clock="2026-01-01"), "overrides its clock"),
     ],
 )
 def test_a_server_that_cannot_keep_our_promises_is_refused(unfit: Server, reason: str) -> None:
@@ -54,7 +54,7 @@ def test_a_server_that_cannot_keep_our_promises_is_refused(unfit: Server, reason
 
 
 def test_a_standby_is_waited_for() -> None:
-    with pytest.raises(StoreUnavailable, match="it is a standby"):
+    with pytest.raises(StoreUnavailable, match="the server is a standby"):
         judge(FIT._replace(in_recovery=True))
 
 
@@ -79,7 +79,7 @@ async def test_a_wrong_password_is_refused_and_not_shown(server: Embedded) -> No
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("postgresql://rota@one,,two/rota", "a host in its URL is empty"),
+        ("postgresql://rota@one,,two/rota", "its URL contains an empty host"),
         ("postgresql://rota@one:http/rota", "the port 'http' in its URL"),
         ("postgresql://rota@/rota?host=one,two,three&port=1,2", "2 ports for 3 hosts"),
         ("postgresql://rota@127.0.0.1:1/rota?sslmode=sometimes", "`sslmode` parameter must be"),

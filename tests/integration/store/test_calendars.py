@@ -138,5 +138,5 @@ async def test_a_tenant_has_100_calendars_and_no_more(world: World) -> None:
     for number in range(100):
         await made(world, name=f"c{number}")
 
-    with pytest.raises(QuotaExceeded, match="max_calendars of this tenant is 100"):
+    with pytest.raises(QuotaExceeded, match=r"max_calendars exceeded \(limit 100\)"):
         await made(world, name="one more")

@@ -171,7 +171,7 @@ class TestReadWrite:
             assert not await conn.fetchval("select pg_is_in_recovery()")
 
     async def test_a_standby_alone_is_waited_for(self, pair: Pair) -> None:
-        with pytest.raises(StoreUnavailable, match="it is a standby and takes no writes"):
+        with pytest.raises(StoreUnavailable, match="the server is a standby and accepts no writes"):
             async with open_connection(Access(url=pair.standby.tcp_url)):
                 pass
 
@@ -341,7 +341,7 @@ class TestPools:
     async def test_nobody_waits_for_ever_behind_others(self, url: str) -> None:
         access = Access(url=url, connect=SHORT)
         async with open_pool(access, size=1) as pool, pool.acquire():
-            with pytest.raises(StoreUnavailable, match="no connection of the pool was free"):
+            with pytest.raises(StoreUnavailable, match="no connection in the pool became free"):
                 async with pool.acquire():
                     pass
 

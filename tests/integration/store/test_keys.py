@@ -113,7 +113,7 @@ async def test_a_tenant_has_a_hundred_valid_keys_and_no_more(world: World) -> No
         await made(world, number + 1)
     last = await made(world, 100, lifetime=DAY)
 
-    with pytest.raises(QuotaExceeded, match="max_keys of this tenant is 100"):
+    with pytest.raises(QuotaExceeded, match=r"max_keys exceeded \(limit 100\)"):
         await made(world, 101)
     await keys.revoke(world.conn, tenant_id=1, key_id=last.id)
     await made(world, 102, lifetime=DAY)

@@ -109,7 +109,7 @@ async def test_a_time_out_is_told_from_a_lock_and_not_tried_again(place: Place) 
     conn = await place.connect(command_timeout=0.5)
     slow = Migration(version=1, name="0001_slow", text="select pg_sleep(20);")
 
-    with pytest.raises(StoreUnavailable, match=r"0001_slow was interrupted .* time-out") as told:
+    with pytest.raises(StoreUnavailable, match=r"0001_slow was interrupted .* timeout") as told:
         await migrate(conn, migrations=[slow], guard=NO_GUARD, watch=place.watch())
 
     assert not isinstance(told.value, MigrationBlocked)
@@ -196,7 +196,7 @@ async def test_writers_never_wait_long_for_an_expanding_migration(
     async with asyncio.timeout(30):
         while not place.told(MigrationPutOff):
             await rest(0.02)
-    assert place.told(MigrationPutOff)[0].reason == "other sessions had to wait for it"
+    assert place.told(MigrationPutOff)[0].reason == "other sessions waited for it"
     assert not migrating.done()
     conn.terminate()
     with pytest.raises(StoreUnavailable):

@@ -93,7 +93,7 @@ async def test_the_hot_pool_may_set_what_it_sets(schema: str) -> None:
 def test_a_missing_or_unknown_parameter_is_refused_before_it_is_sent() -> None:
     statement: Statement[Any] = ALL["shards/release"]
 
-    with pytest.raises(TypeError, match="shards/release takes"):
+    with pytest.raises(TypeError, match="shards/release expects"):
         statement._bind({"owner": None})
 
 

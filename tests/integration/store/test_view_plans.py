@@ -72,7 +72,7 @@ async def test_a_list_of_runs_reads_what_it_shows(
     async with connected(filled, tenant_id, walled=walled) as conn:
         conditions = await run_views._conditions(conn, LISTS[name], None)
         assert conditions is not None
-        walk, more = run_views._way(LISTS[name])
+        walk, more = run_views._choose_scan(LISTS[name])
         arguments = conditions | more | {"tenant_id": tenant_id, "most": LIMIT + 1, "look": LOOK}
 
         plan = await explain(conn, walk, arguments)
@@ -196,7 +196,7 @@ async def test_the_load_of_tasks_is_counted_up_to_its_bound(
 async def test_a_list_of_jobs_reads_what_it_shows(
     filled: str, chosen: JobFilter, most_read: int, walled: bool
 ) -> None:
-    walk, more = job_views._way(chosen)
+    walk, more = job_views._choose_scan(chosen)
     arguments = {"tenant_id": LARGEST, "queue_id": None, "kind_id": None, "most": LIMIT + 1}
     arguments |= job_views._conditions(chosen, None) | more
 

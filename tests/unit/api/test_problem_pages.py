@@ -25,7 +25,8 @@ def test_a_page_shows_the_problem_as_it_is_answered(code: str) -> None:
 
     (example,) = [json.loads(found) for found in EXAMPLE.findall(text)]
 
-    assert text.startswith(f"# {code}\n")
+    status, title = KINDS[code]
+    assert text.startswith(f"# {title}\n\nHTTP status {status}, code `{code}`.\n")
     assert (example["code"], example["type"]) == (code, f"/problems/{code}")
     assert (example["status"], example["title"]) == KINDS[code]
     assert {"detail", "request_id", "instance"} <= set(example)
@@ -37,8 +38,8 @@ def test_a_page_says_what_it_means_and_what_to_do(code: str) -> None:
     text = (FOLDER / f"{code}.md").read_text("utf-8")
     meaning, todo = text.split("## What it means")[1], text.split("## What to do")[1]
 
-    assert len(meaning.split("## Example")[0].strip()) > 40
-    assert todo.count("\n- ") >= 2
+    assert len(meaning.split("## Typical causes")[0].strip()) > 40
+    assert todo.split("## Example")[0].count("\n- ") >= 2
 
 
 def test_the_index_leads_to_every_page() -> None:

@@ -44,9 +44,9 @@ class Fewer(Struct):
 
 def test_a_shape_becomes_rows_with_those_of_its_objects_below_them() -> None:
     assert list(rows_of(Outer)) == [
-        Row("at", "time, required", "RFC 3339, such as 2026-07-01T12:00:00Z."),
+        Row("at", "time, required", "Time in RFC 3339, such as 2026-07-01T12:00:00Z."),
         Row("mode", "`a`, `b`", "Which."),
-        Row("count", "integer from 1 to 1,000; `7` by default", ""),
+        Row("count", "integer from 1 to 1,000", "Default: `7`."),
         Row("free", "any JSON", ""),
         Row("many", "list of objects", ""),
         Row("many[].per", "duration", "How long."),
@@ -66,7 +66,7 @@ def test_a_shape_that_was_shown_is_referred_to_with_what_it_lacks() -> None:
     second = fields.body(Fewer, "here", shown)
 
     assert first.startswith("| Field | Type | Meaning |")
-    assert second == "The fields of the body are those of there, without `one`."
+    assert second == "The body has the fields of there, without `one`."
 
 
 @pytest.mark.parametrize("operation", SHAPED, ids=lambda each: each.name)

@@ -143,9 +143,9 @@ class TestUnknownNames:
             ("[worker]\nslot = 8", "worker.slot", "did you mean worker.slots?"),
             ("[wroker]\nslots = 8", "wroker", "did you mean worker?"),
             ("[scheduler]\nslots = 8", "scheduler.slots", "did you mean worker.slots?"),
-            ("[log]\ncolour = true", "log.colour", "the settings of [log] are level, format"),
-            ("[x]\ny = 1", "x", "the sections are database, scheduler, worker,"),
-            ("slots = 8", "slots", "the sections are"),
+            ("[log]\ncolour = true", "log.colour", "known settings of [log]: level, format"),
+            ("[x]\ny = 1", "x", "known sections: database, scheduler, worker,"),
+            ("slots = 8", "slots", "known sections: "),
         ],
     )
     def test_in_the_file(self, text: str, field: str, hint: str, write: Write):
@@ -165,7 +165,7 @@ class TestUnknownNames:
             ("ROTA_API_PORT", "api_port", "did you mean ROTA_API__PORT?"),
             ("ROTA_DATABASE_ULR", "database_ulr", "did you mean ROTA_DATABASE_URL?"),
             ("ROTA_LOG__LEVEL__X", "log.level__x", "did you mean ROTA_LOG__LEVEL?"),
-            ("ROTA_WORKER__", "worker.", "the settings of [worker] are queues, slots"),
+            ("ROTA_WORKER__", "worker.", "known settings of [worker]: queues, slots"),
             ("ROTA_ZEBRA", "zebra", "two underscores"),
             ("ROTA_", "", "two underscores"),
         ],
@@ -193,7 +193,7 @@ class TestRemovedNames:
 
         for refused in (in_file, in_variable):
             assert refused.field == f"database.{name}"
-            assert "was removed, because it never had an effect; delete it" in refused.wanted
+            assert "was removed because it never had an effect; delete it" in refused.wanted
             assert "api.connections" in refused.wanted
         assert "rota.toml" in in_file.wanted
         assert f"in ROTA_DATABASE__{name.upper()}" in in_variable.wanted
@@ -215,7 +215,7 @@ class TestForever:
     def test_what_is_neither_is_refused_with_both(self, value: str):
         refused = refusal({"ROTA_DATABASE__WAIT_AT_START": value})
 
-        assert 'it must be "forever", or a duration from' in refused.wanted
+        assert 'must be "forever", or a duration from' in refused.wanted
 
     def test_elsewhere_it_is_refused(self):
         assert refusal({"ROTA_WORKER__DRAIN": "forever"}).field == "worker.drain"
@@ -241,9 +241,9 @@ class TestWrongValues:
             ('api.host = ""', "api.host", "an address or host name"),
             ("api.port = 65536", "api.port", "a whole number from 0 to 65535"),
             ('log.level = "loud"', "log.level", "one of debug, info, warning, error"),
-            ('database.data = "~/rota"', "database.data", "the path of a folder"),
-            ('database.data = ""', "database.data", "the path of a folder"),
-            ("database.data = 7", "database.data", "the path of a folder"),
+            ('database.data = "~/rota"', "database.data", "the full path of a folder"),
+            ('database.data = ""', "database.data", "the full path of a folder"),
+            ("database.data = 7", "database.data", "the full path of a folder"),
             ("worker = 3", "worker", "[worker] is a section"),
         ],
     )
@@ -273,7 +273,7 @@ class TestWrongValues:
 
         assert refused.field == field
         assert refused.value == value
-        assert refused.wanted.startswith("it must be ")
+        assert refused.wanted.startswith("must be ")
         assert f"(set in {variable})" in refused.wanted
 
     def test_in_a_flag(self):
@@ -367,27 +367,27 @@ class TestContradictions:
             (
                 {"ROTA_SCHEDULER__RENEW_EVERY": "3s", "ROTA_SCHEDULER__STOP_AFTER": "4s"},
                 "scheduler.renew_every",
-                "at most, 2 seconds (set in ROTA_SCHEDULER__RENEW_EVERY)",
+                "a third of scheduler.lease, 2 seconds (set in ROTA_SCHEDULER__RENEW_EVERY)",
             ),
             (
                 {"ROTA_SCHEDULER__LEASE": "3s"},
                 "scheduler.renew_every",
-                "a third of scheduler.lease at most, 1 second (set by default)",
+                "at most a third of scheduler.lease, 1 second (set by default)",
             ),
             (
                 {"ROTA_WORKER__STOP_AFTER": "8s"},
                 "worker.stop_after",
-                "seven tenths of worker.lease at most, 7 seconds",
+                "at most seven tenths of worker.lease, 7 seconds",
             ),
             (
                 {"ROTA_WORKER__STOP_AFTER": "3s"},
                 "worker.stop_after",
-                "twice worker.beat_every at least, 4 seconds",
+                "at least twice worker.beat_every, 4 seconds",
             ),
             (
                 {"ROTA_WORKER__BREAKER_LONGEST": "5s"},
                 "worker.breaker_longest",
-                "worker.breaker_pause at least, 10 seconds",
+                "at least worker.breaker_pause, 10 seconds",
             ),
         ],
     )
@@ -416,8 +416,8 @@ def test_a_refusal_is_one_sentence_that_a_person_can_act_on():
     refused = refusal({"ROTA_WORKER__SLOTS": "many"})
 
     assert str(refused) == (
-        "worker.slots: 'many' is not accepted; "
-        "it must be a whole number from 1 to 10000 (set in ROTA_WORKER__SLOTS)"
+        "worker.slots: 'many' is invalid: "
+        "must be a whole number from 1 to 10000 (set in ROTA_WORKER__SLOTS)"
     )
 
 

@@ -60,14 +60,14 @@ def test_a_variable_holds_the_table_as_toml_writes_it() -> None:
     ("text", "field", "wanted"),
     [
         ("executors.channels = 7", "executors.channels", "a table of channels"),
-        ("executors.channels.ops = 7", "executors.channels", "ops is none"),
-        ("[executors.channels.ops]", "executors.channels.ops.url", "a URL of apprise"),
+        ("executors.channels.ops = 7", "executors.channels", "ops is not a table"),
+        ("[executors.channels.ops]", "executors.channels.ops.url", "an Apprise URL"),
         (
             "executors.channels.ops.ulr = 'x'",
             "executors.channels.ops.ulr",
-            "it has url, allow_to, timeout",
+            "known settings: url, allow_to, timeout",
         ),
-        ("executors.channels.ops.url = 7", "executors.channels.ops.url", "a URL of apprise"),
+        ("executors.channels.ops.url = 7", "executors.channels.ops.url", "an Apprise URL"),
         (
             "executors.channels.ops = {url = 'x', timeout = '1h'}",
             "executors.channels.ops.timeout",
@@ -76,7 +76,7 @@ def test_a_variable_holds_the_table_as_toml_writes_it() -> None:
         (
             "executors.channels.'Not a name'.url = 'x'",
             "executors.channels",
-            "1 to 63 of a-z",
+            "1 to 63 characters of a-z",
         ),
         ("executors.webhooks.p.secrets = []", "executors.webhooks.p.secrets", "a list of secrets"),
     ],
@@ -130,7 +130,7 @@ def test_the_page_explains_the_settings_of_a_named_thing() -> None:
 
     assert "### [executors.channels.NAME]" in page
     assert "| `allow_to` | `false` | true or false |" in page
-    assert "`${NAME}` stands for a variable" in page
+    assert "`${NAME}` stands for an environment variable" in page
 
 
 class TestReferences:
@@ -161,10 +161,10 @@ class TestReferences:
     @pytest.mark.parametrize(
         ("text", "environment", "wanted"),
         [
-            ("${GONE}", {}, "set the variable GONE"),
-            ("x://${EMPTY}", {"EMPTY": ""}, "set the variable EMPTY"),
-            ("${not a name}", {}, "a reference is ${NAME}"),
-            ("${}", {}, "a reference is ${NAME}"),
+            ("${GONE}", {}, "set the environment variable GONE"),
+            ("x://${EMPTY}", {"EMPTY": ""}, "set the environment variable EMPTY"),
+            ("${not a name}", {}, "expected ${NAME}"),
+            ("${}", {}, "expected ${NAME}"),
             ("${file:}", {}, "must be readable"),
             ("${file:/nonexistent/secret}", {}, "No such file or directory"),
         ],

@@ -48,7 +48,7 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "k", "unique": {"key": "a:{args.id}", "while": "queued", "within": "1h"}},
 ]
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({}, "name: None"),
+    ({}, "name: required, or give `kind`"),
     ({"kind": "k", "job_type": "other"}, "job_type: 'other'"),
     ({"kind": "k", "schedule": {"cron": "* * * * *"}, "timezone": "UTC"}, "timezone: 'UTC'"),
     (
@@ -57,16 +57,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"kind": "k", "schedule_type": "CRON"},
-        "schedule_type: 'CRON' is not accepted; `cron_expression`",
+        "schedule_type: 'CRON' is invalid: needs `cron_expression`",
     ),
     (
         {"kind": "k", "schedule_type": "CRON", "schedule_time": "2030-01-01T00:00:00Z"},
-        "schedule_type: 'CRON' is not accepted; a schedule with cron",
+        "schedule_type: 'CRON' is invalid: needs a schedule with cron",
     ),
     ({"kind": "k", "timezone": "UTC"}, "timezone: 'UTC'"),
     ({"kind": "k", "max_retries": 1, "retries": 2}, "max_retries: 1"),
     ({"kind": "k", "retries": {"max": 1}, "max_retries": 2}, "max_retries: 2"),
-    ({"kind": "k", "limits": [{"key": "a"}]}, "limits[0].max: None"),
+    ({"kind": "k", "limits": [{"key": "a"}]}, "limits[0].max: required, or give `rate`"),
     ({"kind": "k", "timeout": "never"}, "timeout: 'never'"),
     ({"kind": "k", "target": "two words"}, "target: 'two words'"),
 ]

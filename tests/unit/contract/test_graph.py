@@ -145,25 +145,41 @@ def test_a_tolerance_is_a_number_or_a_share(tolerance: Tolerance, total: int, mo
             "a → b → c → a",
         ),
         ([step("a", "a")], "graph.steps[0].needs[0]", "itself"),
-        ([step("a"), step("b", "a", "q")], "graph.steps[1].needs[1]", "there are a, b"),
-        ([step("a"), step("b", "a", "a")], "graph.steps[1].needs[1]", "each step once"),
-        ([step("a"), step("a")], "graph.steps[1].name", "steps[0] does not have"),
+        (
+            [step("a"), step("b", "a", "q")],
+            "graph.steps[1].needs[1]",
+            "no such step; known steps: a, b",
+        ),
+        ([step("a"), step("b", "a", "a")], "graph.steps[1].needs[1]", "list each step once"),
+        ([step("a"), step("a")], "graph.steps[1].name", "steps[0] has the same name"),
         ([step("a", when="failure")], "graph.steps[0].when", "never run"),
         ([step("a", when="1 > 2")], "graph.steps[0].when", "never run"),
         ([step("a", when="1 / 0")], "graph.steps[0].when", "never run"),
-        ([step("a", when="sometimes")], "graph.steps[0].when", "one of the names"),
+        ([step("a", when="sometimes")], "graph.steps[0].when", "unknown name; known names:"),
         ([step("a", when="input.n >")], "graph.steps[0].when", "at character 10"),
         ([step("a", when=7)], "graph.steps[0].when", "an expression"),
         (
             [step("a"), step("b", payload={"l": [{"$": "steps.a.result"}]})],
             "graph.steps[1].payload.l[0].$",
-            "must be in its needs",
+            "add it to needs, directly or indirectly",
         ),
-        ([step("a", payload={"$": "steps.b.result"})], "graph.steps[0].payload.$", "not b"),
-        ([step("a", payload={"$": "steps.a.result"})], "graph.steps[0].payload.$", "before"),
+        (
+            [step("a", payload={"$": "steps.b.result"})],
+            "graph.steps[0].payload.$",
+            "no such step: b",
+        ),
+        (
+            [step("a", payload={"$": "steps.a.result"})],
+            "graph.steps[0].payload.$",
+            "a may not have ended yet",
+        ),
         ([step("a", payload={"$": "item"})], "graph.steps[0].payload.$", "input, steps, graph"),
         ([step("a", payload={"$": "graph.job"})], "graph.steps[0].payload.$", "run_id"),
-        ([step("a", payload={"$": "input", "b": 1})], "graph.steps[0].payload", "alone"),
+        (
+            [step("a", payload={"$": "input", "b": 1})],
+            "graph.steps[0].payload",
+            "must be the only key",
+        ),
         ([step("a", payload={"b": float("nan")})], "graph.steps[0].payload", "finite"),
         (
             [step("a"), step("b", "a", payload={"$": "steps.a.outcome"})],
@@ -173,29 +189,33 @@ def test_a_tolerance_is_a_number_or_a_share(tolerance: Tolerance, total: int, mo
         (
             [step("a"), step("b", "a", payload={"$": "steps[input.x].result"})],
             "graph.steps[1].payload.$",
-            "written out",
+            "followed by the literal name of a step",
         ),
-        ([step("2a")], "graph.steps[0].name", "a letter or _ first"),
-        ([step("a" * 65)], "graph.steps[0].name", "at most 64"),
+        ([step("2a")], "graph.steps[0].name", "starting with a letter or _"),
+        ([step("a" * 65)], "graph.steps[0].name", "1–64 letters"),
         ([{"kind": "x"}], "graph.steps[0].name", "letters"),
         ([{"name": "a"}], "graph.steps[0].kind", "1 to 200"),
-        ([step("a", kind="graph")], "graph.steps[0].kind", "field graph"),
-        ([step("a", graph={"steps": [step("b")]})], "graph.steps[0].kind", "no kind"),
-        ([{"name": "a", "graph": {"steps": []}}], "graph.steps[0].graph.steps", "at least one"),
+        ([step("a", kind="graph")], "graph.steps[0].kind", "field `graph`"),
+        ([step("a", graph={"steps": [step("b")]})], "graph.steps[0].kind", "another kind"),
+        ([{"name": "a", "graph": {"steps": []}}], "graph.steps[0].graph.steps", "1 to 1000 steps"),
         (
             [{"name": "a", "graph": {"steps": [step("b", "c")]}}],
             "graph.steps[0].graph.steps[0].needs[0]",
-            "there are b",
+            "no such step; known steps: b",
         ),
         (
             [{"name": "a", "graph": {"steps": [step("b")]}, "map": {"over": 3}}],
             "graph.steps[0].map",
-            "no map of a sub-graph",
+            "a step with `graph` must not have a map",
         ),
-        ([step("a", map={})], "graph.steps[0].map", "either over or source"),
+        ([step("a", map={})], "graph.steps[0].map", "either `over` or `source`"),
         ([step("a", map={"over": 1, "source": {"kind": "x"}})], "graph.steps[0].map", "either"),
         ([step("a", map={"over": -1})], "graph.steps[0].map.over", "a number up to"),
-        ([step("a", map={"over": "item"})], "graph.steps[0].map.over", "one of the names"),
+        (
+            [step("a", map={"over": "item"})],
+            "graph.steps[0].map.over",
+            "unknown name; known names:",
+        ),
         ([step("a", map={"over": 1, "tolerate": "101%"})], "graph.steps[0].map.tolerate", "5%"),
         ([step("a", map={"over": 1, "tolerate": -1})], "graph.steps[0].map.tolerate", "5%"),
         ([step("a", map={"over": 1, "at_once": 0})], "graph.steps[0].map.at_once", "1 to"),
@@ -208,7 +228,7 @@ def test_a_tolerance_is_a_number_or_a_share(tolerance: Tolerance, total: int, mo
         ([step("a", wehn="always")], "graph.steps[0].wehn", "when"),
         ([{"name": "a", "kind": "x", "needs": "b"}], "graph.steps[0].needs", "a list"),
         (["a"], "graph.steps[0]", "an object"),
-        ([], "graph.steps", "at least one"),
+        ([], "graph.steps", "1 to 1000 steps"),
     ],
     ids=lambda given: given if isinstance(given, str) else None,
 )
@@ -244,17 +264,17 @@ def test_a_graph_has_a_largest_size() -> None:
         with pytest.raises(InvalidInput) as refused:
             graph_of(*steps)
         refusals.append(refused.value.wanted)
-    with pytest.raises(InvalidInput, match="with sub-graphs"):
+    with pytest.raises(InvalidInput, match="including sub-graphs"):
         graph_of({"name": "a", "graph": inner}, {"name": "b", "graph": inner})
 
     assert [wanted.split(";")[0] for wanted in refusals] == [
-        "at most 100 steps one after the other",
-        "at most 500 steps that need it",
-        "a list of at least one step, at most 1000",
-        "at most 1024 KB",
-        "at most 5000 in all",
-        "at most 100,000 characters of expressions in a graph",
-        "a list of names of steps, at most 1000",
+        "expected at most 100 consecutive steps",
+        "at most 500 steps may need one step",
+        "expected a list of 1 to 1000 steps",
+        "expected at most 1024 KB",
+        "expected at most 5000 in total",
+        "the expressions of a graph may have at most 100,000 characters in total",
+        "expected a list of at most 1000 step names",
     ]
 
 
@@ -263,7 +283,7 @@ def test_graphs_in_each_other_are_bounded() -> None:
     for _ in range(5):
         inner = {"steps": [{"name": "a", "graph": inner}]}
 
-    with pytest.raises(InvalidInput, match="5 graphs in each other"):
+    with pytest.raises(InvalidInput, match="nested at most 5 levels deep"):
         read_graph(inner)
 
 
@@ -272,7 +292,7 @@ def test_graphs_in_each_other_far_beyond_the_bound_are_refused() -> None:
     for _ in range(5_000):
         inner = {"steps": [{"name": "a", "graph": inner}]}
 
-    with pytest.raises(InvalidInput, match="5 graphs in each other"):
+    with pytest.raises(InvalidInput, match="nested at most 5 levels deep"):
         read_graph(inner)
 
 

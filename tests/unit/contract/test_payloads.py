@@ -87,7 +87,7 @@ def test_a_required_field_that_is_null_or_missing_is_named(shape: type[Struct]) 
             SyncPayload,
             {"dryrun": True},
             (
-                "payload.dryrun: True is not accepted; the fields are from, to, mode, compare, "
+                "payload.dryrun: unknown field; known fields: from, to, mode, compare, "
                 "include, exclude, dry_run, max_delete, allow_empty, parallel; "
                 "did you mean dry_run?"
             ),
@@ -96,37 +96,37 @@ def test_a_required_field_that_is_null_or_missing_is_named(shape: type[Struct]) 
             EtlPayload,
             {"load": {"to": {"file": "b.csv", "mod": "append"}}},
             (
-                "load.to.mod: 'append' is not accepted; the fields are connection, table, mode, "
+                "load.to.mod: unknown field; known fields: connection, table, mode, "
                 "key, file, format; did you mean mode?"
             ),
         ),
         (
             HttpPayload,
             {"headers": {"A": "x", "B": 1}},
-            "headers.B: 1 is not accepted; text",
+            "headers.B: 1 is invalid: expected text",
         ),
         (
             HttpPayload,
             {"ok": [200, 99]},
-            'ok[1]: 99 is not accepted; a status such as 204 or "2xx"',
+            'ok[1]: 99 is invalid: expected a status such as 204 or "2xx"',
         ),
         (
             SqlPayload,
             {"timeout": 30},
             (
-                "timeout: 30 is not accepted; a duration such as 90s, 15m, 1h30m, 2d or PT15M; "
-                "a number alone has no unit"
+                "timeout: 30 is invalid: expected a duration such as 90s, 15m, 1h30m, 2d or "
+                "PT15M; a number alone has no unit"
             ),
         ),
         (
             SqlPayload,
             {"max_rows": 10_001},
-            "max_rows: 10001 is not accepted; a whole number (0 to 10,000)",
+            "max_rows: 10001 is invalid: expected a whole number (0 to 10,000)",
         ),
         (
             ShellPayload,
             {"env": ["A=b"]},
-            "env: ['A=b'] is not accepted; an object of text (at most 64 fields)",
+            "env: ['A=b'] is invalid: expected an object of text (at most 64 fields)",
         ),
     ],
 )
@@ -140,5 +140,6 @@ def test_a_wrong_field_is_refused_in_one_sentence(
 
 
 def test_what_is_no_object_is_told_what_to_write() -> None:
-    with pytest.raises(InvalidInput, match=r"^payload: 'echo' is not accepted; an object such as"):
+    expected = r"^payload: 'echo' is invalid: expected an object such as"
+    with pytest.raises(InvalidInput, match=expected):
         read_payload(ShellPayload, "echo", example='{"argv": ["/bin/true"]}')

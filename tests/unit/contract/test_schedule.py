@@ -112,7 +112,7 @@ def test_a_program_may_write_datetimes_and_timedeltas() -> None:
         "interval": "PT1H30M",
         "anchor": "2026-07-01T12:00:00Z",
     }
-    with pytest.raises(InvalidSchedule, match=r"^at: '2026-08-01T00:00:00' is not accepted"):
+    with pytest.raises(InvalidSchedule, match=r"^at: '2026-08-01T00:00:00' is invalid"):
         read_schedule({"at": datetime(2026, 8, 1)}, now=NOW)  # noqa: DTZ001
 
 
@@ -141,7 +141,7 @@ def test_a_zone_inside_a_rule_becomes_the_schedules_own(spec: dict[str, object])
     ],
 )
 def test_two_zones_are_refused(spec: dict[str, object]) -> None:
-    with pytest.raises(InvalidSchedule, match="one zone for the whole schedule"):
+    with pytest.raises(InvalidSchedule, match="a schedule must have a single time zone"):
         read_schedule(spec, now=NOW)
 
 
@@ -154,14 +154,14 @@ def test_two_zones_are_refused(spec: dict[str, object]) -> None:
         ({"corn": "0 9 * * *"}, "corn", "did you mean cron?"),
         ({"cron": 5}, "cron", "a cron expression such as"),
         ({"cron": []}, "cron", "or a list of 1 to 32"),
-        ({"cron": ["0 9 * * *", ""]}, "cron[1]", "a text of 1 to"),
+        ({"cron": ["0 9 * * *", ""]}, "cron[1]", "expected text of 1 to"),
         ({"cron": "61 9 * * *"}, "cron", "minute"),
         ({"cron": "@every"}, "cron", "an interval such as @every 90s"),
         ({"cron": "@every 500ms"}, "cron", "at least 1 second"),
-        ({"cron": "@every 1h/1h"}, "cron", "a phase that is shorter"),
-        ({"cron": "@at tomorrow"}, "cron", "an instant with its offset"),
-        ({"cron": "@daily", "timezone": "Mars/Olympus"}, "timezone", "an IANA zone name"),
-        ({"cron": "@daily", "timezone": 1}, "timezone", "a text"),
+        ({"cron": "@every 1h/1h"}, "cron", "the phase after the slash must be shorter"),
+        ({"cron": "@at tomorrow"}, "cron", "an instant with an offset"),
+        ({"cron": "@daily", "timezone": "Mars/Olympus"}, "timezone", "an IANA time zone"),
+        ({"cron": "@daily", "timezone": 1}, "timezone", "an IANA zone name"),
         ({"cron": "@daily", "day_match": "both"}, "day_match", "one of any, all"),
         ({"cron": "@daily", "dst": {"gap": "jump"}}, "dst.gap", "one of run_after, skip, shift"),
         ({"cron": "@daily", "dst": {"fold": "first"}}, "dst.fold", "gap, overlap"),
@@ -180,7 +180,7 @@ def test_two_zones_are_refused(spec: dict[str, object]) -> None:
                 "window": {"start": "2027-01-01T00:00:00Z", "end": "2026-12-01T00:00:00Z"},
             },
             "window.end",
-            "an end after the start",
+            "must be after window.start",
         ),
         (
             {"cron": "@daily", "misfire": {"on_outtage": "all"}},
@@ -207,15 +207,23 @@ def test_two_zones_are_refused(spec: dict[str, object]) -> None:
         ({"every": ["1h", "2x"]}, "every[1].interval", "a duration"),
         ({"fixed_delay": "0s"}, "fixed_delay.delay", "at least 1 second"),
         ({"fixed_delay": {}}, "fixed_delay.delay", "a duration"),
-        ({"at": "2026-08-01"}, "at", "an instant with its offset"),
+        ({"at": "2026-08-01"}, "at", "an instant with an offset"),
         ({"after": "soon"}, "after", "a duration"),
         ({"event": ""}, "event", "of 1 to 200 characters"),
-        ({"immediate": False}, "immediate", "true, or another rule"),
-        ({"immediate": True, "cron": "@daily"}, "immediate", "no other rule beside it"),
-        ({"fixed_delay": "1h", "every": "1h"}, "fixed_delay", "no other rule beside it"),
+        ({"immediate": False}, "immediate", "must be true"),
+        (
+            {"immediate": True, "cron": "@daily"},
+            "immediate",
+            "cannot be combined with another rule",
+        ),
+        (
+            {"fixed_delay": "1h", "every": "1h"},
+            "fixed_delay",
+            "cannot be combined with another rule",
+        ),
         ({"event": "x", "jitter": "5m"}, "jitter", "a rule with times"),
         ({"on_demand": True, "calendars": ["x"]}, "calendars", "a rule with times"),
-        ({"rrule": "FREQ=NEVER"}, "rrule", "FREQ= one of"),
+        ({"rrule": "FREQ=NEVER"}, "rrule", "FREQ must be one of"),
         ({"rrule": ["FREQ=DAILY"] * 5}, "rrule", "a list of 1 to 4"),
         ({"cron": ["@daily"] * 33}, "cron", "a list of 1 to 32"),
         ({"cron": ["@daily"] * 20, "every": ["1h"] * 20}, "schedule", "at most 32"),
@@ -232,18 +240,22 @@ def test_what_is_wrong_is_named_by_its_path(spec: object, field: str, wanted: st
 @pytest.mark.parametrize(
     ("spec", "field", "wanted"),
     [
-        ({"at": "2026-06-30T00:00:00Z"}, "at", "a tick in the next 8 years"),
-        ({"at": "2035-06-30T00:00:00Z"}, "at", "a tick in the next 8 years"),
-        ({"cron": "0 0 0 1 1 * 2020"}, "cron", "a tick in the next 8 years"),
-        ({"cron": ["@daily", "0 0 0 1 1 * 2040"]}, "cron", "a tick in the next 8 years"),
+        ({"at": "2026-06-30T00:00:00Z"}, "at", "no tick within 8 years"),
+        ({"at": "2035-06-30T00:00:00Z"}, "at", "no tick within 8 years"),
+        ({"cron": "0 0 0 1 1 * 2020"}, "cron", "no tick within 8 years"),
+        ({"cron": ["@daily", "0 0 0 1 1 * 2040"]}, "cron", "no tick within 8 years"),
         (
             {"rrule": "DTSTART:20200101T000000\nRRULE:FREQ=DAILY;COUNT=3"},
             "rrule",
-            "a tick in the next 8 years",
+            "no tick within 8 years",
         ),
         ({"cron": "@yearly", "window": {"end": "2026-09-01T00:00:00Z"}}, "cron", "before the win"),
         ({"cron": "@daily", "window": {"end": "2026-06-01T00:00:00Z"}}, "window.end", "in the fu"),
-        ({"every": "1h", "window": {"start": "2040-01-01T00:00:00Z"}}, "every", "next 8 years"),
+        (
+            {"every": "1h", "window": {"start": "2040-01-01T00:00:00Z"}},
+            "every",
+            "no tick within 8 years",
+        ),
     ],
 )
 def test_what_would_never_fire_is_refused_when_it_is_saved(

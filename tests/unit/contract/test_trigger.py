@@ -21,12 +21,12 @@ GOOD: list[tuple[Any, Any, str]] = [
     (
         {"type": "a", "debounce": "30s"},
         {"type": "a", "debounce": {"quiet": "PT30S", "most": "PT5M", "key": None}},
-        "When the event a has not come for 30 seconds, or after 5 minutes",
+        "Once the event a has not arrived for 30 seconds, at the latest after 5 minutes",
     ),
     (
         {"type": "a", "batch": {"size": 3, "within": "10s", "key": "event.data.c"}},
         {"type": "a", "batch": {"size": 3, "within": "PT10S", "key": "event.data.c"}},
-        "For up to 3 times the event a within 10 seconds, for each event.data.c",
+        "Once for up to 3 arrivals of the event a within 10 seconds, for each event.data.c",
     ),
     (
         {"all_of": ["a", {"type": "b", "where": "event.data.x"}], "within": "1h"},
@@ -35,17 +35,17 @@ GOOD: list[tuple[Any, Any, str]] = [
             "within": "PT1H",
             "key": None,
         },
-        "When the event a and the event b with event.data.x have come within 1 hour",
+        "Once the event a and the event b with event.data.x have arrived within 1 hour",
     ),
 ]
 WRONG: list[tuple[Any, str, str]] = [
-    ("a b", "event", "a type such as"),
-    ("a.*.b", "event", "a type such as"),
-    ("**", "event", "a type such as"),
+    ("a b", "event", "an event type such as"),
+    ("a.*.b", "event", "an event type such as"),
+    ("**", "event", "an event type such as"),
     ({"where": "event.data"}, "event.type", "of 1 to 200 characters"),
     ({"type": "a", "were": "x"}, "event.were", "did you mean where"),
     ({"type": "a", "where": "event.data >"}, "event.where", "at character 13"),
-    ({"type": "a", "where": "payload.x"}, "event.where", "one of the names event"),
+    ({"type": "a", "where": "payload.x"}, "event.where", "unknown name; known names: event"),
     ({"type": "a", "where": "event.x" * 400}, "event.where", "2000"),
     ({"type": "a", "debounce": "0s"}, "event.debounce.quiet", "at least 1 second"),
     ({"type": "a", "debounce": {"quiet": "9s", "most": "8s"}}, "event.debounce.most", "at least"),
@@ -56,13 +56,17 @@ WRONG: list[tuple[Any, str, str]] = [
     (
         {"type": "a", "debounce": "1s", "batch": {"size": 2, "within": "1s"}},
         "event.batch",
-        "no batch beside debounce",
+        "debounce and batch cannot be combined",
     ),
     ({"type": "a", "key": "event.data"}, "event.key", "inside batch or debounce"),
-    ({"type": "a", "all_of": ["a", "b"], "within": "1s"}, "event.type", "inside all_of"),
+    (
+        {"type": "a", "all_of": ["a", "b"], "within": "1s"},
+        "event.type",
+        "give type inside its items",
+    ),
     ({"all_of": ["a"], "within": "1s"}, "event.all_of", "2 to 16"),
-    ({"all_of": ["a", "b"]}, "event.within", "how long to wait"),
-    ({"all_of": ["a", "b c"], "within": "1s"}, "event.all_of[1].type", "a type such as"),
+    ({"all_of": ["a", "b"]}, "event.within", "required with all_of: the time to wait"),
+    ({"all_of": ["a", "b c"], "within": "1s"}, "event.all_of[1].type", "an event type such as"),
     (["a"], "event", "an object with"),
 ]
 

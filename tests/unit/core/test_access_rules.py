@@ -35,7 +35,9 @@ def test_every_role_may_more_than_the_one_below() -> None:
 
 
 def test_what_is_not_permitted_is_refused_with_the_role_and_the_permission() -> None:
-    with pytest.raises(NotAllowed, match="the role viewer may not operate jobs and runs"):
+    with pytest.raises(
+        NotAllowed, match="role viewer cannot operate jobs and runs; role operator is required"
+    ):
         demand(principal(Role.VIEWER), Permission.OPERATE)
 
     demand(principal(Role.OPERATOR), Permission.OPERATE)

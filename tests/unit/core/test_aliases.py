@@ -25,7 +25,7 @@ JOB_WORDS = {*JobState, "pending", "running"}
 
 def rows() -> list[list[str]]:
     """The lines of the tables of the page."""
-    part = PAGE.read_text().partition("## Words of other schedulers")[2].partition("\n## ")[0]
+    part = PAGE.read_text().partition("## Names from other schedulers")[2].partition("\n## ")[0]
     lines = [line for line in part.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 

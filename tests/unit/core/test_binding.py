@@ -69,7 +69,7 @@ def test_other_braces_are_nobodys_business() -> None:
 
 
 def test_the_name_of_a_field_cannot_be_a_secret() -> None:
-    with pytest.raises(InvalidInput, match="not in names of fields"):
+    with pytest.raises(InvalidInput, match="not in field names"):
         payload_text({"{{secret:x}}": 1})
 
 
@@ -78,7 +78,7 @@ def test_the_name_of_a_field_cannot_be_a_secret() -> None:
     [{"argv": ["/bin/echo", "--key={{secret:x}}"]}, {"argv": ["/bin/pwd"], "cwd": "/{{secret:x}}"}],
 )
 def test_a_program_is_given_secrets_where_nobody_else_sees_them(payload: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match="give it in env or stdin"):
+    with pytest.raises(InvalidInput, match="pass the secret in env or stdin"):
         payload_text(payload, kind="shell")
 
     refuse_public("shell", {"argv": ["/bin/true"], "env": {"KEY": "{{secret:x}}"}})
@@ -106,5 +106,5 @@ def test_what_a_template_says_itself_may_name_secrets() -> None:
     ],
 )
 def test_data_from_elsewhere_cannot_name_a_secret(filled: object, template: object) -> None:
-    with pytest.raises(InvalidInput, match="only a job itself may name a secret"):
+    with pytest.raises(InvalidInput, match="only the job itself may reference a secret"):
         only_written(json_text(filled, "payload") or "", template)

@@ -88,7 +88,7 @@ def test_more_than_was_shown_is_a_conflict_and_fewer_are_not() -> None:
     refuse_more(3, SAID)
     refuse_more(0, SAID)
 
-    with pytest.raises(Conflict, match="4 match now and 3 did"):
+    with pytest.raises(Conflict, match="4 match now, 3 matched in the dry run"):
         refuse_more(4, SAID)
 
 
@@ -103,7 +103,7 @@ def test_a_bound_only_ever_narrows_a_filter() -> None:
 def test_numbers_out_of_bounds_are_refused() -> None:
     assert check_count(100_000) == 100_000
     assert check_most(1) == 1
-    with pytest.raises(InvalidInput, match="at most 100000"):
+    with pytest.raises(InvalidInput, match="at most 100,000"):
         check_count(100_001)
     for most in (0, -1, 10_001):
         with pytest.raises(InvalidInput, match="most"):

@@ -59,15 +59,15 @@ def test_a_window_bounds_how_many_are_made(
 @pytest.mark.parametrize(
     ("count", "said"),
     [
-        (counted(failed=1), "1 member of 10 failed; the first: ValueError: no"),
+        (counted(failed=1), "1 of 10 members failed; first error: ValueError: no"),
         (
             counted(total=2000, failed=1200),
-            "1,200 members of 2,000 failed; the first: ValueError: no",
+            "1,200 of 2,000 members failed; first error: ValueError: no",
         ),
-        (counted(cancelled=1), "1 member of 10 was cancelled; the first: ValueError: no"),
+        (counted(cancelled=1), "1 of 10 members was cancelled; first error: ValueError: no"),
         (
             counted(total=None, failed=3),
-            "3 members of those made so far failed; the first: ValueError: no",
+            "3 members failed; first error: ValueError: no",
         ),
     ],
     ids=["one", "many", "cancelled", "unknown"],

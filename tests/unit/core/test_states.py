@@ -65,9 +65,10 @@ def test_only_a_waiting_run_is_claimed() -> None:
 
 
 def test_an_illegal_move_names_the_thing_the_state_and_the_event() -> None:
-    with pytest.raises(IllegalMove, match="a run that is succeeded cannot cancel"):
+    with pytest.raises(IllegalMove, match=r"run is succeeded; only .* can be cancelled"):
         advance_run(RunState.SUCCEEDED, RunEvent.CANCEL)
-    with pytest.raises(IllegalMove, match="a job that is deleted cannot resume"):
+    states = "paused, quarantined or finished"
+    with pytest.raises(IllegalMove, match=f"job is deleted; only {states} jobs can be resumed"):
         advance_job(JobState.DELETED, JobEvent.RESUME)
 
 

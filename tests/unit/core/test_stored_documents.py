@@ -166,7 +166,7 @@ UNKNOWN: list[tuple[Read, Any, str, object]] = [
 def test_any_other_unknown_value_waits_for_newer_code(
     read: Read, document: Any, path: str, value: object
 ) -> None:
-    with pytest.raises(NewerDocument, match="waits for a process of a version that knows it"):
+    with pytest.raises(NewerDocument, match="waits for a process of a newer version"):
         read(changed(document, path, value))
 
 

@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "explanations.md"
 
 
 def test_the_reference_has_all_codes_and_no_other() -> None:
-    codes = set(re.findall(r'_told\(\s*"(\w+)"', getsource(explaining)))
+    codes = set(re.findall(r'_build\(\s*"(\w+)"', getsource(explaining)))
     rows = [row.split("|")[1] for row in PAGE.read_text().splitlines() if row.startswith("| `")]
 
     assert set(re.findall(r"`(\w+)`", "".join(rows))) == codes | {state.value for state in FINAL}

@@ -64,8 +64,8 @@ def test_variables_are_passed_by_name_and_those_of_rota_never(
     [
         ("ROTA_DATABASE_URL", "are never passed"),
         ("ROTA_*", "are never passed"),
-        ("MAIL_PASSWORD", "executors.channels.ops.url refers to it"),
-        ("APP_PARTNER_SECRET", "executors.webhooks.partner.secrets refers to it"),
+        ("MAIL_PASSWORD", "executors.channels.ops.url references it"),
+        ("APP_PARTNER_SECRET", "executors.webhooks.partner.secrets references it"),
     ],
 )
 def test_a_name_that_would_hand_out_a_secret_of_rota_is_refused(
@@ -79,5 +79,5 @@ def test_a_name_that_would_hand_out_a_secret_of_rota_is_refused(
 
 @pytest.mark.parametrize("name", ["", "A B", "=", "*_URL", "APP_*_URL", "1A"])
 def test_a_name_that_no_variable_has_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidSetting, match="names of variables"):
+    with pytest.raises(InvalidSetting, match="list of variable names"):
         settings(tmp_path, name)

@@ -49,5 +49,5 @@ def test_a_file_that_holds_no_key_stops_the_api_and_fails_only_attempts_of_a_wor
 
     with pytest.raises(InvalidSetting, match=r"api\.master_key"):
         master_key(settings)
-    with pytest.raises(SealingFailed, match="cannot be read"):
+    with pytest.raises(SealingFailed, match="cannot read its master key"):
         opening_key(settings)

@@ -43,22 +43,22 @@ def test_secrets_are_looked_up_however_deep_they_are() -> None:
 @pytest.mark.parametrize(
     ("given", "field", "wanted"),
     [
-        ({"kind": "pigeon"}, "sources.orders.kind", "there are folder, kafka, nats"),
+        ({"kind": "pigeon"}, "sources.orders.kind", "known kinds: folder, kafka, nats"),
         ({"kind": "folder"}, "sources.orders.options.path", "the path of a folder"),
         (
             {"kind": "folder", "options": {"path": "${NO_SUCH_VARIABLE}"}},
             "sources.orders.options.path",
-            "set the variable NO_SUCH_VARIABLE",
+            "set the environment variable NO_SUCH_VARIABLE",
         ),
         (
             {"kind": "nats", "options": {"servers": ["${NO_SUCH_VARIABLE}"], "stream": "s"}},
             "sources.orders.options.servers",
-            "set the variable NO_SUCH_VARIABLE",
+            "set the environment variable NO_SUCH_VARIABLE",
         ),
         (
             {"kind": "kafka", "options": {"servers": "k", "topics": "t", "topic": "t"}},
             "sources.orders.options.topic",
-            "there is no such option",
+            "unknown option; known options: ",
         ),
     ],
 )

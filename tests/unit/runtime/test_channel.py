@@ -167,5 +167,5 @@ async def test_a_taker_that_lingers_while_another_is_quicker_goes_on_waiting(clo
 
 
 def test_a_channel_without_room_is_refused(clock: MovedClock):
-    with pytest.raises(ValueError, match="one item"):
+    with pytest.raises(ValueError, match="at least 1"):
         Channel[str](room=0, clock=clock)

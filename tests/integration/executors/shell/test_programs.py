@@ -123,7 +123,7 @@ async def test_an_exit_code_that_is_not_ok_is_a_failure_named_after_it() -> None
 
     assert isinstance(outcome, Failed)
     assert outcome.failure.type == "exit 3"
-    assert outcome.failure.message == "/bin/sh ended with 3: no space left"
+    assert outcome.failure.message == "/bin/sh exited with 3: no space left"
     assert not outcome.final
 
 

@@ -199,7 +199,7 @@ async def test_a_program_that_kills_its_warden_dies_with_it() -> None:
     outcome = await asyncio.wait_for(start(code, context), 20)
 
     assert isinstance(outcome, Failed)
-    assert outcome.failure.type == "warden lost"
+    assert outcome.failure.type == "supervisor lost"
 
 
 async def test_a_program_that_freezes_its_warden_can_still_be_cancelled(

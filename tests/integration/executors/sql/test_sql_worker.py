@@ -64,7 +64,7 @@ def test_a_worker_whose_password_is_missing_does_not_start(tmp_path: Path) -> No
     file.write_text('[executors.connections.shop]\nurl = "mysql://me:${NOT_THERE}@db/shop"')
     settings = load(environment={}, file=file, places=())
 
-    with pytest.raises(InvalidSetting, match="set the variable NOT_THERE"):
+    with pytest.raises(InvalidSetting, match="set the environment variable NOT_THERE"):
         executors_of(settings)()
 
 

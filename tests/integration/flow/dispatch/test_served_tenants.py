@@ -64,7 +64,7 @@ async def test_a_run_of_another_tenant_is_not_claimed_though_it_came_first(two: 
 
     assert (waiting.state, waiting.attempt) == (RunState.QUEUED, 0)
     assert why[0] == "no_worker_for_tenant"
-    assert "takes runs of tenant globex; set worker.tenants" in why[1]
+    assert "accepts runs of tenant globex; set worker.tenants" in why[1]
     assert done.state is RunState.SUCCEEDED
 
 
@@ -141,7 +141,7 @@ async def test_a_pause_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
 
     assert states == [RunState.QUEUED, RunState.QUEUED]
     assert why[0] == "tenant_queue_paused"
-    assert "Its queue default was paused for tenant globex by ada" in why[1]
+    assert "Queue default was paused for tenant globex by ada" in why[1]
     assert done == [RunState.SUCCEEDED, RunState.SUCCEEDED]
 
 

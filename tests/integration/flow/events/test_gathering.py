@@ -91,7 +91,7 @@ async def test_a_debounce_is_kept_for_each_key(world: World) -> None:
     assert sorted(await numbers(world)) == [[2], [3], [5]]
     (told,) = await matches(world, answer.events[3].event_id)
     assert told["outcome"] == "failed"
-    assert "must be a text or a number" in told["why"]
+    assert "must be a string or a number" in told["why"]
 
 
 async def test_a_batch_runs_when_it_is_full_or_when_its_time_is_over(world: World) -> None:

@@ -83,7 +83,7 @@ async def test_a_trigger_that_is_not_known_is_on_record_with_the_event(
     row = await arrivals.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
     told = {each["job_id"]: each for each in json.loads(row.matches)}
     assert told[newer.hex]["outcome"] == "failed"
-    assert "waits for a process of a version that knows it" in told[newer.hex]["why"]
+    assert "waits for a process of a newer version" in told[newer.hex]["why"]
     assert told[known.hex]["outcome"] == "matched"
 
 

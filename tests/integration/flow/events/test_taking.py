@@ -131,7 +131,7 @@ async def test_a_filter_decides_and_says_why_not(world: World) -> None:
 
     assert len(answer.made) == 1
     (told,) = await matches(world, answer.events[1].event_id)
-    assert (told["outcome"], told["why"]) == ("filtered", "not event.data.amount > 100")
+    assert (told["outcome"], told["why"]) == ("filtered", "false: event.data.amount > 100")
     assert await outcomes(world, answer.events[0].event_id) == ["matched"]
 
 
@@ -198,7 +198,7 @@ async def test_outside_the_window_of_its_job_an_event_is_on_record_only(world: W
     answer = await taken(world, PAID)
 
     (told,) = await matches(world, answer.events[0].event_id)
-    assert (told["outcome"], told["why"]) == ("paused", "the window of the job has ended")
+    assert (told["outcome"], told["why"]) == ("paused", "the job's window has ended")
 
 
 async def test_a_payload_is_given_as_it_is_but_for_its_expressions(world: World) -> None:
@@ -351,5 +351,5 @@ async def test_a_thousand_events_are_taken_at_once_and_not_one_more(world: World
     answer = await taken(world, *numbered(1000))
 
     assert len(answer.made) == 500
-    with pytest.raises(InvalidInput, match="at most 1000 at once"):
+    with pytest.raises(InvalidInput, match="a request can have at most 1000 events"):
         await taken(world, *numbered(1001))

@@ -55,8 +55,8 @@ async def test_an_attempt_that_ends_without_its_transaction_fails_for_good(shop:
 
     assert {(run.state, run.attempt) for run in runs} == {(RunState.DEAD, 1)}
     for run in runs:
-        assert "the job is exactly_once" in (run.reason or "")
-        assert "without ctx.transaction()" in (run.reason or "")
+        assert "job is exactly_once but its handler returned" in (run.reason or "")
+        assert "without using ctx.transaction()" in (run.reason or "")
 
 
 async def test_the_same_handler_succeeds_at_least_once(shop: Shop) -> None:
@@ -289,7 +289,7 @@ async def test_a_thread_hands_on_a_job_in_the_transaction_that_completes_its_run
     def order(context: SyncContext, _payload: Any) -> None:
         with context.transaction() as conn:
             conn.execute("insert into effects values ($1)", context.run_id)
-            rota.within(conn).create_job(name="receipt", kind="receipt")
+            rota.in_transaction(conn).create_job(name="receipt", kind="receipt")
 
     @shop.handlers.handler("receipt")
     async def receipt(_context: Context, _payload: Any) -> None: ...

@@ -83,7 +83,7 @@ async def test_a_handler_that_blocks_the_loop_fails_and_the_others_start_again(
         freed.set()
 
     assert (blamed.state, blamed.attempt) == (RunState.DEAD, 1)
-    assert "blocked the event loop" in (blamed.reason or "")
+    assert "handler blocked the event loop" in (blamed.reason or "")
     assert (saved.state, saved.attempt, saved.failures) == (RunState.SUCCEEDED, 2, 0)
     assert await shop.attempts(innocent) == [(1, "released")]
     (event,) = [event for event in shop.events if isinstance(event, LoopBlocked)]

@@ -13,8 +13,8 @@ from rota.executors.shell import ShellExecutor
 @pytest.mark.parametrize(
     ("unknown", "said"),
     [
-        ({"colour": "blue"}, "payload.colour: 'blue' is not accepted; the fields are argv, env"),
-        ({"ok_codes": ["usual"]}, "ok_codes[0]: 'usual' is not accepted; a whole number"),
+        ({"colour": "blue"}, "payload.colour: unknown field; known fields: argv, env"),
+        ({"ok_codes": ["usual"]}, "ok_codes[0]: 'usual' is invalid: expected a whole number"),
     ],
     ids=str,
 )

@@ -156,7 +156,7 @@ async def test_a_secret_that_is_not_there_fails_the_run_at_once_and_is_named(key
     for run, name in zip(runs, ("nobodys", "theirs"), strict=True):
         assert (run.state, run.attempt) == (RunState.DEAD, 1)
         error = error_of(run)
-        assert error["message"].endswith(f"there is no secret '{name}'")
+        assert error["message"].endswith(f"secret '{name}' does not exist")
     await assert_kept_nowhere(keyed)
 
 
@@ -209,7 +209,7 @@ async def test_a_wrong_key_or_a_broken_file_is_told_and_not_shown(
             told.append(error_of(run))
 
     assert [error["type"] for error in told] == ["SealingFailed"] * 2
-    assert "sealed with another master key" in told[0]["message"]
+    assert "encrypted with another master key" in told[0]["message"]
     assert "cannot be read" in told[1]["message"]
     assert not held(json.dumps(told), "17" * 32)
 
@@ -280,7 +280,7 @@ async def test_a_payload_that_is_refused_for_its_secret_does_not_show_the_beginn
         run = await keyed.ends(await keyed.submit("http", payload, policy=AT_ONCE))
 
     message = error_of(run)["message"]
-    assert "headers.X-Key: '***' is not accepted" in message
+    assert "headers.X-Key: '***' is invalid" in message
     assert "kkkkkk" not in message
 
 

@@ -149,7 +149,9 @@ async def test_why_tells_which_target_does_not_answer_and_when_it_is_asked_again
         run_id = await shop.submit("http", {"url": NOWHERE})
         said = await turned_away(shop, run_id)
 
-    assert said.sentence.startswith("127.0.0.1:1 does not answer: 5 failures in a row; the run ")
+    assert said.sentence.startswith(
+        "Target 127.0.0.1:1 is not responding: 5 failures in a row; the run "
+    )
     assert (said.details["target"], said.details["failures"]) == ("127.0.0.1:1", 5)
     ready_at = "select ready_at from rota.live_runs where id = $1"
     assert said.details["until"] == await shop.conn.fetchval(ready_at, run_id)
@@ -186,7 +188,7 @@ async def test_a_deadline_holds_while_the_target_is_down(shop: Shop) -> None:
         run = await shop.ends(run_id)
 
     assert run.state is S.EXPIRED
-    assert (await why(shop, run_id)).sentence.endswith("because its target did not answer.")
+    assert (await why(shop, run_id)).sentence.endswith("because its target did not respond.")
 
 
 async def test_a_run_of_at_most_once_that_is_turned_away_has_not_started(shop: Shop) -> None:

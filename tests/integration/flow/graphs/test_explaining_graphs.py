@@ -19,14 +19,16 @@ async def test_a_graph_run_waits_for_the_steps_that_have_begun(graphing: Graphin
 
     await graphing.end_and_advance(run_id, "a")
 
-    assert first == ("blocked", "It waits for its step a.")
-    assert await why(graphing, run_id) == ("blocked", "It waits for its steps b and c.")
+    assert first == ("blocked", "The graph run is waiting for step a.")
+    assert await why(graphing, run_id) == ("blocked", "The graph run is waiting for steps b and c.")
 
 
 async def test_many_steps_are_named_in_part(graphing: Graphing) -> None:
     run_id = await graphing.run(steps(*"abcdefgh"))
 
-    assert (await why(graphing, run_id))[1] == "It waits for its steps a, b, c, d, e and 3 more."
+    assert (await why(graphing, run_id))[1] == (
+        "The graph run is waiting for steps a, b, c, d, e and 3 more."
+    )
 
 
 async def test_the_steps_of_a_sub_graph_have_their_own_names(graphing: Graphing) -> None:
@@ -35,7 +37,7 @@ async def test_the_steps_of_a_sub_graph_have_their_own_names(graphing: Graphing)
 
     told = await why(graphing, await graphing.step_id(run_id, "sub"))
 
-    assert told == ("blocked", "It waits for its step x.")
+    assert told == ("blocked", "The graph run is waiting for step x.")
 
 
 async def test_a_graph_run_whose_step_has_just_ended_is_about_to_go_on(graphing: Graphing) -> None:
@@ -44,7 +46,7 @@ async def test_a_graph_run_whose_step_has_just_ended_is_about_to_go_on(graphing:
 
     told = await why(graphing, run_id)
 
-    assert told == ("advancing", "What follows in its graph is about to begin.")
+    assert told == ("advancing", "The next steps of the graph run are about to start.")
 
 
 async def test_a_paused_graph_run_says_so_and_what_still_runs(graphing: Graphing) -> None:
@@ -55,5 +57,5 @@ async def test_a_paused_graph_run_says_so_and_what_still_runs(graphing: Graphing
 
     assert code == "graph_paused"
     assert sentence == (
-        "It has been paused since 2026-07-01 12:00:00 UTC; its step a may still run."
+        "The graph run has been paused since 2026-07-01 12:00:00 UTC; step a may still be running."
     )

@@ -104,7 +104,7 @@ async def test_after_some_tries_it_ends_as_dead_with_the_reason_and_its_steps_wi
     assert told.state is RunState.DEAD
     reason = json.loads(told.reason or "")
     assert reason["type"] == "GraphFailed"
-    assert reason["message"].startswith("it could not go on: ValueError: ")
+    assert reason["message"].startswith("the graph run could not be advanced: ValueError: ")
     await node.look(after=PAUSE)
     rest = await graphing.conn.fetch(
         "select state from rota.live_runs where graph_run_id = $1", bad

@@ -55,7 +55,7 @@ async def test_a_failed_step_skips_what_needs_it_and_the_graph_run_is_dead(
 
     told = await graphing.world.get(run_id)
     assert told.state is S.DEAD
-    assert json.loads(told.reason or "")["message"] == "the step a failed"
+    assert json.loads(told.reason or "")["message"] == "step a failed"
     assert await graphing.told(run_id) == {"b": "upstream_failed", "c": "upstream_skipped"}
 
 
@@ -93,7 +93,7 @@ async def test_a_condition_that_cannot_be_evaluated_fails_its_step_and_nothing_i
     await graphing.end_and_advance(run_id, "a", result={"rows": 12})
 
     assert await graphing.shown(run_id) == {"a": "succeeded", "b": "failed"}
-    assert "fails at character" in (await graphing.told(run_id))["b"]
+    assert "failed at character" in (await graphing.told(run_id))["b"]
     assert (await graphing.world.get(run_id)).state is S.DEAD
 
 
@@ -177,7 +177,7 @@ async def test_a_graph_run_whose_job_has_no_graph_any_more_ends_and_says_so(
 
     told = await graphing.world.get(run_id)
     assert told.state is S.DEAD
-    assert "had no graph any more" in json.loads(told.reason or "")["message"]
+    assert "no longer had a graph" in json.loads(told.reason or "")["message"]
     assert await graphing.marks() == 0
 
 

@@ -354,7 +354,7 @@ async def test_what_the_database_refuses_ends_its_graph_run_and_no_other(
 
     told = await graphing.world.get(bad)
     assert told.state is S.DEAD
-    assert "could not go on" in json.loads(told.reason or "")["message"]
+    assert "could not be advanced" in json.loads(told.reason or "")["message"]
     assert list(await graphing.live(good)) == ["b"]
     await graphing.advance()
     assert await graphing.shown(bad) == {"a": "succeeded", "b": "cancelled", "c": "live"}

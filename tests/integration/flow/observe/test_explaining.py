@@ -74,7 +74,7 @@ async def test_a_run_that_succeeded_says_when_and_how_long_it_took(world: World)
 
     assert told.code == "succeeded"
     assert told.sentence == (
-        "It succeeded at 2026-07-01 12:00:03 UTC after running for 3 seconds, in attempt 1."
+        "The run succeeded at 2026-07-01 12:00:03 UTC after running for 3 seconds, in attempt 1."
     )
 
 
@@ -86,7 +86,7 @@ async def test_a_run_that_failed_says_with_what_on_one_line(world: World) -> Non
 
     assert told.code == "dead"
     assert told.sentence == (
-        f"It failed at {NOON} in attempt 1 because of ValueError: no such file."
+        f"The run failed at {NOON} in attempt 1 because of ValueError: no such file."
     )
     assert told.details["reason"] == {"type": "ValueError", "message": "no such\nfile"}
 
@@ -94,24 +94,44 @@ async def test_a_run_that_failed_says_with_what_on_one_line(world: World) -> Non
 @pytest.mark.parametrize(
     ("state", "reason", "because"),
     [
-        (S.CANCELLED, '{"code": "cancelled"}', "was cancelled at {} because somebody asked for it"),
-        (S.CANCELLED, '{"code": "cancelled", "by": "ana"}', "because ana asked for it."),
-        (S.CANCELLED, '{"code": "job_deleted", "by": "ana"}', "its job was deleted by ana."),
-        (S.SKIPPED, '{"code": "overlap"}', "was skipped at {} because another run of its job was"),
-        (S.SKIPPED, '{"code": "overlap", "into": "x"}', "because run x of its job stands for it."),
-        (S.SKIPPED, '{"code": "paused"}', "because its job was paused."),
+        (
+            S.CANCELLED,
+            '{"code": "cancelled"}',
+            "was cancelled at {} because its cancellation was requested.",
+        ),
+        (S.CANCELLED, '{"code": "cancelled", "by": "ana"}', "because ana requested it."),
+        (
+            S.CANCELLED,
+            '{"code": "job_deleted", "by": "ana"}',
+            "because the job was deleted by ana.",
+        ),
+        (
+            S.SKIPPED,
+            '{"code": "overlap"}',
+            "was skipped at {} because the previous run was still active.",
+        ),
+        (S.SKIPPED, '{"code": "overlap", "into": "x"}', "because run x of the job covers it."),
+        (S.SKIPPED, '{"code": "paused"}', "because the job was paused."),
         (
             S.SKIPPED,
             '{"code": "queue_paused", "by": "kim"}',
-            "because its queue was paused by kim.",
+            "because the queue was paused by kim.",
         ),
-        (S.MISSED, '{"code": "outage"}', "was missed at {} because no scheduler decided it"),
-        (S.COALESCED, '{"code": "caught_up"}', "was merged into another at {}"),
+        (S.MISSED, '{"code": "outage"}', "was missed at {} because no scheduler fired it in time."),
+        (
+            S.COALESCED,
+            '{"code": "caught_up"}',
+            "was merged into another run at {} because another run of the job covers it.",
+        ),
         (S.EXPIRED, '{"code": "deadline"}', "expired at {} because its deadline had passed."),
-        (S.LOST, '{"code": "worker_lost"}', "its worker was lost, and it may run at most once."),
+        (
+            S.LOST,
+            '{"code": "worker_lost"}',
+            "because its worker was lost and the job runs at most once.",
+        ),
         (S.DEAD, '{"code": "moon_phase"}', "because of 'moon_phase'."),
-        (S.DEAD, None, "because of a reason nobody gave."),
-        (S.DEAD, "[1]", "because of a reason nobody gave."),
+        (S.DEAD, None, "because of an unknown reason."),
+        (S.DEAD, "[1]", "because of an unknown reason."),
     ],
 )
 async def test_every_ending_is_explained_by_its_reason(
@@ -143,7 +163,7 @@ async def test_a_run_whose_worker_was_lost_three_times_says_so(world: World) -> 
     told = await why(world, run.id)
 
     assert told.code == "quarantined"
-    assert "because its worker was lost 3 times while it ran." in told.sentence
+    assert "because its worker was lost 3 times while it was running." in told.sentence
 
 
 async def test_a_run_at_work_says_since_when_and_where(world: World) -> None:
@@ -156,9 +176,13 @@ async def test_a_run_at_work_says_since_when_and_where(world: World) -> None:
     cancelling = await why(world, run_id)
 
     assert running.code == "running"
-    assert running.sentence == f"It has run since {NOON} on worker host:1, in attempt 1."
+    assert (
+        running.sentence == f"The run has been running since {NOON} on worker host:1, in attempt 1."
+    )
     assert cancelling.code == "cancelling"
-    assert cancelling.sentence.startswith("It was asked to stop and ends as soon as worker host:1")
+    assert cancelling.sentence.startswith(
+        "The run was asked to stop; it is still running on worker host:1, "
+    )
 
 
 async def test_a_run_whose_worker_fell_silent_is_about_to_be_taken_back(world: World) -> None:
@@ -175,8 +199,8 @@ async def test_a_run_whose_worker_fell_silent_is_about_to_be_taken_back(world: W
 
     assert silent.code == buried.code == "worker_lost"
     assert silent.sentence == (
-        f"It has run since {NOON} on worker host:1, which fell silent, "
-        "so it is about to be taken back."
+        f"The run has been running since {NOON} on worker host:1, which sends no more heartbeats; "
+        "it will be reclaimed shortly."
     )
     assert again.code == "no_worker_for_queue"
 
@@ -202,9 +226,9 @@ async def test_a_paused_tenant_comes_before_a_paused_queue(world: World) -> None
     both = await why(world, run_id)
 
     assert queue.code == "queue_paused"
-    assert queue.sentence == f"Its queue default has been paused since {NOON}."
+    assert queue.sentence == f"Queue default has been paused since {NOON}."
     assert both.code == "tenant_paused"
-    assert both.sentence == "Its tenant has been paused since 2026-07-01 12:00:05 UTC."
+    assert both.sentence == "The tenant has been paused since 2026-07-01 12:00:05 UTC."
 
 
 async def test_a_run_whose_time_has_not_come_says_when(world: World) -> None:
@@ -212,7 +236,7 @@ async def test_a_run_whose_time_has_not_come_says_when(world: World) -> None:
 
     told = await why(world, run_id)
 
-    assert (told.code, told.sentence) == ("not_due", "It is due at 2026-07-01 13:00:00 UTC.")
+    assert (told.code, told.sentence) == ("not_due", "The run is due at 2026-07-01 13:00:00 UTC.")
     assert told.details["at"] == world.now + timedelta(hours=1)
 
 
@@ -224,7 +248,7 @@ async def test_a_run_that_backs_off_says_until_when_and_after_what(world: World)
 
     assert told.code == "backing_off"
     assert told.sentence == (
-        "It backs off until 2026-07-01 12:05:00 UTC after attempt 1 failed"
+        "The run will be retried at 2026-07-01 12:05:00 UTC after attempt 1 failed"
         " with ValueError: no such file."
     )
 
@@ -235,10 +259,10 @@ async def test_a_time_out_and_a_snooze_are_not_called_failures(world: World) -> 
     session, sleepy = await world.running()
     await retry(world, session, sleepy, state=S.QUEUED, outcome="snoozed", reason=None)
 
-    assert "after attempt 1 ran out of time." in (await why(world, late.id)).sentence
+    assert "after attempt 1 timed out." in (await why(world, late.id)).sentence
     told = await why(world, sleepy.id)
     assert told.code == "snoozed"
-    assert told.sentence == "Attempt 1 asked to be called again at 2026-07-01 12:05:00 UTC."
+    assert told.sentence == "Attempt 1 snoozed the run until 2026-07-01 12:05:00 UTC."
 
 
 async def test_no_worker_for_its_queue_or_its_kind(world: World) -> None:
@@ -252,15 +276,14 @@ async def test_no_worker_for_its_queue_or_its_kind(world: World) -> None:
     await worker(world)
     served = await why(world, run_id)
 
-    assert alone.sentence == "No live worker serves its queue default."
+    assert alone.sentence == "No live worker serves queue default."
     assert elsewhere.code == "no_worker_for_queue"
     assert elsewhere.sentence == (
-        "No live worker serves its queue default; there are workers for other queues."
+        "No live worker serves queue default; only workers for other queues are running."
     )
     assert other_kind.code == "no_worker_for_kind"
     assert other_kind.sentence == (
-        "No live worker of its queue default serves its kind noop; "
-        "the kinds that are served there: mail."
+        "No live worker of queue default serves kind noop; kinds served there: mail."
     )
     assert served.code == "about_to_start"
 
@@ -291,7 +314,7 @@ async def test_a_limit_names_the_runs_that_hold_it(world: World) -> None:
     assert await claim_gated(world, session) == []
     assert told.code == "limit_reached"
     assert told.sentence.startswith(
-        "The limit of its key customer:7 lets 2 run at a time, and the places are held by "
+        "The limit of its key customer:7 allows 2 runs at a time; it is held by "
     )
     assert set(told.details["held_by"]) == set(held)  # type: ignore[call-overload]
 
@@ -344,8 +367,8 @@ async def test_a_rate_says_when_the_next_place_comes_and_keeps_its_word(world: W
 
     assert told.code == "rate_reached"
     assert told.sentence == (
-        "The limit of its key customer:7 lets 6 start per 1 minute; "
-        "the next place comes at 2026-07-01 12:00:10 UTC."
+        "The limit of its key customer:7 allows 6 starts per 1 minute; "
+        "the next start is possible at 2026-07-01 12:00:10 UTC."
     )
     assert again.code != "rate_reached"
     await worker(world)
@@ -366,8 +389,7 @@ async def test_the_limit_of_a_queue_counts_other_tenants_but_does_not_name_them(
     told = await why(world, waiting)
 
     assert told.sentence == (
-        "The limit of its queue default lets 2 run at a time, "
-        f"and the places are held by {own} and 1 other."
+        f"The limit of its queue default allows 2 runs at a time; it is held by {own} and 1 other."
     )
     assert str(foreign) not in str(told)
 
@@ -403,12 +425,12 @@ async def test_runs_in_order_wait_behind_the_first_and_then_behind_the_one_at_wo
 
     assert head.code == "about_to_start"
     assert run.id == first
-    assert before.sentence == f"It waits its turn behind run {first} of the same job."
+    assert before.sentence == f"The run is waiting for run {first} of the same job."
     assert during.sentence == (
-        f"It waits its turn behind run {first} of the same job, which is at work."
+        f"The run is waiting for run {first} of the same job, which is running."
     )
     assert after.sentence == (
-        f"It waits its turn behind run {first} of the same job, "
+        f"The run is waiting for run {first} of the same job, "
         "which itself waits until 2026-07-01 12:05:00 UTC."
     )
     assert await claim_gated(world, session) == []
@@ -425,7 +447,7 @@ async def test_full_workers_say_how_full(world: World) -> None:
     with_room = await why(world, run_id)
 
     assert told.code == "workers_busy"
-    assert told.sentence == ("All slots of the workers that could run it are busy (2 of 2).")
+    assert told.sentence == ("All slots of the workers that can run it are busy (2 of 2).")
     assert with_room.code == "about_to_start"
 
 
@@ -440,7 +462,7 @@ async def test_a_run_counts_those_that_go_before_it_by_priority_with_ageing(
 
     assert (await why(world, urgent)).code == "about_to_start"
     assert (await why(world, last)).sentence == (
-        "It waits behind 4 runs of its tenant in its queue default."
+        "The run is waiting behind 4 runs of its tenant in queue default."
     )
     assert (await why(world, low)).details["ahead"] == 5
 
@@ -472,7 +494,7 @@ async def test_a_gated_run_waits_behind_those_at_the_same_gate(world: World) -> 
 
     told = await why(world, run_id)
 
-    assert told.sentence == "It waits behind 3 runs with the same limit in its queue default."
+    assert told.sentence == "The run is waiting behind 3 runs with the same limit in queue default."
 
 
 async def test_counting_those_before_it_ends_at_a_thousand(world: World) -> None:
@@ -483,7 +505,7 @@ async def test_counting_those_before_it_ends_at_a_thousand(world: World) -> None
     told = await why(world, run_id)
 
     assert told.sentence == (
-        "It waits behind more than 1,000 runs of its tenant in its queue default."
+        "The run is waiting behind more than 1,000 runs of its tenant in queue default."
     )
     assert told.details == {"ahead": 1000, "more": True}
 

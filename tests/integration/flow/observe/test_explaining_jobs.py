@@ -35,7 +35,7 @@ async def test_a_paused_job_says_by_whom_and_why(world: World) -> None:
 
     told = await why(world, job_id)
 
-    assert (told.code, told.sentence) == ("paused", "It was paused by ana: maintenance.")
+    assert (told.code, told.sentence) == ("paused", "The job was paused by ana: maintenance.")
     assert told.details["at"] == "2026-07-01T12:00:00Z"
 
 
@@ -43,7 +43,7 @@ async def test_a_pause_without_a_reason_gives_none(world: World) -> None:
     job_id = await a_job(world, schedule=EVERY_MINUTE)
     await pause(world.conn, job_id, by="ana", now=world.now)
 
-    assert (await why(world, job_id)).sentence == "It was paused by ana."
+    assert (await why(world, job_id)).sentence == "The job was paused by ana."
 
 
 async def test_a_quarantined_job_says_what_is_wrong_with_it(world: World) -> None:
@@ -53,7 +53,7 @@ async def test_a_quarantined_job_says_what_is_wrong_with_it(world: World) -> Non
     told = await why(world, job_id)
 
     assert told.code == "quarantined"
-    assert told.sentence == "It was set aside because it cannot be run: no calendar 'bank'."
+    assert told.sentence == "The job was quarantined because it cannot be run: no calendar 'bank'."
 
 
 async def test_a_job_without_a_schedule_runs_on_demand(world: World) -> None:
@@ -68,7 +68,9 @@ async def test_a_job_that_waits_for_events_says_for_which(world: World) -> None:
     told = await why(world, job_id)
 
     assert (told.code, told.details["types"]) == ("waits_for_event", ["a.b", "c"])
-    assert told.sentence == "It waits for a.b and c; `rota events list` tells what has come."
+    assert told.sentence == (
+        "The job is waiting for a.b and c; `rota events list` shows the events received."
+    )
 
 
 async def test_a_job_whose_schedule_came_to_its_end_is_finished(world: World) -> None:
@@ -86,7 +88,7 @@ async def test_a_job_with_a_tick_to_come_says_when(world: World) -> None:
     told = await why(world, job_id)
 
     assert told.code == "next_tick"
-    assert told.sentence == "Its next tick is due at 2026-07-01 12:01:00 UTC."
+    assert told.sentence == "The next tick is due at 2026-07-01 12:01:00 UTC."
     assert told.details["fire_at"] == world.now + timedelta(minutes=1)
 
 
@@ -99,7 +101,7 @@ async def test_without_a_scheduler_no_tick_is_decided(world: World) -> None:
 
     assert before.code == after.code == "no_scheduler"
     assert before.sentence == (
-        "Its next tick is due at 2026-07-01 12:01:00 UTC, but no scheduler is alive to decide it."
+        "The next tick is due at 2026-07-01 12:01:00 UTC, but no scheduler is running."
     )
     assert "was due at" in after.sentence
 
@@ -132,8 +134,7 @@ async def test_a_tick_that_is_late_says_how_late(world: World) -> None:
 
     assert told.code == "tick_overdue"
     assert told.sentence == (
-        "Its tick of 2026-07-01 12:01:00 UTC is 3 seconds late and is about to be decided "
-        "by scheduler test."
+        "The tick of 2026-07-01 12:01:00 UTC is 3 seconds late; scheduler test is about to fire it."
     )
 
 

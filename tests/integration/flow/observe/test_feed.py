@@ -163,7 +163,7 @@ async def test_a_transaction_that_stays_open_for_long_does_not_hold_the_feed_up(
                 await world.run()
                 assert await types(feed, stream) == ["run.made"]
 
-            assert len(feed._told) <= 40
+            assert len(feed._delivered) <= 40
 
 
 async def test_held_runs_that_start_and_stop_are_counted_apart(world: World, feed: Feed) -> None:

@@ -331,7 +331,7 @@ async def test_a_collector_that_is_away_costs_spans_and_nothing_else(
     lost = [event for event in shop.events if isinstance(event, SpansLost)]
     assert run.state is RunState.SUCCEEDED
     assert [(event.count, event.reason) for event in lost] == [
-        (2, "the process ended before they were taken")
+        (2, "the process ended before they were sent")
     ]
 
 
@@ -356,7 +356,7 @@ async def test_spans_that_a_collector_refuses_are_counted_and_not_offered_again(
     async with traced(collector.url, events) as traces:
         traces.fired([UUID(int=7)], lasted=0.001, late_by=timedelta(0))
 
-    assert events == [SpansLost(count=1, reason="answered 400")]
+    assert events == [SpansLost(count=1, reason="collector returned HTTP 400")]
     assert collector.spans == []
 
 
@@ -435,7 +435,7 @@ def test_the_doctor_says_whether_the_collector_answers(collector: Collecting) ->
 
     assert collector.headers[0]["x-key"] == "abc"
     assert [each.level for each in (well, refused, away)] == ["ok", "warning", "warning"]
-    assert refused.detail.endswith("answered 403")
+    assert refused.detail.endswith("returned HTTP 403")
     assert (lacking.level, "KEY" in lacking.detail) == ("bad", True)
     assert list(check_collector(TraceSettings(), {})) == []
 

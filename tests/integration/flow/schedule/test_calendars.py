@@ -146,8 +146,8 @@ async def test_a_job_whose_calendar_is_gone_is_set_aside_and_goes_on_with_a_new_
     assert await stage.runs_of(job) == []
     held = await stage.world.conn.fetchval("select held from rota.jobs where id = $1", job)
     assert json.loads(held)["reason"] == (
-        "calendars: 'freeze' is not accepted; a calendar that exists; once it is made again, "
-        "the job goes on"
+        "calendars: 'freeze' is invalid: calendar does not exist; create it again and the job "
+        "continues"
     )
 
     await freeze(stage, LATER)

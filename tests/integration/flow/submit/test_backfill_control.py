@@ -89,7 +89,7 @@ async def test_why_a_run_of_a_paused_backfill_waits_is_told(past: Past) -> None:
 
     told = await explain(world.conn, tenant_id=1, run_id=run_id)
 
-    assert (told.code, told.sentence) == ("backfill_paused", "Its backfill is paused.")
+    assert (told.code, told.sentence) == ("backfill_paused", "The backfill of this run is paused.")
 
 
 async def test_cancelling_ends_what_waits_and_lets_what_runs_finish(past: Past) -> None:
@@ -171,12 +171,19 @@ async def test_what_its_state_does_not_allow_is_refused(past: Past) -> None:
     id_ = await past.backfill()
     conn, now = past.world.conn, past.world.now
 
-    with pytest.raises(IllegalMove, match="a backfill that is running cannot resume"):
+    with pytest.raises(
+        IllegalMove, match="backfill is running; only paused backfills can be resumed"
+    ):
         await controlling.resume(conn, tenant_id=1, backfill_id=id_)
     await past.work()
-    with pytest.raises(IllegalMove, match="a backfill that is finished cannot pause"):
+    with pytest.raises(
+        IllegalMove, match="backfill is finished; only running backfills can be paused"
+    ):
         await controlling.pause(conn, tenant_id=1, backfill_id=id_, by="ann", now=now)
-    with pytest.raises(IllegalMove, match="a backfill that is finished cannot cancel"):
+    with pytest.raises(
+        IllegalMove,
+        match="backfill is finished; only running, paused or cancelling backfills can be cancelled",
+    ):
         await controlling.cancel(conn, tenant_id=1, backfill_id=id_, by="ann", now=now)
     with pytest.raises(NotFound):
         await controlling.resume(conn, tenant_id=2, backfill_id=id_)

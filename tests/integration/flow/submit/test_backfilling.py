@@ -173,7 +173,7 @@ async def test_more_than_asked_for_is_refused_with_the_number(world: World) -> N
     narrow = replace(MORNING, most=5)
 
     for dry_run in (True, False):
-        with pytest.raises(InvalidInput, match=r"6 runs to make.*at most 5"):
+        with pytest.raises(InvalidInput, match=r"'6 runs' is invalid: .*at most 5 runs"):
             await fill(world, job_id, narrow, dry_run=dry_run)
 
     assert await world.count("live_runs") == 0

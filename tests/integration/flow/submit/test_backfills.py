@@ -240,7 +240,7 @@ async def test_what_the_scheduler_has_yet_to_decide_is_left_to_it(past: Past) ->
 async def test_a_job_has_one_backfill_at_a_time(past: Past) -> None:
     first = await past.backfill()
 
-    with pytest.raises(Conflict, match=f"bf_{first.hex} of this job has not ended"):
+    with pytest.raises(Conflict, match=f"bf_{first.hex} of this job has not finished"):
         await past.backfill(hours=3)
     await past.work()
     second = await past.backfill(hours=3)
@@ -303,7 +303,7 @@ async def test_a_backfill_whose_job_is_deleted_ends_and_says_why(past: Past) -> 
     row = await past.row(id_)
     assert row.state is BackfillState.CANCELLED
     assert row.reason is not None
-    assert "there is no job" in row.reason
+    assert f"job '{past.job_id}' not found" in row.reason
     assert row.made == row.succeeded + row.cancelled
 
 

@@ -67,7 +67,7 @@ async def test_what_has_finished_cannot_be_cancelled(world: World, *, force: boo
     ending = Ending(run.id, run.attempt, S.SUCCEEDED)
     await live_runs.finish(world.conn, session_id=session, endings=[ending])
 
-    with pytest.raises(IllegalMove, match="a run that is succeeded cannot"):
+    with pytest.raises(IllegalMove, match="run is succeeded; only active runs can be cancelled"):
         await cancel(world.conn, tenant_id=1, run_id=run.id, by="ana", force=force, now=world.now)
 
     assert (await world.get(run.id)).state is S.SUCCEEDED
@@ -88,7 +88,7 @@ async def test_a_run_that_ends_meanwhile_stays_what_it_came_to(
         )
         await until_it_waits(world, other)
 
-    with pytest.raises(IllegalMove, match="a run that is succeeded cannot"):
+    with pytest.raises(IllegalMove, match="run is succeeded; only active runs can be cancelled"):
         await asked
     await other.close()
 
@@ -166,7 +166,7 @@ async def test_more_than_was_shown_is_a_conflict(world: World) -> None:
     counted = await count_cancellable(world.conn, which, tenant_id=1, now=world.now)
     run_id = await world.run()
 
-    with pytest.raises(Conflict, match="1 match now and 0 did"):
+    with pytest.raises(Conflict, match="1 match now, 0 matched in the dry run"):
         await cancel_many(world.conn, which, tenant_id=1, token=counted.token, by="ana")
 
     assert (await world.get(run_id)).state is S.QUEUED

@@ -34,6 +34,7 @@ from rota.store import live_runs, revival
 from rota.store.live_runs import Ending
 
 S = RunState
+RETRYABLE = "cancelled, dead, expired, lost or quarantined"
 
 
 async def a_job(world: World, name: str = "report", **given: object) -> UUID:
@@ -99,7 +100,9 @@ async def test_a_run_that_is_alive_or_went_well_refuses_a_retry(world: World) ->
     await retry(world.conn, tenant_id=1, run_id=dead, by="ana")
 
     for run_id, state in ((well, "succeeded"), (dead, "queued")):
-        with pytest.raises(IllegalMove, match=f"a run that is {state} cannot be retried"):
+        with pytest.raises(
+            IllegalMove, match=f"run is {state}; only {RETRYABLE} runs can be retried"
+        ):
             await retry(world.conn, tenant_id=1, run_id=run_id, by="ana")
 
 
@@ -195,7 +198,7 @@ async def test_a_run_that_is_alive_is_not_replayed_and_a_wrong_payload_not_taken
         world.conn, [RunSpec(job_id=job_id)], now=world.now, new_id=world.new_id
     )
 
-    with pytest.raises(IllegalMove, match="queued cannot be replayed"):
+    with pytest.raises(IllegalMove, match="run is queued; only finished runs can be replayed"):
         await again(world, alive)
     with pytest.raises(InvalidInput, match="payload"):
         await again(world, dead, payload={"x": float("nan")})
@@ -321,7 +324,9 @@ async def test_a_dropped_letter_can_come_back_and_die_again(world: World) -> Non
 async def test_what_is_no_dead_letter_cannot_be_dropped(world: World) -> None:
     run_id = await ended(world, await a_job(world), state=S.SUCCEEDED)
 
-    with pytest.raises(IllegalMove, match="succeeded cannot be dropped"):
+    with pytest.raises(
+        IllegalMove, match="run is succeeded; only dead, lost or quarantined runs can be dropped"
+    ):
         await drop(world.conn, tenant_id=1, run_id=run_id, by="ana")
 
 

@@ -45,7 +45,7 @@ async def test_a_worker_that_claims_first_keeps_what_it_was_given(
         editing = asyncio.create_task(edit(other, row, payload={"n": 2}))
         await blocked(world, other)
 
-    with pytest.raises(IllegalMove, match="that is running cannot be changed"):
+    with pytest.raises(IllegalMove, match="is running; it cannot be changed"):
         await editing
     assert json.loads(claimed.payload or "") == {"n": 1}
     assert (await world.get(id_)).state is RunState.RUNNING

@@ -110,7 +110,7 @@ def test_a_moved_time_takes_its_place_among_the_times_after_the_gap() -> None:
 
     assert walls(after_gap) == ["03:00+02", "03:10+02", "03:50+02"]
     assert walls(shifted) == ["03:10+02", "03:50+02"]
-    assert shifted[0].note == "also stands for 02:10, which the clock jumped over"
+    assert shifted[0].note == "also covers 02:10, which the clock jumped over"
 
 
 def test_times_that_fall_on_one_instant_are_one_tick_that_says_so() -> None:
@@ -119,17 +119,17 @@ def test_times_that_fall_on_one_instant_are_one_tick_that_says_so() -> None:
     (many,) = ticks_on("5,15,25,35,45 2 * * *", GAP)
 
     assert f"{both.local}" == "2026-03-29 03:00:00"
-    assert both.note == "also stands for 02:00, which the clock jumped over"
+    assert both.note == "also covers 02:00, which the clock jumped over"
     assert f"{moved.local}" == "2026-03-29 02:15:00"
-    assert moved.note == "moved from 02:15, which the clock jumped over; also stands for 02:45"
+    assert moved.note == "moved from 02:15, which the clock jumped over; also covers 02:45"
     assert many.note is not None
-    assert many.note.endswith("also stands for 02:15, 02:25, and more")
+    assert many.note.endswith("also covers 02:15, 02:25, and more")
 
 
 def test_a_suppressed_fold_is_noted() -> None:
     (tick,) = ticks_on("30 2 * * *", OVERLAP)
 
-    assert tick.note == "02:30 comes twice; the second is suppressed"
+    assert tick.note == "02:30 occurs twice; only the first runs"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_day_that_never_was_shifts_to_the_next_one() -> None:
     ticks = ticks_on("0 9 * * *", "2011-12-31", "Pacific/Apia", gap=DstGap.SHIFT)
 
     assert walls(ticks, "Pacific/Apia") == ["09:00+14"]
-    assert ticks[0].note == "also stands for 2011-12-30 09:00, which the clock jumped over"
+    assert ticks[0].note == "also covers 2011-12-30 09:00, which the clock jumped over"
 
 
 def test_a_start_in_the_second_fold_looks_forward() -> None:
@@ -226,7 +226,7 @@ def test_a_yearly_time_in_the_overlap_is_not_lost_to_its_second_pass() -> None:
 
     assert second is not None
     assert second.at == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
-    assert both == replace(second, note="the second of two times 02:30")
+    assert both == replace(second, note="second of two occurrences of 02:30")
 
 
 def test_times_shifted_across_new_year_are_not_lost() -> None:

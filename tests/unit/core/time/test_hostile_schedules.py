@@ -74,8 +74,8 @@ def test_a_calendar_full_of_windows_is_refused_with_what_to_do(windows: int) -> 
 
     assert refused.value.field == "calendars"
     assert str(refused.value) == (
-        f"calendars: 'full-{windows}' is not accepted; its search may take 5,000 steps and takes"
-        " more: use fewer rules, fewer or longer blackout windows, or times that lie outside them"
+        f"calendars: 'full-{windows}' is invalid: finding a time takes more than 5,000 steps; use"
+        " fewer rules, fewer or longer blackout windows, or times outside the blackouts"
     )
 
 
@@ -96,7 +96,7 @@ def test_a_preview_of_a_dense_schedule_looks_at_the_fold_itself_and_not_at_the_d
     shown = preview(schedule("dense cron"), NOW, count=5, budget=budget)
 
     notes = [each.detail for each in shown.warnings if each.concern is Concern.DAYLIGHT_SAVING]
-    assert notes[0] == "2026-10-25: 02:00 comes twice; the second is suppressed"
+    assert notes[0] == "2026-10-25: 02:00 occurs twice; only the first runs"
     assert budget.spent < 100
 
 
@@ -107,8 +107,7 @@ def test_a_preview_that_is_cut_short_shows_what_it_found_and_says_so() -> None:
     said = {each.concern: each.detail for each in shown.warnings}
     assert Concern.ENDS not in said
     assert said[Concern.SEARCH_LIMIT] == (
-        "the search stopped after 1,200 steps and shows the times that it found;"
-        " the schedule may have more"
+        "the search stopped after 1,200 steps; the schedule may have more times than shown"
     )
 
 

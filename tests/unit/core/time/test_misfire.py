@@ -256,7 +256,7 @@ def test_a_late_run_does_not_start_in_a_blackout_that_has_begun_since() -> None:
     (planned,) = decision.run
     assert planned.tick.at == START + HOUR
     assert planned.due_at == START + 6 * HOUR
-    assert planned.notes == ("put off to the end of night",)
+    assert planned.notes == ("postponed to the end of night",)
 
 
 def test_a_run_on_time_is_not_put_off_by_a_blackout_that_begins_the_moment_after() -> None:

@@ -54,9 +54,9 @@ def concerns(found: Preview) -> list[Concern]:
                 },
             },
             (
-                "At 02:30 every day, UTC; waits for the end of de-holidays; up to 5 minutes of"
-                " jitter, always the same; from 2026-04-01 00:00 on; before 2026-05-01 00:00;"
-                " at most 1 run"
+                "At 02:30 every day, UTC; waits until de-holidays ends; up to 5 minutes of jitter,"
+                " the same for every run; starting 2026-04-01 00:00;"
+                " ending before 2026-05-01 00:00; at most 1 run"
             ),
         ),
         (
@@ -68,12 +68,12 @@ def concerns(found: Preview) -> list[Concern]:
         ({"every": "2d"}, "Every 48 hours, counted from 2026-03-27 12:00:00Z"),
         ({"every": "150s"}, "Every 2 minutes 30 seconds, counted from 2026-03-27 12:00:00Z"),
         ({"every": "1h"}, "Every hour, counted from 2026-03-27 12:00:00Z"),
-        ({"fixed_delay": "15m"}, "15 minutes after the last run has ended"),
+        ({"fixed_delay": "15m"}, "15 minutes after the previous run ends"),
         ({"at": "2026-04-01T00:00:00Z"}, "Once, at 2026-04-01 00:00, UTC"),
         ({"after": "1h"}, "Once, at 2026-03-27 13:00, UTC"),
-        ({"immediate": True}, "Right away, once"),
+        ({"immediate": True}, "Once, immediately"),
         ({"event": "orders.created"}, "Whenever the event orders.created arrives"),
-        ({"on_demand": True}, "Only when somebody runs it"),
+        ({"on_demand": True}, "On demand only"),
         (
             {"cron": "0 9 * * *", "at": "2026-04-01T00:00:00Z"},
             "At 09:00 every day; and once, at 2026-04-01 00:00, UTC",
@@ -110,7 +110,7 @@ def test_every_time_comes_with_its_local_time_the_viewers_and_what_happened_to_i
     assert f"{moved.local:%m-%d %H:%M}" == "03-29 02:30"
     assert f"{moved.viewed:%m-%d %H:%M %Z}" == "03-28 21:00 EDT"
     assert moved.notes == ("moved from 02:30, which the clock jumped over",)
-    assert later.notes == ("passes over 2026-04-03 02:30: de-holidays until 2026-04-04 00:00",)
+    assert later.notes == ("skips 2026-04-03 02:30: de-holidays until 2026-04-04 00:00",)
 
 
 def test_the_class_and_the_rules_in_use_are_shown() -> None:
@@ -136,11 +136,11 @@ def test_what_the_next_changes_of_clocks_do_is_said_for_each_choice() -> None:
 
     assert [warning.detail for warning in run_after.warnings][:2] == [
         "2026-03-29: moved from 02:30, which the clock jumped over",
-        "2026-10-25: 02:30 comes twice; the second is suppressed",
+        "2026-10-25: 02:30 occurs twice; only the first runs",
     ]
     assert [warning.detail for warning in skip.warnings][:2] == [
-        "2026-03-29: 02:30 is skipped, because the clock jumps over it",
-        "2026-10-25: 02:30 comes twice; the first is suppressed",
+        "2026-03-29: 02:30 is skipped: the clock jumps over it",
+        "2026-10-25: 02:30 occurs twice; only the second runs",
     ]
 
 
@@ -193,7 +193,7 @@ def test_of_a_fixed_delay_only_the_next_time_is_known() -> None:
 
 @pytest.mark.parametrize("count", [0, 101])
 def test_a_preview_has_1_to_100_times(count: int) -> None:
-    with pytest.raises(InvalidInput, match="a number from 1 to 100"):
+    with pytest.raises(InvalidInput, match="must be 1–100"):
         shown({"cron": "0 9 * * *"}, count=count)
 
 

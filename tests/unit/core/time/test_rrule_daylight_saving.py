@@ -76,7 +76,7 @@ def test_where_a_real_time_and_a_moved_one_meet_the_real_one_gives_its_name() ->
     (tick,) = ticks("FREQ=DAILY;BYHOUR=2,3", "Europe/Berlin", SPRING)
 
     assert tick.local.hour == 3
-    assert tick.note == "also stands for 02:00, which the clock jumped over"
+    assert tick.note == "also covers 02:00, which the clock jumped over"
 
 
 def test_a_shifted_time_keeps_its_place_behind_earlier_instants() -> None:

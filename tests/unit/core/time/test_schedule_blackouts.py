@@ -160,5 +160,5 @@ def test_a_cursor_however_old_is_no_reason_to_give_up() -> None:
 
 
 def test_a_calendar_that_is_gone_is_an_error_and_does_not_open_the_blackout() -> None:
-    with pytest.raises(InvalidSchedule, match="a calendar that exists; there are: other"):
+    with pytest.raises(InvalidSchedule, match="no such calendar; existing calendars: other"):
         next_tick(schedule("skip"), NOW, calendars={"other": FREEZE})

@@ -27,13 +27,13 @@ def test_rfc_3339_is_read_into_utc(text: str, instant: datetime) -> None:
     ["2030-01-31T09:00:00", "2030-01-31", "tomorrow", "", 1_900_000_000, None, "2030-02-30T00:00Z"],
 )
 def test_what_means_another_instant_elsewhere_is_refused(value: object) -> None:
-    with pytest.raises(InvalidInput, match="an instant with its offset"):
+    with pytest.raises(InvalidInput, match="expected an instant with an offset"):
         moments.parse(value)
 
 
 @pytest.mark.parametrize("text", ["1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z"])
 def test_years_that_arithmetic_could_leave_are_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match="from 1970 to 9899"):
+    with pytest.raises(InvalidInput, match="year must be 1970–9899"):
         moments.parse(text)
 
 

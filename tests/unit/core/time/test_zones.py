@@ -43,31 +43,31 @@ def test_an_unknown_zone_is_refused_with_the_name_that_was_meant() -> None:
     "name", ["", "/etc/passwd", "../zones", "zone.tab", "Europe", "U" * 65, "UTC\0"]
 )
 def test_what_is_no_zone_of_the_wheel_is_refused(name: str) -> None:
-    with pytest.raises(InvalidSchedule, match="IANA zone name"):
+    with pytest.raises(InvalidSchedule, match="IANA time zone name"):
         zones.zone(name)
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("Factory", "Factory is a placeholder without a time"),
-        ("CEST", "CEST is an abbreviation for a part of the year"),
-        ("EDT", "EDT is an abbreviation for a part of the year"),
-        ("BST", "BST is an abbreviation for a part of the year"),
-        ("cest", "cest is an abbreviation for a part of the year"),
+        ("Factory", "Factory is a placeholder, not a zone"),
+        ("CEST", "CEST applies to part of the year only"),
+        ("EDT", "EDT applies to part of the year only"),
+        ("BST", "BST applies to part of the year only"),
+        ("cest", "cest applies to part of the year only"),
         ("GMT+2", "two hours ahead of UTC is Etc/GMT-2"),
         ("UTC+2", "two hours ahead of UTC is Etc/GMT-2"),
         ("utc+02:00", "two hours ahead of UTC is Etc/GMT-2"),
         ("+02:00", "two hours ahead of UTC is Etc/GMT-2"),
         ("-0500", "five hours behind UTC is Etc/GMT+5"),
         ("UTC-5", "five hours behind UTC is Etc/GMT+5"),
-        ("+00:00", "write UTC"),
-        ("+05:30", "an offset is no zone"),
-        ("+15", "an offset is no zone"),
-        ("Z", "write UTC"),
-        ("local", "write its name"),
-        ("localtime", "write its name"),
-        ("system", "write its name"),
+        ("+00:00", "use UTC"),
+        ("+05:30", "an offset is not a zone"),
+        ("+15", "an offset is not a zone"),
+        ("Z", "use UTC"),
+        ("local", "name the zone"),
+        ("localtime", "name the zone"),
+        ("system", "name the zone"),
     ],
 )
 def test_what_is_often_written_for_a_zone_is_refused_with_what_to_write(
@@ -197,7 +197,7 @@ def test_notes_say_what_happened() -> None:
 
     assert moved.note == "moved from 02:30, which the clock jumped over"
     assert moved.local == wall("2026-03-29 02:30")
-    assert first.note == "02:30 comes twice; the second is suppressed"
+    assert first.note == "02:30 occurs twice; only the first runs"
     assert another_day.note == "moved from 2011-12-30 09:00, which the clock jumped over"
 
 
@@ -208,8 +208,8 @@ def test_the_second_of_two_times_carries_the_fold() -> None:
 
     assert (first.local.fold, second.local.fold) == (0, 1)
     assert second.at - first.at == timedelta(hours=1)
-    assert first.note == "the first of two times 02:30"
-    assert second.note == "the second of two times 02:30"
+    assert first.note == "first of two occurrences of 02:30"
+    assert second.note == "second of two occurrences of 02:30"
 
 
 def test_a_fraction_of_a_second_is_kept() -> None:

@@ -52,7 +52,7 @@ def test_any_other_name_is_refused_with_those_there_are(name: str) -> None:
     refused = refusal(body=f"{{{name}}}", values={"a": 1})
 
     assert refused.field == "body"
-    assert refused.wanted == "one of the names a, attempt, job_id, run_id, scheduled_at"
+    assert refused.wanted == "unknown name; known names: a, attempt, job_id, run_id, scheduled_at"
 
 
 @pytest.mark.parametrize("text", ["{", "}", "a } b", "{a", "{a}}", "{{a}"])
@@ -119,18 +119,18 @@ def test_channels_are_one_or_several_and_each_once() -> None:
         ({"channel": []}, "channel", "a list of 1 to 16"),
         ({"channel": None}, "channel", "the name of a channel"),
         ({"body": ""}, "body", "text (at least 1 characters)"),
-        ({"body": " "}, "body", "a text that is not blank"),
+        ({"body": " "}, "body", "must not be blank"),
         ({"body": 7}, "body", "text"),
         ({"title": 7}, "title", "text"),
         ({"title": "x" * 251}, "title", "at most 250 characters"),
         ({"format": "pdf"}, "format", "one of text, markdown, html"),
         ({"level": "loud"}, "level", "one of info, success, warning, failure"),
         ({"values": []}, "values", "an object"),
-        ({"values": {"a": {}}}, "values.a", "a text, a number"),
+        ({"values": {"a": {}}}, "values.a", "text, a number"),
         ({"values": {"A b": 1}}, "values", "a name of a-z"),
-        ({"values": {"run_id": 1}}, "values.run_id", "another name"),
-        ({"attach": "/etc/passwd"}, "payload.attach", "the fields are channel, title"),
-        ({"to": "ada@example.org"}, "to", "allow_to = true; ops has not"),
+        ({"values": {"run_id": 1}}, "values.run_id", "use another name"),
+        ({"attach": "/etc/passwd"}, "payload.attach", "known fields: channel, title"),
+        ({"to": "ada@example.org"}, "to", "channel ops accepts no recipients; the operator sets allow_to = true"),
         ({"channel": "mail", "to": []}, "to", "a list of 1 to 100"),
         ({"channel": "mail", "to": "ada"}, "to", "an e-mail address"),
         ({"channel": "mail", "to": "a@b.example\nBcc: c@d.example"}, "to", "an e-mail address"),

@@ -34,10 +34,10 @@ def read(payload: Any, *, folder: Path | None = Path("/srv/data")) -> Any:
     [
         ({"connection": "gone"}, "available: lake, seen, shop"),
         ({"connection": "lake"}, "not to an object store"),
-        ({"connection": None}, "connection: None is not accepted; text"),
+        ({"connection": None}, "connection: None is invalid: expected text"),
         ({"quary": "x"}, "payload.quary"),
         ({"statements": ["select 1"]}, "a query, or a list of statements"),
-        ({"query": None, "statements": [7]}, "statements[0]: 7 is not accepted"),
+        ({"query": None, "statements": [7]}, "statements[0]: 7 is invalid"),
         ({"query": None, "statements": [{"query": "x", "parameter": []}]}, "statements[0].param"),
         ({"parameters": [0] * 1001}, "(at most 1,000 items)"),
         ({"timeout": 30}, "a number alone has no unit"),
@@ -86,7 +86,7 @@ def test_a_wrong_sql_payload_is_refused_in_one_sentence(change: Any, said: str) 
         ({"load": {"to": {"connection": "shop", "table": "t", "key": ["a"]}}}, "unique key"),
         (
             {"extract": [{"name": "a", "from": {"file": "x.csv", "query": "select 1"}}]},
-            "extract[0].from.query: 'select 1' is not accepted; no query beside a file",
+            "extract[0].from.query: 'select 1' is invalid: no query beside a file",
         ),
         ({"extract": [{"name": "a", "from": {"connection": "shop"}}]}, "a query, or a file"),
         ({"load": {"to": {"file": "x.csv", "table": "t"}}}, "no table beside a file"),

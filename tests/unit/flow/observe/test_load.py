@@ -10,7 +10,7 @@ import pytest
 from rota.contract.schedule import read_schedule, read_stored_schedule, write_schedule
 from rota.core.time import planning
 from rota.core.time.crowding import Span
-from rota.flow.observe.load import SCHEDULES_READ_MAX, _load
+from rota.flow.observe.load import SCHEDULES_READ_MAX, _compute_load
 from rota.store.load_views import Scheduled
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ def test_of_very_many_schedules_some_stand_for_the_others() -> None:
     jobs = [scheduled(number, every="1h") for number in range(3 * SCHEDULES_READ_MAX)]
     span = Span(since=NOON + HOUR, until=NOON + 3 * HOUR, width=HOUR)
 
-    found = _load(jobs, span, {}, bool)
+    found = _compute_load(jobs, span, {}, bool)
 
     assert found.is_estimate
     assert sum(found.parts.values()) == pytest.approx(2 * len(jobs), rel=0.01)
@@ -39,7 +39,7 @@ def test_jobs_with_one_expression_are_read_once_and_counted_each() -> None:
     text = json.dumps(write_schedule(read_schedule({"cron": "0 * * * *"}, now=NOON)))
     jobs = [Scheduled(UUID(int=number), f"job {number}", text, None, NOON) for number in range(999)]
 
-    found = _load(jobs, Span(since=NOON, until=NOON + HOUR, width=HOUR), {}, bool)
+    found = _compute_load(jobs, Span(since=NOON, until=NOON + HOUR, width=HOUR), {}, bool)
 
     assert dict(found.parts) == {NOON: 999}
     assert (found.jobs, found.is_estimate) == (999, False)
@@ -57,7 +57,7 @@ def test_an_hour_that_depends_on_the_job_is_counted_as_the_scheduler_fires_it() 
         for job in jobs
     ]
 
-    found = _load(jobs, day, {}, bool)
+    found = _compute_load(jobs, day, {}, bool)
 
     assert found.parts == Counter(each.due_at for each in fires if each)
     assert not found.is_estimate
@@ -67,7 +67,9 @@ def test_the_sum_over_the_jobs_is_the_sum_over_the_cells() -> None:
     """Thirty-six jobs that fire every few seconds are counted as exactly as one."""
     jobs = [scheduled(number, every=f"{number % 9 + 5}s") for number in range(36)]
 
-    found = _load(jobs, Span(since=NOON + HOUR, until=NOON + 25 * HOUR, width=HOUR / 60), {}, bool)
+    found = _compute_load(
+        jobs, Span(since=NOON + HOUR, until=NOON + 25 * HOUR, width=HOUR / 60), {}, bool
+    )
 
     assert sum(found.parts.values()) == sum(each.ticks for each in found.busiest)
     assert not found.is_estimate

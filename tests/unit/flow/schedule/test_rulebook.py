@@ -82,7 +82,9 @@ def test_the_cap_of_one_job_is_not_taken_for_that_of_another() -> None:
 
 
 def test_a_schedule_that_is_not_stored_is_refused_with_its_number() -> None:
-    with pytest.raises(InvalidSchedule, match="7 is not accepted"):
+    with pytest.raises(
+        InvalidSchedule, match="7 is invalid: expected the number of a stored schedule"
+    ):
         Rulebook().rule(7, ONE)
 
 

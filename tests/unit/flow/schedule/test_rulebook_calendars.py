@@ -59,7 +59,9 @@ def test_a_missing_calendar_is_told_without_the_names_of_others() -> None:
     rulebook = book()
     rulebook.bring(["1/freeze", "2/freeze"], {"2/freeze": stored("13:00", "13:30")})
 
-    with pytest.raises(InvalidSchedule, match="'freeze' is not accepted") as told:
+    with pytest.raises(
+        InvalidSchedule, match="'freeze' is invalid: calendar does not exist"
+    ) as told:
         rulebook.following(due(7))
 
     assert "2/" not in str(told.value)

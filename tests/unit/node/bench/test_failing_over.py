@@ -42,5 +42,5 @@ def test_it_takes_until_the_last_of_them_has_started() -> None:
 
 
 def test_without_any_start_there_is_no_figure() -> None:
-    with pytest.raises(BenchFailed, match="nothing that started"):
+    with pytest.raises(BenchFailed, match="no restarted run"):
         seconds_from(KILLED, Restarts(0, 0, 0, None))

@@ -106,11 +106,11 @@ def charge(amount: Annotated[int, msgspec.Meta(gt=0)], line: Line | None = None)
         ((True,), {}, "amount", "expected int, got bool"),
         ((0,), {}, "amount", "expected int >= 1"),
         ((1, {"item": 2}), {}, "line.item", "expected str, got int"),
-        ((1, {}), {}, "line.item", "it is needed"),
+        ((1, {}), {}, "line.item", "a value is required"),
         ((), {}, "arguments", "missing a required argument: 'amount'"),
         ((1,), {"colour": "red"}, "arguments", "unexpected keyword argument 'colour'"),
         ((1, None, 3), {}, "arguments", "too many positional arguments"),
-        ((object(),), {}, "amount", "a value that JSON can carry"),
+        ((object(),), {}, "amount", "expected a value that JSON can represent"),
     ],
 )
 def test_wrong_arguments_are_refused_by_name(
@@ -126,9 +126,9 @@ def test_wrong_arguments_are_refused_by_name(
 @pytest.mark.parametrize(
     ("payload", "field", "wanted"),
     [
-        ({}, "amount", "it is needed"),
-        (None, "amount", "it is needed"),
-        ({"amount": 1, "colour": "red"}, "colour", "no such parameter"),
+        ({}, "amount", "a value is required"),
+        (None, "amount", "a value is required"),
+        ({"amount": 1, "colour": "red"}, "colour", "unknown parameter"),
         ({"amount": None}, "amount", "expected int, got null"),
         ([1], "arguments", "expected object, got array"),
         ("x", "arguments", "expected object, got str"),
@@ -147,7 +147,7 @@ def test_a_payload_that_does_not_fit_is_refused_by_name(
 def test_a_number_that_json_does_not_know_is_refused() -> None:
     def measure(value: float) -> None: ...
 
-    with pytest.raises(InvalidInput, match="value: nan is not accepted; a finite number"):
+    with pytest.raises(InvalidInput, match="value: nan is invalid: must be a finite number"):
         Arguments(measure).payload((float("nan"),), {})
 
 
@@ -165,12 +165,12 @@ def takes_the_unknown(what: "Nowhere") -> None: ...  # type: ignore[name-defined
 @pytest.mark.parametrize(
     ("function", "wanted"),
     [
-        (takes_stars, "can be given by name"),
-        (takes_keywords, "can be given by name"),
-        (takes_a_nameless, "can be given by name"),
-        (takes_a_door, "types that JSON can carry"),
-        (takes_two_texts, "types that JSON can carry"),
-        (takes_the_unknown, "annotations that can be resolved"),
+        (takes_stars, "must be passable by name"),
+        (takes_keywords, "must be passable by name"),
+        (takes_a_nameless, "must be passable by name"),
+        (takes_a_door, "must have types that JSON can represent"),
+        (takes_two_texts, "must have types that JSON can represent"),
+        (takes_the_unknown, "annotations must be resolvable"),
     ],
 )
 def test_a_function_that_no_payload_fits_is_refused_when_it_is_declared(
@@ -210,7 +210,7 @@ def test_a_result_comes_back_as_annotated() -> None:
 
     assert Arguments(find).result({"item": "tea", "count": 3}) == Line("tea", 3)
     assert Arguments(free).result({"item": "tea"}) == {"item": "tea"}
-    with pytest.raises(InvalidInput, match="a value as annotated"):
+    with pytest.raises(InvalidInput, match="a value of the annotated return type"):
         Arguments(find).result({"truncated": True})
 
 

@@ -72,7 +72,7 @@ def test_durations_may_be_timedeltas_and_options_are_as_json_has_them() -> None:
         ({"every": 5}, "every", "no unit"),
         ({"at": datetime(2031, 1, 1)}, "at", "offset"),  # noqa: DTZ001 — that is the mistake
         ({"timezone": "Europe/Berlin"}, "timezone", "a schedule"),
-        ({"cron": "0 9 * * *", "schedule": {"every": "5m"}}, "cron", "inside `schedule`"),
+        ({"cron": "0 9 * * *", "schedule": {"every": "5m"}}, "cron", "move cron into `schedule`"),
         ({"schedule": {"immediate": True}}, "schedule.immediate", "submit"),
         ({"args": {"a": 1}}, "args", "a schedule"),
         ({"timeout": "forever"}, "timeout", "duration"),

@@ -109,9 +109,9 @@ def test_a_later_submission_says_when(app: rota.App, book: Book) -> None:
         {"at": "2031-01-01T00:00:00Z"},
         {"after": "10m"},
     ]
-    with pytest.raises(InvalidInput, match=r"when: .* an instant with its offset"):
+    with pytest.raises(InvalidInput, match=r"when: .* an instant with an offset"):
         charge.at("2031-01-01T00:00:00")
-    with pytest.raises(InvalidInput, match=r"schedule.after: 'soon' is not accepted"):
+    with pytest.raises(InvalidInput, match=r"schedule.after: 'soon' is invalid"):
         charge.after("soon")
 
 
@@ -135,12 +135,12 @@ def test_many_are_submitted_all_or_none(app: rota.App, book: Book) -> None:
     @app.job()
     def charge(amount: int) -> None: ...
 
-    with pytest.raises(InvalidInput, match=r"calls\[1\].amount: 'x' is not accepted"):
+    with pytest.raises(InvalidInput, match=r"calls\[1\].amount: 'x' is invalid"):
         charge.submit_many([(1,), {"amount": "x"}])
     assert book.drafts == []
-    with pytest.raises(InvalidInput, match="at most 1000 at once"):
+    with pytest.raises(InvalidInput, match="at most 1000 calls per submission"):
         charge.submit_many([(1,)] * 1001)
-    with pytest.raises(InvalidInput, match="a tuple, or a mapping"):
+    with pytest.raises(InvalidInput, match="a tuple of arguments, or a mapping"):
         charge.submit_many(["12"])
 
     made = charge.submit_many([(1,), {"amount": 2}])
@@ -154,7 +154,7 @@ def test_wrong_arguments_are_refused_before_anything_is_sent(app: rota.App, book
     @app.job()
     def charge(amount: int) -> None: ...
 
-    with pytest.raises(InvalidInput, match="amount: 'x' is not accepted; expected int, got str"):
+    with pytest.raises(InvalidInput, match="amount: 'x' is invalid: expected int, got str"):
         charge.submit("x")  # type: ignore[arg-type]
     assert book.drafts == []
 
@@ -184,7 +184,7 @@ def test_a_run_that_failed_is_an_error_that_says_why(app: rota.App, book: Book) 
 
     book.runs = [Run("run_1", "dead", error_message="ValueError: no money")]
 
-    with pytest.raises(rota.RunFailed, match="the run run_1 is dead: ValueError: no money"):
+    with pytest.raises(rota.RunFailed, match=r"^run run_1 is dead: ValueError: no money"):
         count.submit().result()
 
 
@@ -196,7 +196,7 @@ def test_a_result_that_does_not_come_in_time_is_an_error_and_the_run_goes_on(
 
     book.runs = [Run("run_1", "running")]
 
-    with pytest.raises(rota.NotFinished, match="the job job_1 has no result"):
+    with pytest.raises(rota.NotFinished, match=r"^job job_1 has no result"):
         count.submit().result(timeout=0)
     with pytest.raises(TimeoutError):
         count.submit().result(timeout="50ms")
@@ -206,7 +206,7 @@ def test_a_job_without_an_app_is_collected_later() -> None:
     @rota.job(cron="0 9 * * *")
     def report() -> None: ...
 
-    with pytest.raises(InvalidInput, match="a job of an app"):
+    with pytest.raises(InvalidInput, match="the job belongs to no app"):
         report.draft()
 
     app = rota.App("billing", jobs=[report])
@@ -229,7 +229,9 @@ def test_a_module_is_included_with_all_its_jobs(app: rota.App) -> None:
 
     assert sorted(job.kind for job in app) == ["billing.one", "special"]
     assert app.handlers.kinds == ("billing.one", "special")
-    with pytest.raises(InvalidInput, match=r"a module with a function under rota.job"):
+    with pytest.raises(
+        InvalidInput, match=r"a module with at least one function declared with @rota.job"
+    ):
         app.include(types.ModuleType("empty"))
 
 
@@ -242,14 +244,16 @@ def test_two_jobs_cannot_be_the_same(app: rota.App) -> None:
         @app.job(kind="a")
         def two() -> None: ...
 
-    with pytest.raises(InvalidInput, match="a name that one does not have"):
+    with pytest.raises(InvalidInput, match="the job of function one has this name"):
 
         @app.job(kind="b", name="nightly", cron="0 2 * * *")
         def three() -> None: ...
 
-    with pytest.raises(InvalidInput, match="a job of no other app: it belongs to 'billing'"):
+    with pytest.raises(
+        InvalidInput, match="it already belongs to app 'billing'; a job has one app"
+    ):
         rota.App("shop", jobs=[one])
-    with pytest.raises(InvalidInput, match="not a job yet"):
+    with pytest.raises(InvalidInput, match="it is already a job"):
         app.job()(one)
     assert len(list(app)) == 1
 
@@ -260,7 +264,7 @@ def test_the_arguments_of_a_schedule_are_checked_where_they_are_declared(app: ro
         @app.job(cron="0 1 * * *")
         def one(amount: int) -> None: ...
 
-    with pytest.raises(InvalidInput, match=r"args.amount: 'x' is not accepted"):
+    with pytest.raises(InvalidInput, match=r"args.amount: 'x' is invalid"):
 
         @app.job(cron="0 1 * * *", args={"amount": "x"})
         def two(amount: int) -> None: ...
@@ -270,7 +274,7 @@ def test_the_arguments_of_a_schedule_are_checked_where_they_are_declared(app: ro
 
 def test_a_decorator_without_parentheses_is_told_so(app: rota.App) -> None:
     for decorate in (app.job, rota.job):
-        with pytest.raises(InvalidInput, match=r"parentheses after it: @app.job\(\)"):
+        with pytest.raises(InvalidInput, match=r"add parentheses: @app.job\(\)"):
 
             @decorate  # type: ignore[arg-type]
             def one() -> None: ...

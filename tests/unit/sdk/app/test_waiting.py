@@ -64,16 +64,16 @@ def two(event: Any, order: int) -> None:
 
 
 WRONG: list[tuple[Any, dict[str, Any], str]] = [
-    (no_event, {"on": "a"}, "a parameter event of the function"),
+    (no_event, {"on": "a"}, "the function needs a parameter `event`"),
     (two, {"on": "a"}, "missing a required argument: 'order'"),
     (no_event, {"on": "a", "args": {"ordre": 1}}, "missing a required argument: 'order'"),
     (no_event, {"on": "a", "args": {"order": "x"}}, "order"),
-    (no_event, {"on": "a", "args": {"order": {"$": "evnt.x"}}}, "one of the names"),
-    (no_event, {"on": rota.event("a", batch={"size": 2, "within": "1s"})}, "a parameter events"),
+    (no_event, {"on": "a", "args": {"order": {"$": "evnt.x"}}}, "unknown name; known names:"),
+    (no_event, {"on": rota.event("a", batch={"size": 2, "within": "1s"})}, "a parameter `events`"),
     (no_event, {"on": rota.event("a", where="event.data >")}, "at character 13"),
     (no_event, {"on": rota.event("a", wher="x")}, "did you mean where"),
-    (no_event, {"on": rota.event(all_of=["a", "b"])}, "how long to wait for the others"),
-    (no_event, {"on": "a", "cron": "* * * * *"}, "no other rule beside it"),
+    (no_event, {"on": rota.event(all_of=["a", "b"])}, "the time to wait for the other events"),
+    (no_event, {"on": "a", "cron": "* * * * *"}, "cannot be combined with another rule"),
 ]
 
 

@@ -78,7 +78,7 @@ def test_when_to_come_back_is_in_seconds(said: str, read: float | None) -> None:
     [
         (ConnectionRefusedError(111, "Connect call failed"), "connection refused"),
         (socket.gaierror(-2, "Name or service not known"), "name or service not known"),
-        (TimeoutError(), "it took too long"),
+        (TimeoutError(), "timed out"),
         (ssl.SSLCertVerificationError(1, "[SSL] certificate verify failed"), "certificate"),
         (RuntimeError("other"), "other"),
     ],
@@ -96,5 +96,5 @@ def test_who_cannot_be_reached_is_told_in_one_sentence() -> None:
 
     assert str(error) == (
         "cannot reach http://there:1 (from ROTA_URL): connection refused; "
-        "start Rota with `rota up`, or give its address as url= or ROTA_URL"
+        "start Rota with `rota up`, or set its address with url= or ROTA_URL"
     )

@@ -74,7 +74,7 @@ def test_a_payload_may_be_what_python_has_for_json() -> None:
 
 
 def test_what_is_no_json_is_refused_before_anything_is_sent() -> None:
-    with pytest.raises(InvalidInput, match="JSON is needed"):
+    with pytest.raises(InvalidInput, match="expected values that JSON can represent"):
         sent(payload=object())
 
 

@@ -55,15 +55,15 @@ def test_a_file_has_graphs_in_any_of_the_three_forms(
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        (MANIFEST.replace("[extract]", "[extarct]"), "12:19", "the name of a step"),
+        (MANIFEST.replace("[extract]", "[extarct]"), "12:19", "no such step"),
         (MANIFEST.replace("result.rows", "reslut.rows"), "14:20", "state, result, error"),
         (MANIFEST.replace("kind: etl.load", "kidn: etl.load"), "11:11", "did you mean kind?"),
         (STEPS.replace("[a]", "[b]"), "3:32", "itself"),
-        ("steps: []\n", "1:1", "at least one step"),
-        ("a: 1\n", "1:1", "there is no graph"),
-        ("- a\n", "1:1", "there is no graph"),
-        ("", "1:1", "one document"),
-        ("steps: [", "1:9", "not YAML"),
+        ("steps: []\n", "1:1", "a list of 1 to 1000 steps"),
+        ("a: 1\n", "1:1", "no graph found"),
+        ("- a\n", "1:1", "no graph found"),
+        ("", "1:1", "one YAML document"),
+        ("steps: [", "1:9", "invalid YAML"),
     ],
     ids=["unknown", "expression", "field", "itself", "empty", "none", "list", "nothing", "broken"],
 )
@@ -92,6 +92,6 @@ def test_a_manifest_tells_what_is_wrong_with_its_graphs_before_any_server_is_ask
         manifest.combine(yaml_text.read(text, "f"), "f")
 
     assert [str(each).split(";")[0] for each in refused.value.wrongs] == [
-        "f:4:11: the kind of a job with a graph is graph",
-        "f:12:19: 'nope' is not accepted",
+        "f:4:11: a job with a graph must have kind graph",
+        "f:12:19: 'nope' is invalid: no such step",
     ]

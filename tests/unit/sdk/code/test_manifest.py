@@ -104,41 +104,47 @@ def test_a_bomb_of_aliases_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("", "f:1:1: the file is empty; it needs version, project and jobs"),
-        ("- a\n", "f:1:1: a manifest is an object with version, project and jobs"),
-        ("project: p\n", "f:1:1: there is no version; this is version: 1"),
-        ("version: 2\nproject: p\n", "f:1:1: version 2 is not known; 1 is"),
-        ("version: 1\n", "f:1:1: there is no project; it says whose jobs these are"),
-        ("version: 1\nproject: 7\n", "f:2:1: project is a text of 1 to 64 characters"),
+        ("", "f:1:1: the file is empty; version, project and jobs are required"),
+        ("- a\n", "f:1:1: expected an object with version, project and jobs"),
+        ("project: p\n", "f:1:1: version is missing; add `version: 1`"),
+        ("version: 2\nproject: p\n", "f:1:1: unknown version 2; supported: 1"),
+        ("version: 1\n", "f:1:1: project is missing; add the name of the project that owns"),
+        ("version: 1\nproject: 7\n", "f:2:1: project must be a string of 1 to 64 characters"),
         (HEAD + "job: {}\n", "f:3:1: unknown field 'job'; did you mean jobs?"),
         (
             HEAD + "jobs: [a]\n",
-            "f:3:1: jobs is an object: the name of each job and its fields",
+            "f:3:1: jobs must be an object that maps the name of each job to its fields",
         ),
-        (HEAD + "jobs:\n  a: 5\n", "f:4:3: a is an object with fields such as kind"),
+        (HEAD + "jobs:\n  a: 5\n", "f:4:3: a must be an object with fields such as kind"),
         (
             HEAD + "jobs:\n  a:\n    shedule: '@daily'\n",
-            "f:5:5: unknown field of a job 'shedule'; did you mean schedule?",
+            "f:5:5: unknown job field 'shedule'; did you mean schedule?",
         ),
         (
             HEAD + "jobs:\n  a:\n    limits:\n      - {key: k, rate: {cuont: 1}}\n",
-            "f:6:25: unknown field of a rate 'cuont'; did you mean count?",
+            "f:6:25: unknown rate field 'cuont'; did you mean count?",
         ),
         (
             HEAD + "defaults:\n  schedule: '@daily'\n",
-            "f:4:3: unknown field of a job 'schedule'; known are",
+            "f:4:3: unknown job field 'schedule'; known: ",
         ),
         (
             HEAD + "calendars: {c: {daets: []}}\n",
-            "f:3:17: unknown field of a calendar 'daets'; did you mean dates?",
+            "f:3:17: unknown calendar field 'daets'; did you mean dates?",
         ),
-        (HEAD + "calendars: {c: 5}\n", "f:3:13: c is an object with fields such as dates"),
-        (HEAD + "calendars: [c]\n", "f:3:1: calendars is an object: the name of each"),
-        (HEAD + "jobs:\n  a: {}\n  a: {}\n", "f:5:3: 'a' is here twice; first in line 4"),
-        (HEAD + "jobs: {a: !!python/object/apply:os.system [x]}\n", "f:3:11: the tag 'tag:yaml"),
-        (HEAD + "jobs:\n\ta: {}\n", "f:4:1: this is not YAML: "),
-        (HEAD + "jobs: {a: {kind: &x [*x]}}\n", "f:3:18: more than 40 levels"),
-        (HEAD + "jobs: {? [a] : {}}\n", "f:3:10: a key is a text"),
+        (HEAD + "calendars: {c: 5}\n", "f:3:13: c must be an object with fields such as dates"),
+        (HEAD + "calendars: [c]\n", "f:3:1: calendars must be an object that maps"),
+        (HEAD + "jobs:\n  a: {}\n  a: {}\n", "f:5:3: duplicate key 'a'; first in line 4"),
+        (
+            HEAD + "jobs: {a: !!python/object/apply:os.system [x]}\n",
+            "f:3:11: unknown tag 'tag:yaml",
+        ),
+        (HEAD + "jobs:\n\ta: {}\n", "f:4:1: invalid YAML: "),
+        (
+            HEAD + "jobs: {a: {kind: &x [*x]}}\n",
+            "f:3:18: nested too deeply; the limit is 40 levels",
+        ),
+        (HEAD + "jobs: {? [a] : {}}\n", "f:3:10: a key must be a string"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line_and_column(text: str, wrong: str) -> None:
@@ -174,7 +180,7 @@ def test_a_folder_of_files_is_one_project(tmp_path: Path) -> None:
     with pytest.raises(FileRefused) as caught:
         manifest.load(tmp_path)
     said = [each.said for each in caught.value.wrongs]
-    assert said[0] == "project 'q', and before it 'p'; a folder has one"
+    assert said[0] == "project is 'q' here and 'p' before; a folder has one project"
     assert said[1].startswith("job 'a' is declared twice; first at ")
 
 

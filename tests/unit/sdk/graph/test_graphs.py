@@ -341,16 +341,16 @@ def nothing() -> None: ...
         (loop_over_it, "use .map"),
         (length_of_it, "len(steps.name.result)"),
         (slip_of_the_pen, "when, map, options"),
-        (wrong_type, "rows: 'text' is not accepted; expected array"),
+        (wrong_type, "rows: 'text' is invalid: expected array"),
         (wrong_type_within, "rows[1]"),
         (missing_argument, "missing a required argument: 'rows'"),
         (unknown_argument, "unexpected keyword argument 'x'"),
         (around, "one → one_2 → one"),
         (unknown_option, "did you mean retries"),
-        (taken_name, "no other step"),
+        (taken_name, "another step has this name"),
         (unlike, "a step, a job, or a list"),
-        (not_before, "must be in its needs"),
-        (nothing, "at least one step"),
+        (not_before, "add it to needs, directly or indirectly"),
+        (nothing, "a list of 1 to 1000 steps"),
     ],
     ids=lambda given: getattr(given, "__name__", None),
 )
@@ -378,7 +378,7 @@ def test_after_a_mistake_calls_run_again() -> None:
 
 
 def test_arrows_outside_a_graph_are_refused() -> None:
-    with pytest.raises(rota.InvalidInput, match="a graph around it"):
+    with pytest.raises(rota.InvalidInput, match="steps can be used only in"):
         ping >> notify
 
 
@@ -428,7 +428,7 @@ def test_a_job_and_a_graph_of_one_name_are_refused() -> None:
 
     rota.Graph("nightly", lambda: work(), app=own, every="1h")  # noqa: PLW0108 — a call is a step
 
-    with pytest.raises(rota.InvalidInput, match="different names"):
+    with pytest.raises(rota.InvalidInput, match="a job and a graph of this app have the same name"):
         own.declarations()
 
 
@@ -449,12 +449,12 @@ async def waits() -> None: ...
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: rota.Graph("g", kind="x"), "about one job"),
-        (lambda: rota.Graph("g", isolation="process"), "about one job"),
+        (lambda: rota.Graph("g", kind="x"), "a graph has no kind"),
+        (lambda: rota.Graph("g", isolation="process"), "a graph has no isolation"),
         (lambda: rota.Graph("g", crn="x"), "did you mean cron"),  # type: ignore[call-arg]
         (lambda: rota.Graph("").definition, "1 to 200"),
         (lambda: rota.Graph("g").definition, "with block"),
-        (lambda: rota.Graph("g").submit(), "a graph of an app"),
+        (lambda: rota.Graph("g").submit(), "the graph belongs to no app"),
         (lambda: app.graph(ping), "parentheses"),  # type: ignore[arg-type]
         (lambda: app.graph()(ping), "a plain function"),
         (lambda: app.graph()(waits), "a plain function"),

@@ -96,11 +96,11 @@ def test_what_is_not_carried_over_is_told_by_its_line() -> None:
     found = imported(FULL)
 
     assert [str(each) for each in found.notes] == [
-        "jobs.yaml:30: the value of PASSWORD is not in the file and not carried over",
-        "jobs.yaml:25: $(WHO) is not known here and stays as it is",
-        "jobs.yaml:23: commands run on a worker, not in their images: what they need must be there",
-        "jobs.yaml:33: resources is not carried over",
-        "jobs.yaml:19: serviceAccountName is not carried over",
+        "jobs.yaml:30: PASSWORD is not imported: its value is not in the file (valueFrom)",
+        "jobs.yaml:25: $(WHO) is unknown and left as it is",
+        "jobs.yaml:23: commands run on a worker, not in their images; install what they need there",
+        "jobs.yaml:33: resources is not imported",
+        "jobs.yaml:19: serviceAccountName is not imported",
     ]
     assert found.left_out == []
 
@@ -110,7 +110,7 @@ def test_the_controllers_defaults_are_carried_over() -> None:
 
     (job,) = found.jobs
     assert (job.body["overlap"], job.body["retries"]["max"]) == ("allow", 6)
-    assert found.notes[0].said == "without a timeZone the times are taken as UTC"
+    assert found.notes[0].said == "no timeZone; times are in UTC"
 
 
 def test_a_bad_one_is_left_out_and_the_others_are_imported() -> None:
@@ -125,9 +125,9 @@ def test_a_bad_one_is_left_out_and_the_others_are_imported() -> None:
 
     assert [job.name for job in found.jobs] == ["small"]
     assert [str(each) for each in found.left_out] == [
-        "jobs.yaml:5: the minute field, at '99', takes 0 to 59",
-        "jobs.yaml:22: a command: what the image 'a' starts by itself is not known here",
-        "jobs.yaml:46: a pod with one container becomes a job; this one has 2",
+        "jobs.yaml:5: minute must be 0–59 (got 99)",
+        "jobs.yaml:22: the container has no command; the default of image 'a' is unknown",
+        "jobs.yaml:46: the pod has 2 containers; only pods with one container can be imported",
     ]
 
 

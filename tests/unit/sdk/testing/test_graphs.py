@@ -74,7 +74,7 @@ def test_a_graph_is_played_from_its_first_step_to_its_last() -> None:
 def test_what_fails_decides_what_is_skipped() -> None:
     played = run_graph(nightly, day="sunday")
 
-    assert (played.state, played.error) == ("dead", "the step extract failed")
+    assert (played.state, played.error) == ("dead", "step extract failed")
     assert {name: step.state for name, step in played.steps.items()} == {
         "extract": "failed",
         "clean": "skipped",

@@ -183,7 +183,7 @@ def test_a_job_that_is_exactly_once_fails_inline_without_its_transaction() -> No
     ran = run_inline(forgetful)
 
     assert not ran.succeeded
-    assert "without ctx.transaction()" in str(ran.error)
+    assert "without using ctx.transaction()" in str(ran.error)
 
 
 def test_an_attempt_that_takes_too_long_is_asked_to_stop() -> None:
@@ -271,4 +271,4 @@ def test_a_source_tells_what_it_yields_and_a_reducer_reads_what_it_is_given() ->
     assert source.result == {"items": 3}
     assert reduced.result == "xy"
     assert lost.error is not None
-    assert "there is no map 'each' in this test" in lost.error
+    assert "this test has no map 'each'" in lost.error

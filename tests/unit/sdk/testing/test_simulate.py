@@ -67,8 +67,8 @@ def test_a_rule_of_some_hours_that_follows_elapsed_time_tells_what_runs_twice() 
     seen = simulate("*/20 2 * * *", start="2026-10-25", end="2026-10-26", **BERLIN)
 
     assert [event.at.hour for event in seen] == [0, 0, 0, 1, 1, 1]
-    assert seen.events[0].notes == ("the first of two times 02:00",)
-    assert seen.events[3].notes == ("the second of two times 02:00",)
+    assert seen.events[0].notes == ("first of two occurrences of 02:00",)
+    assert seen.events[3].notes == ("second of two occurrences of 02:00",)
     assert len(seen.changes) == 1
 
 
@@ -96,7 +96,7 @@ def test_a_time_that_comes_twice_runs_once_or_twice_as_the_schedule_says() -> No
     once = simulate("30 2 * * *", **span, **BERLIN)  # type: ignore[arg-type]
     both = simulate("30 2 * * *", **span, **BERLIN, dst={"overlap": "both"})  # type: ignore[arg-type]
 
-    assert [event.notes for event in once] == [("02:30 comes twice; the second is suppressed",)]
+    assert [event.notes for event in once] == [("02:30 occurs twice; only the first runs",)]
     assert [event.at.hour for event in both] == [0, 1]
 
 
